@@ -12,6 +12,7 @@ import (
 
 	"marquee/cmd/internal/app"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 type reconcileCommand struct {
@@ -43,7 +44,7 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 	}
 	o := payments.ReconcileOptions{Since: since, DryRun: true}
 	if c.Gateway != "" {
-		o.Gateways = []payments.GatewayName{payments.GatewayName(c.Gateway)}
+		o.Gateways = []gateway.Name{gateway.Name(c.Gateway)}
 	}
 	if err := c.run(ctx, cfg, o); err != nil || !c.Apply {
 		return err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -15,9 +15,9 @@ import (
 	"marquee/platform/sandbox/stage"
 )
 
-func authorizationTerms(t *testing.T, g *paymentstest.Gateways) payments.AuthorizationTerms {
+func authorizationTerms(t *testing.T, g *paymentstest.Gateways) gateway.AuthorizationTerms {
 	t.Helper()
-	return payments.AuthorizationTerms{
+	return gateway.AuthorizationTerms{
 		SubscriptionID: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Description: "Plus, monthly, with a name longer than allowed",
 		PeriodMonths: 1, FirstAmount: 4990, Amount: 4990, FirstDebit: g.Sandbox.GWA.Now().AddDate(0, 1, 0), ExpiresIn: time.Hour,
 	}
@@ -29,7 +29,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	terms := authorizationTerms(t, g)
 	a, err := g.A.AuthorizePix(t.Context(), terms)
 	require.NoError(t, err)
-	require.Equal(t, payments.AuthorizationCreated, a.Status)
+	require.Equal(t, gateway.AuthorizationCreated, a.Status)
 	require.Equal(t, terms.SubscriptionID, a.SubscriptionID)
 	require.NotEmpty(t, a.ConciliationID)
 	require.NotEmpty(t, a.Payload)
@@ -40,7 +40,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	_, err = g.Sandbox.GWA.PayPIX(a.Payload)
 	require.NoError(t, err)
 	activated := c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
-	require.Equal(t, payments.AuthorizationWasActivated, activated.Kind)
+	require.Equal(t, gateway.AuthorizationWasActivated, activated.Kind)
 	require.Equal(t, a.ID, activated.AuthorizationID)
 	require.Equal(t, terms.SubscriptionID, activated.Reference, "the contract")
 	first := c.wait(t, "PAYMENT_RECEIVED")
@@ -48,7 +48,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	require.Empty(t, first.Reference)
 	require.NotEqual(t, terms.Payer.GatewayID, first.CustomerID, "under a customer of the gateway's own making")
 
-	debit := payments.DebitTerms{
+	debit := gateway.DebitTerms{
 		SubscriptionID: terms.SubscriptionID, AuthorizationID: a.ID, Payer: terms.Payer, Cycle: terms.FirstDebit,
 		DueDate: g.Sandbox.GWA.Now().AddDate(0, 0, 7), Amount: 4990, Description: "Plus, monthly",
 	}
@@ -72,7 +72,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	require.Equal(t, a.ID, paid.AuthorizationID)
 	require.Equal(t, terms.SubscriptionID, paid.Reference)
 
-	ref := payments.AuthorizationRef{ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID}
+	ref := gateway.AuthorizationRef{ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID}
 	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), ref))
 	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), ref), "over already")
 	nobody := ref
@@ -81,10 +81,10 @@ func TestA_AutomaticPix(t *testing.T) {
 	c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED")
 	read, err := g.A.ReadPixAuthorization(t.Context(), ref)
 	require.NoError(t, err)
-	require.Equal(t, payments.AuthorizationCancelled, read.Status)
+	require.Equal(t, gateway.AuthorizationCancelled, read.Status)
 	require.True(t, read.Expired)
 	_, err = g.A.DebitPix(t.Context(), debit)
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	require.ErrorAs(t, err, &rejected, "no debit without an active authorization")
 }
 
@@ -95,7 +95,7 @@ func TestA_AuthorizationIsFoundAfterLostAnswer(t *testing.T) {
 	st := g.Sandbox.GWA.Stage()
 	require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: "/v3/pix/automatic/authorizations", Kind: stage.FaultResetAfter, Times: 1}))
 	_, err := g.A.AuthorizePix(t.Context(), terms)
-	require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 	found, ok, err := g.A.FindPixAuthorization(t.Context(), terms)
 	require.NoError(t, err)
 	require.True(t, ok)
@@ -117,7 +117,7 @@ func TestA_AuthorizationPeriods(t *testing.T) {
 	}
 	terms.PeriodMonths = 2
 	_, err := g.A.AuthorizePix(t.Context(), terms)
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	require.ErrorAs(t, err, &rejected)
 }
 
@@ -129,7 +129,7 @@ func TestA_RefusedDebitAndOverdueAreOneAttempt(t *testing.T) {
 	require.NoError(t, err)
 	_, err = g.Sandbox.GWA.PayPIX(a.Payload)
 	require.NoError(t, err)
-	made, err := g.A.DebitPix(t.Context(), payments.DebitTerms{
+	made, err := g.A.DebitPix(t.Context(), gateway.DebitTerms{
 		SubscriptionID: terms.SubscriptionID, AuthorizationID: a.ID, Payer: terms.Payer, Cycle: terms.FirstDebit,
 		DueDate: g.Sandbox.GWA.Now().AddDate(0, 0, 7), Amount: 4990,
 	})
@@ -139,12 +139,12 @@ func TestA_RefusedDebitAndOverdueAreOneAttempt(t *testing.T) {
 	require.NoError(t, g.Sandbox.GWA.Advance(12*24*time.Hour))
 	refused := c.wait(t, "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED")
 	overdue := c.wait(t, "PAYMENT_OVERDUE")
-	for _, e := range []payments.Event{refused, overdue} {
-		require.Equal(t, payments.PaymentHasFailed, e.Kind)
+	for _, e := range []gateway.Event{refused, overdue} {
+		require.Equal(t, gateway.PaymentHasFailed, e.Kind)
 		require.Equal(t, made.ID, e.Payment.ID)
 		require.Equal(t, 1, e.Attempt)
 		require.Equal(t, a.ID, e.AuthorizationID)
-		require.Equal(t, payments.PaymentPending, e.Payment.Status, "it can still be paid")
+		require.Equal(t, gateway.PaymentPending, e.Payment.Status, "it can still be paid")
 	}
 }
 
@@ -152,8 +152,8 @@ func TestA_PromoFirstMonthAndThenThePlan(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
 	terms := termsA(t, g, paymentstest.CardApproved)
-	first, err := g.A.ChargeCard(t.Context(), payments.CardTerms{
-		Reference: terms.SubscriptionID, Kind: payments.KindFirstMonth, Payer: terms.Payer, Amount: 990, Description: "Plus, first month",
+	first, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
+		Reference: terms.SubscriptionID, Kind: gateway.KindFirstMonth, Payer: terms.Payer, Amount: 990, Description: "Plus, first month",
 		Instrument: terms.Instrument,
 	})
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestA_PromoFirstMonthAndThenThePlan(t *testing.T) {
 	require.False(t, first.CardToken.Empty())
 	require.Equal(t, "8829", first.Card.Last4)
 
-	terms.Instrument = payments.Instrument{CardToken: first.CardToken, RemoteIP: terms.Instrument.RemoteIP}
+	terms.Instrument = gateway.Instrument{CardToken: first.CardToken, RemoteIP: terms.Instrument.RemoteIP}
 	terms.FirstDue = g.Sandbox.GWA.Now().AddDate(0, 0, 30)
 	sub, err := g.A.Subscribe(t.Context(), terms)
 	require.NoError(t, err)
@@ -169,14 +169,14 @@ func TestA_PromoFirstMonthAndThenThePlan(t *testing.T) {
 	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, "PENDING", read.PaymentStatus, "charged on day 30, not now")
-	all, err := g.A.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID})
+	all, err := g.A.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID})
 	require.NoError(t, err)
 	require.Len(t, all, 2, "the first month and the plan's first charge")
 
 	other := termsA(t, g, paymentstest.CardApproved)
 	other.Instrument = terms.Instrument
 	_, err = g.A.Subscribe(t.Context(), other)
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined, "a token belongs to one customer")
 }
 
@@ -186,29 +186,29 @@ func TestA_CardUnderRiskAnalysisWaits(t *testing.T) {
 	_, err := g.Sandbox.GWA.ChangeSettings(func(s *sandboxgwa.Settings) { s.RiskAnalysis = true })
 	require.NoError(t, err)
 	terms := termsA(t, g, paymentstest.CardApproved)
-	charge := payments.CardTerms{Reference: terms.SubscriptionID, Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument}
+	charge := gateway.CardTerms{Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument}
 	made, err := g.A.ChargeCard(t.Context(), charge)
 	require.NoError(t, err)
-	require.Equal(t, payments.PaymentPending, made.Payment.Status)
+	require.Equal(t, gateway.PaymentPending, made.Payment.Status)
 	require.Nil(t, made.Payment.SettledAt)
 	_, err = g.Sandbox.GWA.EndRiskAnalysis(made.Payment.ID, false)
 	require.NoError(t, err)
 	failed := c.wait(t, "PAYMENT_REPROVED_BY_RISK_ANALYSIS")
-	require.Equal(t, payments.PaymentHasFailed, failed.Kind)
+	require.Equal(t, gateway.PaymentHasFailed, failed.Kind)
 	require.Equal(t, charge.Reference, failed.Reference)
 }
 
 func TestB_OffersNoAutomaticPix(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
-	_, err := g.B.AuthorizePix(t.Context(), payments.AuthorizationTerms{})
-	require.ErrorIs(t, err, payments.ErrUnsupported)
-	_, err = g.B.DebitPix(t.Context(), payments.DebitTerms{})
-	require.ErrorIs(t, err, payments.ErrUnsupported)
+	_, err := g.B.AuthorizePix(t.Context(), gateway.AuthorizationTerms{})
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
+	_, err = g.B.DebitPix(t.Context(), gateway.DebitTerms{})
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	_, err = g.A.SetCancelAtPeriodEnd(t.Context(), "sub_1", objectid.New(), true)
-	require.ErrorIs(t, err, payments.ErrUnsupported)
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	_, err = g.A.InvoiceOf(t.Context(), "pi_1")
-	require.ErrorIs(t, err, payments.ErrUnsupported)
+	require.ErrorIs(t, err, gateway.ErrUnsupported)
 }
 
 func TestB_CancelAtPeriodEndAndBack(t *testing.T) {
@@ -218,14 +218,14 @@ func TestB_CancelAtPeriodEndAndBack(t *testing.T) {
 	require.NoError(t, err)
 	ending, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, b.terms.SubscriptionID, true)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteActive, ending.Status)
+	require.Equal(t, gateway.RemoteActive, ending.Status)
 	require.True(t, ending.CancelAtPeriodEnd)
 	require.Equal(t, sub.NextBilling, ending.NextBilling)
 	going, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, b.terms.SubscriptionID, false)
 	require.NoError(t, err)
 	require.False(t, going.CancelAtPeriodEnd)
 	_, err = b.B.SetCancelAtPeriodEnd(t.Context(), "sub_0", objectid.New(), true)
-	require.ErrorIs(t, err, payments.ErrGatewayMissing)
+	require.ErrorIs(t, err, gateway.ErrMissing)
 }
 
 func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
@@ -239,13 +239,13 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	require.NoError(t, b.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, b.Sandbox.GWB.Renew(sub.GatewayID))
 
-	wish := payments.InvoicePayment{AttemptID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID}
+	wish := gateway.InvoicePayment{AttemptID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID}
 	_, open, err := b.B.PayOpenInvoice(t.Context(), wish)
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined, "the card still refuses")
 	require.True(t, open)
 
-	_, err = b.B.ChangeCard(t.Context(), payments.CardChange{
+	_, err = b.B.ChangeCard(t.Context(), gateway.CardChange{
 		ChangeID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: b.terms.Payer, Instrument: paymentstest.Token("pm_card_mastercard"),
 	})
 	require.NoError(t, err)
@@ -253,7 +253,7 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	paid, open, err := b.B.PayOpenInvoice(t.Context(), wish)
 	require.NoError(t, err)
 	require.True(t, open)
-	require.Equal(t, payments.PaymentSettled, paid.Status)
+	require.Equal(t, gateway.PaymentSettled, paid.Status)
 	require.NotEqual(t, sub.LatestPayment.ID, paid.ID)
 	require.NotEmpty(t, paid.PaymentIntentID)
 	intent, err := b.B.InvoiceOf(t.Context(), paid.PaymentIntentID)
@@ -264,16 +264,16 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	require.False(t, open)
 	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteActive, read.Status)
+	require.Equal(t, gateway.RemoteActive, read.Status)
 }
 
 func TestB_AuthenticationIsADeclineWhereNoStepFollows(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenAuthentication)
-	_, err := b.B.ChargeCard(t.Context(), payments.CardTerms{
-		Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
+	_, err := b.B.ChargeCard(t.Context(), gateway.CardTerms{
+		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
 	})
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined)
 	require.Equal(t, "authentication_required", declined.Code)
 }
@@ -281,13 +281,13 @@ func TestB_AuthenticationIsADeclineWhereNoStepFollows(t *testing.T) {
 func TestB_CustomerListIsTheLastResort(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenApproved)
-	_, err := b.B.ChargeCard(t.Context(), payments.CardTerms{
-		Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
+	_, err := b.B.ChargeCard(t.Context(), gateway.CardTerms{
+		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
 	})
 	require.NoError(t, err)
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
-	q := payments.PaymentsQuery{SubscriptionID: objectid.New(), SubscriptionGatewayID: "sub_of_another_account", CustomerGatewayID: b.terms.Payer.GatewayID}
+	q := gateway.PaymentsQuery{SubscriptionID: objectid.New(), SubscriptionGatewayID: "sub_of_another_account", CustomerGatewayID: b.terms.Payer.GatewayID}
 	all, err := b.B.ListPayments(t.Context(), q)
 	require.NoError(t, err)
 	require.Len(t, all, 1, "never the ticket order")
@@ -306,11 +306,11 @@ func TestB_RefundThatFailsLater(t *testing.T) {
 	payer := paymentstest.Payer()
 	payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
-	sub, err := g.B.Subscribe(t.Context(), payments.SubscriptionTerms{
+	sub, err := g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token("pm_card_refundFail"),
 	})
 	require.NoError(t, err)
-	terms := payments.RefundTerms{RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: sub.LatestPayment.ID}, Amount: 1000, Reason: "A courtesy"}
+	terms := gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: sub.LatestPayment.ID}, Amount: 1000, Reason: "A courtesy"}
 	made, err := g.B.Refund(t.Context(), terms)
 	require.NoError(t, err)
 	require.Equal(t, sub.LatestPayment.PaymentIntentID, made.Report.PaymentID)
@@ -323,19 +323,19 @@ func TestB_RefundThatFailsLater(t *testing.T) {
 	require.Equal(t, terms.RefundID, named.Refund.Singles[0].RefundID)
 	require.NoError(t, g.Sandbox.GWB.FinishRefund(made.ID, false))
 	failed := c.wait(t, "refund.failed")
-	require.Equal(t, payments.RefundHasFailed, failed.Kind)
-	require.Equal(t, payments.RefundFailed, failed.Refund.Singles[0].Status)
+	require.Equal(t, gateway.RefundHasFailed, failed.Kind)
+	require.Equal(t, gateway.RefundFailed, failed.Refund.Singles[0].Status)
 }
 
 func TestB_DisputeSteps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		inquiry, won     bool
-		opened, finished payments.DisputeState
+		opened, finished gateway.DisputeState
 	}{
-		"lost":    {opened: payments.DisputeOpen, finished: payments.DisputeLost},
-		"won":     {won: true, opened: payments.DisputeOpen, finished: payments.DisputeWon},
-		"inquiry": {inquiry: true, opened: payments.DisputeInquiry, finished: payments.DisputeDismissed},
+		"lost":    {opened: gateway.DisputeOpen, finished: gateway.DisputeLost},
+		"won":     {won: true, opened: gateway.DisputeOpen, finished: gateway.DisputeWon},
+		"inquiry": {inquiry: true, opened: gateway.DisputeInquiry, finished: gateway.DisputeDismissed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -344,19 +344,19 @@ func TestB_DisputeSteps(t *testing.T) {
 			var err error
 			payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
 			require.NoError(t, err)
-			made, err := g.B.ChargeCard(t.Context(), payments.CardTerms{
-				Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: payer, Amount: 24000, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+			made, err := g.B.ChargeCard(t.Context(), gateway.CardTerms{
+				Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: payer, Amount: 24000, Instrument: paymentstest.Token(paymentstest.TokenApproved),
 			})
 			require.NoError(t, err)
 			id, err := g.Sandbox.GWB.OpenDispute(made.Payment.ID, "fraudulent", tc.inquiry)
 			require.NoError(t, err)
 			created := c.wait(t, "charge.dispute.created")
-			require.Equal(t, payments.DisputeWasOpened, created.Kind)
+			require.Equal(t, gateway.DisputeWasOpened, created.Kind)
 			require.Equal(t, tc.opened, created.Dispute.State)
 			require.Equal(t, made.Payment.ID, created.Dispute.PaymentID)
 			require.NoError(t, g.Sandbox.GWB.CloseDispute(id, tc.won))
 			closed := c.wait(t, "charge.dispute.closed")
-			require.Equal(t, payments.DisputeWasClosed, closed.Kind)
+			require.Equal(t, gateway.DisputeWasClosed, closed.Kind)
 			require.Equal(t, tc.finished, closed.Dispute.State)
 		})
 	}
@@ -367,17 +367,17 @@ func TestA_ChargebackSteps(t *testing.T) {
 	for name, tc := range map[string]struct {
 		steps []sandboxgwa.ChargebackStep
 		event string
-		state payments.DisputeState
+		state gateway.DisputeState
 	}{
-		"lost": {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackDisputed, sandboxgwa.ChargebackLost}, "PAYMENT_REFUNDED", payments.DisputeLost},
-		"won":  {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackWon}, "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", payments.DisputeWon},
+		"lost": {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackDisputed, sandboxgwa.ChargebackLost}, "PAYMENT_REFUNDED", gateway.DisputeLost},
+		"won":  {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackWon}, "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", gateway.DisputeWon},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, c := live(t)
 			terms := termsA(t, g, paymentstest.CardApproved)
-			made, err := g.A.ChargeCard(t.Context(), payments.CardTerms{
-				Reference: terms.SubscriptionID, Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
+			made, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
+				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
 			})
 			require.NoError(t, err)
 			for _, step := range tc.steps {
@@ -385,12 +385,12 @@ func TestA_ChargebackSteps(t *testing.T) {
 				require.NoError(t, err)
 			}
 			opened := c.wait(t, "PAYMENT_CHARGEBACK_REQUESTED")
-			require.Equal(t, payments.DisputeOpen, opened.Dispute.State)
+			require.Equal(t, gateway.DisputeOpen, opened.Dispute.State)
 			closed := c.wait(t, tc.event)
-			require.Equal(t, payments.DisputeWasClosed, closed.Kind)
+			require.Equal(t, gateway.DisputeWasClosed, closed.Kind)
 			require.Equal(t, tc.state, closed.Dispute.State)
 			require.Nil(t, closed.Refund, "the dispute took the money, no refund did")
-			all, err := g.A.ListDisputes(t.Context(), payments.PaymentRef{PaymentID: made.Payment.ID})
+			all, err := g.A.ListDisputes(t.Context(), gateway.PaymentRef{PaymentID: made.Payment.ID})
 			require.NoError(t, err)
 			require.Equal(t, tc.state, all[0].State)
 			events, _, err := g.A.CreatedSince(t.Context(), g.Sandbox.GWA.Now().Add(-time.Hour), "")
@@ -408,26 +408,26 @@ func TestA_RefundsBesideAChargeback(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before, after money.Cents
 		last          sandboxgwa.ChargebackStep
-		kind          payments.EventKind // of PAYMENT_REFUNDED
-		disputes      int                // told by the reconciliation
+		kind          gateway.EventKind // of PAYMENT_REFUNDED
+		disputes      int               // told by the reconciliation
 		refunded      money.Cents
 	}{
-		"refunded after it was won":       {after: 24000, last: sandboxgwa.ChargebackWon, kind: payments.PaymentWasRefunded, refunded: 24000},
-		"refunded in part, and then lost": {before: 4000, last: sandboxgwa.ChargebackLost, kind: payments.DisputeWasClosed, disputes: 1, refunded: 4000},
+		"refunded after it was won":       {after: 24000, last: sandboxgwa.ChargebackWon, kind: gateway.PaymentWasRefunded, refunded: 24000},
+		"refunded in part, and then lost": {before: 4000, last: sandboxgwa.ChargebackLost, kind: gateway.DisputeWasClosed, disputes: 1, refunded: 4000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, c := live(t)
 			terms := termsA(t, g, paymentstest.CardApproved)
-			made, err := g.A.ChargeCard(t.Context(), payments.CardTerms{
-				Reference: terms.SubscriptionID, Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
+			made, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
+				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
 			})
 			require.NoError(t, err)
 			giveBack := func(amount money.Cents) {
 				if amount == 0 {
 					return
 				}
-				_, err := g.A.Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: made.Payment.ID}, Amount: amount, AskedAt: g.Sandbox.GWA.Now()})
+				_, err := g.A.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: made.Payment.ID}, Amount: amount, AskedAt: g.Sandbox.GWA.Now()})
 				require.NoError(t, err)
 			}
 			giveBack(tc.before)
@@ -443,7 +443,7 @@ func TestA_RefundsBesideAChargeback(t *testing.T) {
 			for _, e := range events {
 				if e.Dispute != nil {
 					disputes++
-					require.Equal(t, payments.DisputeLost, e.Dispute.State)
+					require.Equal(t, gateway.DisputeLost, e.Dispute.State)
 				}
 				if e.Refund != nil {
 					refunded = e.Refund.Total

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -20,7 +20,7 @@ func TestEachRightAnswerIsTold(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		var right, closed atomic.Int64
-		adapter := g.Gateway.(payments.Adapter)
+		adapter := g.Gateway.(gateway.Adapter)
 		adapter.OnAnswer(func(_ context.Context, ok bool) {
 			if ok {
 				right.Add(1)
@@ -35,7 +35,7 @@ func TestEachRightAnswerIsTold(t *testing.T) {
 		require.Greater(t, right.Load(), int64(1), "a request of a customer's")
 		heard := right.Load()
 		_, err = g.ReadPayment(t.Context(), "pay_of_nobody", objectid.New())
-		require.ErrorIs(t, err, payments.ErrGatewayMissing)
+		require.ErrorIs(t, err, gateway.ErrMissing)
 		require.Greater(t, right.Load(), heard, "proved to be missing")
 
 		heard = right.Load()

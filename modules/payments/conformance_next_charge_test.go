@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/platform/sandbox/stage"
 )
@@ -27,7 +27,7 @@ func TestNextChargeIsMoved(t *testing.T) {
 		g.chargeFirst(t)
 		g.advance(t, 2*day)
 		require.Equal(t, 1, g.paid(t, sub))
-		c := payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
 		open, err := g.OpenCharges(t.Context(), c)
 		require.NoError(t, err)
 		for _, charge := range open { // gateway A's that was made ahead
@@ -56,12 +56,12 @@ func TestNextChargeOfWhatDoesNotRun(t *testing.T) {
 		terms := g.terms(t, g.approved)
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
-		c := payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
 		to := g.stage.Clock.Now().AddDate(0, 0, 75).Truncate(time.Second)
-		verb := map[payments.GatewayName]string{payments.GWA: http.MethodPut, payments.GWB: http.MethodPost}[g.Name()]
+		verb := map[gateway.Name]string{gateway.GWA: http.MethodPut, gateway.GWB: http.MethodPost}[g.Name()]
 		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
 		_, err = g.MoveNextCharge(t.Context(), c, to)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		moved, err := g.MoveNextCharge(t.Context(), c, to)
 		require.NoError(t, err, "repeated")
@@ -72,7 +72,7 @@ func TestNextChargeOfWhatDoesNotRun(t *testing.T) {
 		require.True(t, ended.Status.Ended())
 		c.GatewayID = "sub_nobody"
 		_, err = g.MoveNextCharge(t.Context(), c, to)
-		require.ErrorIs(t, err, payments.ErrGatewayMissing)
+		require.ErrorIs(t, err, gateway.ErrMissing)
 	})
 }
 
@@ -104,7 +104,7 @@ func (p *putsA) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestA_NextChargeIsMovedByItsDayAlone(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		if g.Name() != payments.GWA {
+		if g.Name() != gateway.GWA {
 			return
 		}
 		terms := g.terms(t, g.approved)
@@ -112,7 +112,7 @@ func TestA_NextChargeIsMovedByItsDayAlone(t *testing.T) {
 		require.NoError(t, err)
 		puts := &putsA{change: func(body string) string { return body }}
 		a := gwa.New(gwa.Config{URL: g.all.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", RetryWait: time.Millisecond, Transport: puts})
-		c := payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
 		zone, err := time.LoadLocation("America/Sao_Paulo")
 		require.NoError(t, err)
 		now := g.stage.Clock.Now().In(zone).AddDate(0, 0, 75)
@@ -132,6 +132,6 @@ func TestA_NextChargeIsMovedByItsDayAlone(t *testing.T) {
 
 		puts.change = func(body string) string { return strings.ReplaceAll(body, "nextDueDate", "nextDueDay") }
 		_, err = a.MoveNextCharge(t.Context(), c, late.AddDate(0, 0, 3))
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // pauseUses are the uses of payments.Gateway that pause, resume and move collection.
@@ -44,8 +44,8 @@ var pauseUses = []asked{
 	}},
 }
 
-func (g *oddGateway) collection(t *testing.T) payments.Collection {
+func (g *oddGateway) collection(t *testing.T) gateway.Collection {
 	t.Helper()
 	terms, sub := g.subscribed(t)
-	return payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+	return gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
 }

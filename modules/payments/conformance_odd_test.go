@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
 	"marquee/platform/sandbox/stage"
@@ -73,7 +73,7 @@ func eachOddGateway(t *testing.T, run func(t *testing.T, g *oddGateway)) {
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		odd := &oddGateway{gatewayUnderTest: g, all: g.all, oddly: &oddly{stage: g.stage}, clean: g.Gateway}
 		const wait = time.Millisecond
-		if g.Name() == payments.GWA {
+		if g.Name() == gateway.GWA {
 			g.Gateway = gwa.New(gwa.Config{URL: g.all.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", RetryWait: wait, Transport: odd.oddly})
 		} else {
 			g.Gateway = gwb.New(gwb.Config{URL: g.all.Sandbox.GWBURL(), SecretKey: "sk_test_sandbox", RetryWait: wait, Transport: odd.oddly})
@@ -144,25 +144,25 @@ func requireNotKnownOr(t *testing.T, clean, got any, err error, what string) {
 		require.Equal(t, clean, got, what)
 		return
 	}
-	require.ErrorIs(t, err, payments.ErrUnavailable, what)
-	require.NotErrorIs(t, err, payments.ErrGatewayMissing, what)
+	require.ErrorIs(t, err, gateway.ErrUnavailable, what)
+	require.NotErrorIs(t, err, gateway.ErrMissing, what)
 }
 
 // requireTold compares what the adapter says with how often it has happened.
 func requireTold(t *testing.T, happened int, err error, what string) {
 	t.Helper()
 	require.LessOrEqual(t, happened, 1, "%s: %v", what, err)
-	var declined *payments.Declined
-	var rejected *payments.Rejected
+	var declined *gateway.Declined
+	var rejected *gateway.Rejected
 	switch {
 	case err == nil:
 		require.NotEqual(t, 0, happened, "%s: it says that it is done", what)
-	case errors.Is(err, payments.ErrOutcomeUnknown):
-	case errors.Is(err, payments.ErrUnavailable):
+	case errors.Is(err, gateway.ErrOutcomeUnknown):
+	case errors.Is(err, gateway.ErrUnavailable):
 		require.NotEqual(t, 1, happened, "%s: it says that nothing was done: %v", what, err)
 	default:
 		t.Errorf("%s: %v", what, err)
 	}
 	require.False(t, errors.As(err, &declined) || errors.As(err, &rejected), "%s: %v", what, err)
-	require.NotErrorIs(t, err, payments.ErrGatewayMissing, what)
+	require.NotErrorIs(t, err, gateway.ErrMissing, what)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 )
@@ -20,7 +20,7 @@ type asked struct {
 	prepare  func(t *testing.T, g *oddGateway) use
 	reads    bool // it changes nothing: one preparation serves all
 	lists    bool // it tells all rows of a list
-	gateways payments.GatewayName
+	gateways gateway.Name
 }
 
 type use struct {
@@ -32,7 +32,7 @@ type oddGateway struct {
 	*gatewayUnderTest
 	all   *paymentstest.Gateways
 	oddly *oddly
-	clean payments.Gateway
+	clean gateway.Gateway
 }
 
 // count is how often a search finds something, by the clean adapter.
@@ -61,7 +61,7 @@ var uses = []asked{
 			},
 		}
 	}},
-	{name: "SyncPlan", gateways: payments.GWB, prepare: func(_ *testing.T, g *oddGateway) use {
+	{name: "SyncPlan", gateways: gateway.GWB, prepare: func(_ *testing.T, g *oddGateway) use {
 		plan := plusPlan()
 		plan.PlanID = "plan" + objectid.New().String()
 		return use{
@@ -106,7 +106,7 @@ var uses = []asked{
 			},
 		}
 	}},
-	{name: "SetCancelAtPeriodEnd", gateways: payments.GWB, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "SetCancelAtPeriodEnd", gateways: gateway.GWB, prepare: func(t *testing.T, g *oddGateway) use {
 		terms, sub := g.subscribed(t)
 		return use{
 			do: func(ctx context.Context) (any, error) {
@@ -121,7 +121,7 @@ var uses = []asked{
 	}},
 	{name: "ChangeCard", prepare: func(t *testing.T, g *oddGateway) use {
 		terms, sub := g.subscribed(t)
-		change := payments.CardChange{
+		change := gateway.CardChange{
 			ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other,
 		}
 		return use{do: func(ctx context.Context) (any, error) { return answered(g.ChangeCard(ctx, change)) }, happened: func(*testing.T) int { return -1 }}
@@ -204,7 +204,7 @@ var uses = []asked{
 		return use{
 			do: func(ctx context.Context) (any, error) { return answered(g.Refund(ctx, terms)) },
 			happened: func(t *testing.T) int {
-				all, err := g.clean.ListRefunds(t.Context(), payments.PaymentRef{PaymentID: p.ID})
+				all, err := g.clean.ListRefunds(t.Context(), gateway.PaymentRef{PaymentID: p.ID})
 				require.NoError(t, err)
 				return len(all)
 			},
@@ -215,20 +215,20 @@ var uses = []asked{
 		_, err := g.Refund(t.Context(), g.refundTerms(p, 2000))
 		require.NoError(t, err)
 		return use{do: func(ctx context.Context) (any, error) {
-			all, err := g.ListRefunds(ctx, payments.PaymentRef{PaymentID: p.ID})
+			all, err := g.ListRefunds(ctx, gateway.PaymentRef{PaymentID: p.ID})
 			return len(all), err
 		}}
 	}},
 	{name: "ListDisputes", reads: true, prepare: func(t *testing.T, g *oddGateway) use {
 		p := g.charged(t)
 		return use{do: func(ctx context.Context) (any, error) {
-			all, err := g.ListDisputes(ctx, payments.PaymentRef{PaymentID: p.ID})
+			all, err := g.ListDisputes(ctx, gateway.PaymentRef{PaymentID: p.ID})
 			return len(all), err
 		}}
 	}},
 	{name: "ListPayments", reads: true, lists: true, prepare: func(t *testing.T, g *oddGateway) use {
 		terms, sub := g.subscribed(t)
-		q := payments.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID}
+		q := gateway.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID}
 		return use{do: func(ctx context.Context) (any, error) {
 			all, err := g.ListPayments(ctx, q)
 			return len(all), err
@@ -241,13 +241,13 @@ var uses = []asked{
 			return fmt.Sprint(len(events), next), err
 		}}
 	}},
-	{name: "InvoiceOf", gateways: payments.GWB, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "InvoiceOf", gateways: gateway.GWB, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
 		_, sub := g.subscribed(t)
 		return use{do: func(ctx context.Context) (any, error) {
 			return answered(g.InvoiceOf(ctx, sub.LatestPayment.PaymentIntentID))
 		}}
 	}},
-	{name: "AuthorizePix", gateways: payments.GWA, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "AuthorizePix", gateways: gateway.GWA, prepare: func(t *testing.T, g *oddGateway) use {
 		terms := authorizationTerms(t, g.all)
 		return use{
 			do: func(ctx context.Context) (any, error) { return answered(g.AuthorizePix(ctx, terms)) },
@@ -257,21 +257,21 @@ var uses = []asked{
 			},
 		}
 	}},
-	{name: "FindPixAuthorization", gateways: payments.GWA, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "FindPixAuthorization", gateways: gateway.GWA, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
 		terms, _ := g.authorized(t)
 		return use{do: func(ctx context.Context) (any, error) {
 			a, ok, err := g.FindPixAuthorization(ctx, terms)
 			return fmt.Sprint(a.ID, ok), err
 		}}
 	}},
-	{name: "ReadPixAuthorization", gateways: payments.GWA, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "ReadPixAuthorization", gateways: gateway.GWA, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
 		_, ref := g.authorized(t)
 		return use{do: func(ctx context.Context) (any, error) {
 			a, err := g.ReadPixAuthorization(ctx, ref)
 			return string(a.Status), err
 		}}
 	}},
-	{name: "CancelPixAuthorization", gateways: payments.GWA, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "CancelPixAuthorization", gateways: gateway.GWA, prepare: func(t *testing.T, g *oddGateway) use {
 		_, ref := g.authorized(t)
 		return use{
 			do: func(ctx context.Context) (any, error) { return nothing(g.CancelPixAuthorization(ctx, ref)) },
@@ -282,7 +282,7 @@ var uses = []asked{
 			},
 		}
 	}},
-	{name: "DebitPix", gateways: payments.GWA, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "DebitPix", gateways: gateway.GWA, prepare: func(t *testing.T, g *oddGateway) use {
 		debit := g.debit(t)
 		return use{
 			do: func(ctx context.Context) (any, error) { return answered(g.DebitPix(ctx, debit)) },
@@ -296,7 +296,7 @@ var uses = []asked{
 			},
 		}
 	}},
-	{name: "FindPixDebit", gateways: payments.GWA, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
+	{name: "FindPixDebit", gateways: gateway.GWA, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
 		debit := g.debit(t)
 		_, err := g.DebitPix(t.Context(), debit)
 		require.NoError(t, err)
@@ -314,7 +314,7 @@ func truth(b bool) int {
 	return 0
 }
 
-func (g *oddGateway) subscribed(t *testing.T) (payments.SubscriptionTerms, payments.RemoteSubscription) {
+func (g *oddGateway) subscribed(t *testing.T) (gateway.SubscriptionTerms, gateway.RemoteSubscription) {
 	t.Helper()
 	terms := g.terms(t, g.approved)
 	sub, err := g.Subscribe(t.Context(), terms)
@@ -322,7 +322,7 @@ func (g *oddGateway) subscribed(t *testing.T) (payments.SubscriptionTerms, payme
 	return terms, sub
 }
 
-func (g *oddGateway) pix(t *testing.T) (payments.PixTerms, payments.PixCharge) {
+func (g *oddGateway) pix(t *testing.T) (gateway.PixTerms, gateway.PixCharge) {
 	t.Helper()
 	terms := g.pixTerms(t)
 	made, err := g.CreatePix(t.Context(), terms)
@@ -330,22 +330,22 @@ func (g *oddGateway) pix(t *testing.T) (payments.PixTerms, payments.PixCharge) {
 	return terms, made
 }
 
-func (g *oddGateway) authorized(t *testing.T) (payments.AuthorizationTerms, payments.AuthorizationRef) {
+func (g *oddGateway) authorized(t *testing.T) (gateway.AuthorizationTerms, gateway.AuthorizationRef) {
 	t.Helper()
 	terms := authorizationTerms(t, g.all)
 	a, err := g.AuthorizePix(t.Context(), terms)
 	require.NoError(t, err)
-	return terms, payments.AuthorizationRef{ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID}
+	return terms, gateway.AuthorizationRef{ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID}
 }
 
-func (g *oddGateway) debit(t *testing.T) payments.DebitTerms {
+func (g *oddGateway) debit(t *testing.T) gateway.DebitTerms {
 	t.Helper()
 	terms := authorizationTerms(t, g.all)
 	a, err := g.AuthorizePix(t.Context(), terms)
 	require.NoError(t, err)
 	_, err = g.all.Sandbox.GWA.PayPIX(a.Payload)
 	require.NoError(t, err)
-	return payments.DebitTerms{
+	return gateway.DebitTerms{
 		SubscriptionID: terms.SubscriptionID, AuthorizationID: a.ID, Payer: terms.Payer, Cycle: terms.FirstDebit,
 		DueDate: g.stage.Clock.Now().AddDate(0, 0, 7), Amount: 4990, Description: "Plus",
 	}

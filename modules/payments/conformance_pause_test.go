@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -19,12 +19,12 @@ func (g *gatewayUnderTest) advance(t *testing.T, by time.Duration) {
 }
 
 // paid counts the charges of a subscription that were paid.
-func (g *gatewayUnderTest) paid(t *testing.T, sub payments.RemoteSubscription) (n int) {
+func (g *gatewayUnderTest) paid(t *testing.T, sub gateway.RemoteSubscription) (n int) {
 	t.Helper()
-	all, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
+	all, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
 	require.NoError(t, err)
 	for _, p := range all {
-		if p.Payment.Status == payments.PaymentSettled {
+		if p.Payment.Status == gateway.PaymentSettled {
 			n++
 		}
 	}
@@ -41,13 +41,13 @@ func TestCollectionIsPausedAndResumed(t *testing.T) {
 		g.chargeFirst(t)
 		g.advance(t, 2*day)
 		require.Equal(t, 1, g.paid(t, sub))
-		c := payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
 		for range 2 {
 			require.NoError(t, g.StopCollection(t.Context(), c))
 		}
 		open, err := g.OpenCharges(t.Context(), c)
 		require.NoError(t, err)
-		if g.Name() == payments.GWA {
+		if g.Name() == gateway.GWA {
 			require.Len(t, open, 1, "made 40 days ahead")
 			require.NotNil(t, open[0].DueDate)
 			require.NoError(t, g.DropCharge(t.Context(), open[0].ID, terms.SubscriptionID))
@@ -63,7 +63,7 @@ func TestCollectionIsPausedAndResumed(t *testing.T) {
 			again, err := g.ResumeCollection(t.Context(), c, &due, time.Time{})
 			require.NoError(t, err)
 			require.NotNil(t, again.NextBilling)
-			require.Equal(t, payments.RemoteActive, again.Status)
+			require.Equal(t, gateway.RemoteActive, again.Status)
 		}
 		g.advance(t, 25*day)
 		require.Equal(t, 2, g.paid(t, sub), "once, although it was resumed twice")
@@ -76,18 +76,18 @@ func TestPausesOfWhatIsNotThere(t *testing.T) {
 		terms := g.terms(t, g.approved)
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
-		c := payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
-		verb := map[payments.GatewayName]string{payments.GWA: http.MethodPut, payments.GWB: http.MethodPost}[g.Name()]
+		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		verb := map[gateway.Name]string{gateway.GWA: http.MethodPut, gateway.GWB: http.MethodPost}[g.Name()]
 		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
-		require.ErrorIs(t, g.StopCollection(t.Context(), c), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, g.StopCollection(t.Context(), c), gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		require.NoError(t, g.StopCollection(t.Context(), c), "repeated")
 		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
 		require.NoError(t, g.StopCollection(t.Context(), c), "what has ended collects nothing")
 		ended, err := g.ResumeCollection(t.Context(), c, nil, time.Time{})
 		require.NoError(t, err)
-		require.Equal(t, payments.RemoteCanceled, ended.Status)
+		require.Equal(t, gateway.RemoteCanceled, ended.Status)
 		c.GatewayID = "sub_nobody"
-		require.ErrorIs(t, g.StopCollection(t.Context(), c), payments.ErrGatewayMissing)
+		require.ErrorIs(t, g.StopCollection(t.Context(), c), gateway.ErrMissing)
 	})
 }

@@ -6,19 +6,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
 
 // anotherPrice is a price of the gateway that differs from the plan's.
-func (g *gatewayUnderTest) anotherPrice(t *testing.T, subscription string, local objectid.ID) payments.PriceChange {
+func (g *gatewayUnderTest) anotherPrice(t *testing.T, subscription string, local objectid.ID) gateway.PriceChange {
 	t.Helper()
 	plan := plusPlan()
 	plan.PlanID, plan.Name, plan.Amount = "premium", "Premium", 9990
 	ids, err := g.SyncPlan(t.Context(), plan)
 	require.NoError(t, err)
-	return payments.PriceChange{SubscriptionID: local, SubscriptionGatewayID: subscription, PriceID: ids.PriceID, Amount: plan.Amount, Description: plan.Name}
+	return gateway.PriceChange{SubscriptionID: local, SubscriptionGatewayID: subscription, PriceID: ids.PriceID, Amount: plan.Amount, Description: plan.Name}
 }
 
 func TestPriceOfARecurrenceIsChanged(t *testing.T) {
@@ -32,7 +32,7 @@ func TestPriceOfARecurrenceIsChanged(t *testing.T) {
 		for range 2 {
 			require.NoError(t, g.ChangePrice(t.Context(), change))
 		}
-		paid, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
+		paid, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
 		require.NoError(t, err)
 		require.EqualValues(t, 4990, paid[len(paid)-1].Amount, "the present period stays paid as it was")
 	})
@@ -45,15 +45,15 @@ func TestPriceChangeFaults(t *testing.T) {
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
 		change := g.anotherPrice(t, sub.GatewayID, terms.SubscriptionID)
-		verb := map[payments.GatewayName]string{payments.GWA: http.MethodPut, payments.GWB: http.MethodPost}[g.Name()]
+		verb := map[gateway.Name]string{gateway.GWA: http.MethodPut, gateway.GWB: http.MethodPost}[g.Name()]
 		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
-		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, g.ChangePrice(t.Context(), change), gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		require.NoError(t, g.ChangePrice(t.Context(), change), "repeated")
 		g.fault(t, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusForbidden, Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`})
-		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrUnavailable)
+		require.ErrorIs(t, g.ChangePrice(t.Context(), change), gateway.ErrUnavailable)
 		g.stage.Faults.Clear()
 		change.SubscriptionGatewayID = "sub_nobody"
-		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrGatewayMissing)
+		require.ErrorIs(t, g.ChangePrice(t.Context(), change), gateway.ErrMissing)
 	})
 }

@@ -6,32 +6,32 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
 
-func (g *gatewayUnderTest) cardTerms(t *testing.T, i payments.Instrument) payments.CardTerms {
+func (g *gatewayUnderTest) cardTerms(t *testing.T, i gateway.Instrument) gateway.CardTerms {
 	t.Helper()
-	return payments.CardTerms{
-		Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: g.payer(t), Amount: 24000, Description: "Tickets: Opening night (2)", Instrument: i,
+	return gateway.CardTerms{
+		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: g.payer(t), Amount: 24000, Description: "Tickets: Opening night (2)", Instrument: i,
 	}
 }
 
 // charged is a ticket order paid by card.
-func (g *gatewayUnderTest) charged(t *testing.T) payments.Payment {
+func (g *gatewayUnderTest) charged(t *testing.T) gateway.Payment {
 	t.Helper()
 	c, err := g.ChargeCard(t.Context(), g.cardTerms(t, g.approved))
 	require.NoError(t, err)
-	require.Equal(t, payments.PaymentSettled, c.Payment.Status)
+	require.Equal(t, gateway.PaymentSettled, c.Payment.Status)
 	return c.Payment
 }
 
-func (g *gatewayUnderTest) refundTerms(p payments.Payment, amount money.Cents) payments.RefundTerms {
-	return payments.RefundTerms{
-		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: p.ID}, Amount: amount, Reason: "A courtesy", Admin: "root", AskedAt: g.stage.Clock.Now(),
+func (g *gatewayUnderTest) refundTerms(p gateway.Payment, amount money.Cents) gateway.RefundTerms {
+	return gateway.RefundTerms{
+		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: p.ID}, Amount: amount, Reason: "A courtesy", Admin: "root", AskedAt: g.stage.Clock.Now(),
 	}
 }
 
@@ -42,7 +42,7 @@ func TestRefundInParts(t *testing.T) {
 		first := g.refundTerms(p, 2000)
 		made, err := g.Refund(t.Context(), first)
 		require.NoError(t, err)
-		require.Equal(t, payments.RefundDone, made.Status)
+		require.Equal(t, gateway.RefundDone, made.Status)
 		require.EqualValues(t, 2000, made.Amount)
 		require.Equal(t, "A courtesy", made.Reason)
 		require.Equal(t, first.RefundID, made.RefundID)
@@ -50,7 +50,7 @@ func TestRefundInParts(t *testing.T) {
 		require.EqualValues(t, 2000, made.Report.Total)
 		require.JSONEq(t, string(made.Response), string(made.Response), "it is JSON")
 
-		if g.Name() == payments.GWB {
+		if g.Name() == gateway.GWB {
 			again, err := g.Refund(t.Context(), first)
 			require.NoError(t, err)
 			require.EqualValues(t, 2000, again.Report.Total, "the same request is no second refund")
@@ -60,14 +60,14 @@ func TestRefundInParts(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 24000, rest.Report.Total)
 
-		all, err := g.ListRefunds(t.Context(), payments.PaymentRef{PaymentID: p.ID})
+		all, err := g.ListRefunds(t.Context(), gateway.PaymentRef{PaymentID: p.ID})
 		require.NoError(t, err)
 		require.Len(t, all, 2)
 		require.EqualValues(t, 22000, all[0].Amount, "newest first")
 		require.Equal(t, first.RefundID, all[1].RefundID)
 
 		_, err = g.Refund(t.Context(), g.refundTerms(p, 1))
-		var rejected *payments.Rejected
+		var rejected *gateway.Rejected
 		require.ErrorAs(t, err, &rejected, "nothing is left")
 	})
 }
@@ -79,7 +79,7 @@ func TestRefundIsMadeOnceAfterLostAnswer(t *testing.T) {
 		terms := g.refundTerms(p, 2000)
 		g.fault(t, stage.Fault{Method: "POST", Path: g.refundPath(p), Kind: stage.FaultResetAfter})
 		_, err := g.Refund(t.Context(), terms)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 
 		found, ok, err := g.FindRefund(t.Context(), terms)
@@ -93,8 +93,8 @@ func TestRefundIsMadeOnceAfterLostAnswer(t *testing.T) {
 	})
 }
 
-func (g *gatewayUnderTest) refundPath(p payments.Payment) string {
-	if g.Name() == payments.GWA {
+func (g *gatewayUnderTest) refundPath(p gateway.Payment) string {
+	if g.Name() == gateway.GWA {
 		return "/payments/" + p.ID + "/refund"
 	}
 	return "/refunds"
@@ -109,21 +109,21 @@ func TestCardIsChargedOnce(t *testing.T) {
 		require.False(t, ok)
 		g.fault(t, stage.Fault{Method: "POST", Path: g.pixPath, Kind: stage.FaultResetAfter})
 		_, err = g.ChargeCard(t.Context(), terms)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 
 		found, ok, err := g.FindCardCharge(t.Context(), terms)
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, payments.PaymentSettled, found.Payment.Status)
+		require.Equal(t, gateway.PaymentSettled, found.Payment.Status)
 		require.EqualValues(t, 24000, found.Payment.Amount)
-		require.Equal(t, payments.MethodCard, found.Payment.Method)
+		require.Equal(t, gateway.MethodCard, found.Payment.Method)
 		require.NotNil(t, found.Payment.SettledAt)
 		require.NotEmpty(t, found.Card.Last4)
 		read, err := g.ReadPayment(t.Context(), found.Payment.ID, terms.Reference)
 		require.NoError(t, err)
 		require.Equal(t, found.Payment.NativeStatus, read.NativeStatus)
-		_, ok, err = g.FindPix(t.Context(), payments.PixTerms{Reference: terms.Reference, Kind: payments.KindSubscriptionPix, Payer: terms.Payer})
+		_, ok, err = g.FindPix(t.Context(), gateway.PixTerms{Reference: terms.Reference, Kind: gateway.KindSubscriptionPix, Payer: terms.Payer})
 		require.NoError(t, err)
 		require.False(t, ok, "a card payment is no PIX")
 	})
@@ -133,7 +133,7 @@ func TestRefusedCardCharge(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		_, err := g.ChargeCard(t.Context(), g.cardTerms(t, g.declined))
-		var declined *payments.Declined
+		var declined *gateway.Declined
 		require.ErrorAs(t, err, &declined)
 		require.NotEmpty(t, declined.Message)
 	})
@@ -145,24 +145,24 @@ func TestChangeOfCard(t *testing.T) {
 		terms := g.terms(t, g.approved)
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
-		before, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
+		before, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
 		require.NoError(t, err)
-		change := payments.CardChange{ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other}
+		change := gateway.CardChange{ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other}
 		card, err := g.ChangeCard(t.Context(), change)
 		require.NoError(t, err)
 		require.Equal(t, "4444", card.Last4)
-		after, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
+		after, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
 		require.NoError(t, err)
 		require.Len(t, after, len(before), "nothing is charged")
 
 		change.ChangeID, change.Instrument = objectid.New(), g.refused
 		_, err = g.ChangeCard(t.Context(), change)
-		var declined *payments.Declined
+		var declined *gateway.Declined
 		require.ErrorAs(t, err, &declined)
 		change.ChangeID, change.SubscriptionGatewayID, change.Instrument = objectid.New(), "sub_0000000000000000", g.other
 		_, err = g.ChangeCard(t.Context(), change)
-		require.ErrorIs(t, err, payments.ErrGatewayMissing)
-		_, open, err := g.PayOpenInvoice(t.Context(), payments.InvoicePayment{AttemptID: objectid.New(), SubscriptionGatewayID: sub.GatewayID})
+		require.ErrorIs(t, err, gateway.ErrMissing)
+		_, open, err := g.PayOpenInvoice(t.Context(), gateway.InvoicePayment{AttemptID: objectid.New(), SubscriptionGatewayID: sub.GatewayID})
 		require.NoError(t, err)
 		require.False(t, open)
 	})
@@ -172,21 +172,21 @@ func TestPaymentsOfASubscription(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		terms := g.terms(t, g.approved)
-		_, err := g.ChargeCard(t.Context(), payments.CardTerms{
-			Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: g.approved,
+		_, err := g.ChargeCard(t.Context(), gateway.CardTerms{
+			Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: g.approved,
 		})
 		require.NoError(t, err)
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
 		g.chargeFirst(t)
-		query := payments.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: terms.Payer.GatewayID}
+		query := gateway.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: terms.Payer.GatewayID}
 		all, err := g.ListPayments(t.Context(), query)
 		require.NoError(t, err)
 		require.Len(t, all, 1, "the ticket order is not the subscription's")
 		p := all[0]
 		require.EqualValues(t, 4990, p.Amount)
 		require.Equal(t, sub.LatestPayment.ID, p.Payment.ID, "the ledger's key")
-		require.Equal(t, payments.PaymentSettled, p.Payment.Status)
+		require.Equal(t, gateway.PaymentSettled, p.Payment.Status)
 		require.Equal(t, "brl", p.Currency)
 		require.False(t, p.Refunded)
 		require.WithinDuration(t, g.stage.Clock.Now(), p.CreatedAt, 36*time.Hour)
@@ -207,30 +207,30 @@ func TestPaymentsOfAPixSubscription(t *testing.T) {
 		made, err := g.CreatePix(t.Context(), terms)
 		require.NoError(t, err)
 		require.NoError(t, g.payPix(made.Payment.ID))
-		order := payments.PixTerms{Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 9900, DueDate: terms.DueDate, ExpiresIn: time.Hour}
+		order := gateway.PixTerms{Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 9900, DueDate: terms.DueDate, ExpiresIn: time.Hour}
 		sold, err := g.CreatePix(t.Context(), order)
 		require.NoError(t, err)
 		require.NoError(t, g.payPix(sold.Payment.ID))
-		all, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: terms.Reference, CustomerGatewayID: terms.Payer.GatewayID})
+		all, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionID: terms.Reference, CustomerGatewayID: terms.Payer.GatewayID})
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 		require.Equal(t, made.Payment.ID, all[0].Payment.ID)
-		require.Equal(t, payments.MethodPix, all[0].Payment.Method)
+		require.Equal(t, gateway.MethodPix, all[0].Payment.Method)
 	})
 }
 
 // madeSince reads all pages of what was made since an instant.
-func (g *gatewayUnderTest) madeSince(t *testing.T, since time.Time) (settled, refunded, disputed map[string]payments.Event) {
+func (g *gatewayUnderTest) madeSince(t *testing.T, since time.Time) (settled, refunded, disputed map[string]gateway.Event) {
 	t.Helper()
-	settled, refunded, disputed = map[string]payments.Event{}, map[string]payments.Event{}, map[string]payments.Event{}
+	settled, refunded, disputed = map[string]gateway.Event{}, map[string]gateway.Event{}, map[string]gateway.Event{}
 	for page := ""; ; {
 		events, next, err := g.CreatedSince(t.Context(), since, page)
 		require.NoError(t, err)
 		for _, e := range events {
 			require.Equal(t, g.Name(), e.Gateway)
-			require.Equal(t, payments.Reconciled, e.Type)
+			require.Equal(t, gateway.Reconciled, e.Type)
 			switch {
-			case e.Kind == payments.PaymentWasSettled:
+			case e.Kind == gateway.PaymentWasSettled:
 				settled[e.Payment.ID] = e
 			case e.Refund != nil && (e.Refund.HasTotal || refunded[e.Refund.PaymentID].Refund == nil):
 				refunded[e.Refund.PaymentID] = e
@@ -297,7 +297,7 @@ func TestWhatHappenedSinceToOlderPayments(t *testing.T) {
 		_, refunded, disputed = g.madeSince(t, since)
 		require.Contains(t, refunded, back.ID)
 		require.Contains(t, disputed, doubted.ID)
-		require.Equal(t, payments.DisputeOpen, disputed[doubted.ID].Dispute.State)
+		require.Equal(t, gateway.DisputeOpen, disputed[doubted.ID].Dispute.State)
 		require.EqualValues(t, 24000, disputed[doubted.ID].Dispute.Amount)
 		if g.payPix(late.Payment.ID) == nil { // a code of gateway B has run out by then
 			settled, _, _ = g.madeSince(t, since)
@@ -312,18 +312,18 @@ func TestEventsThatWereSent(t *testing.T) {
 		since := g.stage.Clock.Now().Add(-time.Hour)
 		p := g.charged(t)
 		bodies, next, err := g.EventsSince(t.Context(), since, "")
-		if g.Name() == payments.GWA {
-			require.ErrorIs(t, err, payments.ErrUnsupported)
+		if g.Name() == gateway.GWA {
+			require.ErrorIs(t, err, gateway.ErrUnsupported)
 			return
 		}
 		require.NoError(t, err)
 		require.Empty(t, next)
 		found := false
 		for _, body := range bodies {
-			e, err := g.Gateway.(payments.Adapter).ReadEvent(body)
+			e, err := g.Gateway.(gateway.Adapter).ReadEvent(body)
 			require.NoError(t, err)
 			require.NotEmpty(t, e.ID)
-			found = found || e.Kind == payments.PaymentWasSettled && e.Payment.ID == p.ID
+			found = found || e.Kind == gateway.PaymentWasSettled && e.Payment.ID == p.ID
 		}
 		require.True(t, found)
 		bodies, _, err = g.EventsSince(t.Context(), g.stage.Clock.Now().Add(time.Hour), "")
@@ -352,14 +352,14 @@ func TestDisputesOfAPayment(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		p := g.charged(t)
-		none, err := g.ListDisputes(t.Context(), payments.PaymentRef{PaymentID: p.ID})
+		none, err := g.ListDisputes(t.Context(), gateway.PaymentRef{PaymentID: p.ID})
 		require.NoError(t, err)
 		require.Empty(t, none)
 		require.NoError(t, g.dispute(p.ID))
-		all, err := g.ListDisputes(t.Context(), payments.PaymentRef{PaymentID: p.ID})
+		all, err := g.ListDisputes(t.Context(), gateway.PaymentRef{PaymentID: p.ID})
 		require.NoError(t, err)
 		require.Len(t, all, 1)
-		require.Equal(t, payments.DisputeOpen, all[0].State)
+		require.Equal(t, gateway.DisputeOpen, all[0].State)
 		require.EqualValues(t, 24000, all[0].Amount)
 		require.NotEmpty(t, all[0].Reason)
 		require.Equal(t, p.ID, all[0].PaymentID)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // TestRecurrenceThatBeginsLater: the card is taken now and charged first when the paid
@@ -22,11 +22,11 @@ func TestRecurrenceThatBeginsLater(t *testing.T) {
 		g.chargeFirst(t)
 		read, err := g.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 		require.NoError(t, err)
-		require.Contains(t, []payments.RemoteStatus{payments.RemoteActive, payments.RemoteTrialing}, read.Status)
-		if p := read.LatestPayment; p != nil && p.Status == payments.PaymentSettled {
+		require.Contains(t, []gateway.RemoteStatus{gateway.RemoteActive, gateway.RemoteTrialing}, read.Status)
+		if p := read.LatestPayment; p != nil && p.Status == gateway.PaymentSettled {
 			require.Zero(t, p.Amount, "nothing is charged before")
 		}
-		if g.Name() == payments.GWB {
+		if g.Name() == gateway.GWB {
 			require.Equal(t, at, read.NextBilling.UTC())
 		}
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	sandboxgwa "marquee/platform/sandbox/gwa"
@@ -19,18 +19,18 @@ import (
 
 // gatewayUnderTest is one gateway with what differs between the two.
 type gatewayUnderTest struct {
-	payments.Gateway
+	gateway.Gateway
 	all                *paymentstest.Gateways
 	stage              *stage.Stage
-	approved, declined payments.Instrument
-	other              payments.Instrument // approved too, with the last digits 4444
-	refused            payments.Instrument // not taken as a subscription's card
-	prefix             string              // of API paths
+	approved, declined gateway.Instrument
+	other              gateway.Instrument // approved too, with the last digits 4444
+	refused            gateway.Instrument // not taken as a subscription's card
+	prefix             string             // of API paths
 	pixPath            string
-	plan               payments.PlanIDs
+	plan               gateway.PlanIDs
 	payPix             func(id string) error
 	expirePix          func(id string) error
-	started            payments.Outcome   // after an approved Subscribe
+	started            gateway.Outcome    // after an approved Subscribe
 	firstStatus        string             // info.payment_status after it
 	chargeFirst        func(t *testing.T) // lets a first charge happen
 	dispute            func(paymentID string) error
@@ -47,7 +47,7 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 			approved: paymentstest.Card(paymentstest.CardApproved), declined: paymentstest.Card(paymentstest.CardDeclined),
 			payPix:    func(id string) error { _, err := sandbox.Pay(id); return err },
 			expirePix: func(id string) error { _, err := sandbox.ExpirePIX(id); return err },
-			started:   payments.OutcomeUnknown, firstStatus: "PENDING",
+			started:   gateway.OutcomeUnknown, firstStatus: "PENDING",
 			other: paymentstest.Card("4444444444444444"), refused: paymentstest.Card(paymentstest.CardDeclined),
 			chargeFirst: func(t *testing.T) { require.NoError(t, sandbox.Advance(time.Minute)) },
 			dispute: func(id string) error {
@@ -64,7 +64,7 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 			Gateway: all.B, all: all, stage: sandbox.Stage(), prefix: "/v1", pixPath: "/payment_intents",
 			approved: paymentstest.Token(paymentstest.TokenApproved), declined: paymentstest.Token(paymentstest.TokenDeclined),
 			payPix: sandbox.PayPIX, expirePix: sandbox.ExpirePIX,
-			started: payments.Succeeded, firstStatus: "succeeded",
+			started: gateway.Succeeded, firstStatus: "succeeded",
 			other: paymentstest.Token("pm_card_mastercard"), refused: paymentstest.Token(paymentstest.TokenRefused),
 			chargeFirst: func(*testing.T) {},
 			dispute:     func(id string) error { _, err := sandbox.OpenDispute(id, "fraudulent", false); return err },
@@ -76,8 +76,8 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 	})
 }
 
-func plusPlan() payments.PlanTerms {
-	return payments.PlanTerms{PlanID: "plus", Name: "Plus", Amount: 4990, IntervalUnit: "MONTH"}
+func plusPlan() gateway.PlanTerms {
+	return gateway.PlanTerms{PlanID: "plus", Name: "Plus", Amount: 4990, IntervalUnit: "MONTH"}
 }
 
 // fault plans one for the next calls of that kind, more of them than any
@@ -89,7 +89,7 @@ func (g *gatewayUnderTest) fault(t *testing.T, f stage.Fault) {
 	require.NoError(t, g.stage.Faults.Plan(f))
 }
 
-func (g *gatewayUnderTest) payer(t *testing.T) payments.Payer {
+func (g *gatewayUnderTest) payer(t *testing.T) gateway.Payer {
 	t.Helper()
 	p := paymentstest.Payer()
 	id, err := g.EnsureCustomer(t.Context(), p)
@@ -99,17 +99,17 @@ func (g *gatewayUnderTest) payer(t *testing.T) payments.Payer {
 	return p
 }
 
-func (g *gatewayUnderTest) terms(t *testing.T, i payments.Instrument) payments.SubscriptionTerms {
+func (g *gatewayUnderTest) terms(t *testing.T, i gateway.Instrument) gateway.SubscriptionTerms {
 	t.Helper()
-	return payments.SubscriptionTerms{
+	return gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Payer: g.payer(t), PlanID: "plus", PlanName: "Plus", PriceID: g.plan.PriceID,
 		Amount: 4990, FirstDue: g.stage.Clock.Now(), Instrument: i,
 	}
 }
 
-func (g *gatewayUnderTest) pixTerms(t *testing.T) payments.PixTerms {
+func (g *gatewayUnderTest) pixTerms(t *testing.T) gateway.PixTerms {
 	t.Helper()
-	return payments.PixTerms{
+	return gateway.PixTerms{
 		Reference: objectid.New(), Kind: "subscription_pix", Payer: g.payer(t), Amount: 59880, Description: "Plus, 12 months",
 		DueDate: g.stage.Clock.Now(), ExpiresIn: 24 * time.Hour,
 	}
@@ -121,7 +121,7 @@ func TestCustomerIsMadeOnce(t *testing.T) {
 		p := paymentstest.Payer()
 		g.fault(t, stage.Fault{Method: "POST", Path: "/customers", Kind: stage.FaultResetAfter})
 		_, err := g.EnsureCustomer(t.Context(), p)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 
 		first, err := g.EnsureCustomer(t.Context(), p)
@@ -142,7 +142,7 @@ func TestSubscribeApproved(t *testing.T) {
 		terms := g.terms(t, g.approved)
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
-		require.Equal(t, payments.RemoteActive, sub.Status)
+		require.Equal(t, gateway.RemoteActive, sub.Status)
 		require.Equal(t, g.started, sub.Outcome)
 		require.Equal(t, g.firstStatus, sub.PaymentStatus)
 		require.Equal(t, terms.Payer.GatewayID, sub.CustomerGatewayID)
@@ -150,7 +150,7 @@ func TestSubscribeApproved(t *testing.T) {
 		require.WithinDuration(t, g.stage.Clock.Now().AddDate(0, 1, 0), *sub.NextBilling, 36*time.Hour)
 		require.NotNil(t, sub.LatestPayment)
 		require.EqualValues(t, 4990, sub.LatestPayment.Amount)
-		require.Equal(t, payments.MethodCard, sub.LatestPayment.Method)
+		require.Equal(t, gateway.MethodCard, sub.LatestPayment.Method)
 
 		read, err := g.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 		require.NoError(t, err)
@@ -167,17 +167,17 @@ func TestSubscribeDeclinedLeavesNothingAlive(t *testing.T) {
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		terms := g.terms(t, g.declined)
 		_, err := g.Subscribe(t.Context(), terms)
-		var declined *payments.Declined
+		var declined *gateway.Declined
 		require.ErrorAs(t, err, &declined)
 		require.NotEmpty(t, declined.Code)
 		require.NotEmpty(t, declined.Message)
 		if declined.Remote != nil {
-			require.Equal(t, payments.RemoteCanceled, declined.Remote.Status)
+			require.Equal(t, gateway.RemoteCanceled, declined.Remote.Status)
 		}
 		found, ok, err := g.FindSubscription(t.Context(), terms)
 		require.NoError(t, err)
 		if ok {
-			require.Contains(t, []payments.RemoteStatus{payments.RemoteCanceled, payments.RemoteIncompleteExpired}, found.Status)
+			require.Contains(t, []gateway.RemoteStatus{gateway.RemoteCanceled, gateway.RemoteIncompleteExpired}, found.Status)
 		}
 	})
 }
@@ -191,11 +191,11 @@ func TestSubscribeIsFoundAfterLostAnswer(t *testing.T) {
 			g.fault(t, stage.Fault{Method: "POST", Path: "/subscriptions", Kind: kind})
 			_, err := g.Subscribe(ctx, terms)
 			cancel()
-			require.ErrorIs(t, err, payments.ErrOutcomeUnknown, kind)
+			require.ErrorIs(t, err, gateway.ErrOutcomeUnknown, kind)
 			g.stage.Faults.Clear()
 			require.Eventually(t, func() bool {
 				found, ok, err := g.FindSubscription(t.Context(), terms)
-				return err == nil && ok && found.Status == payments.RemoteActive
+				return err == nil && ok && found.Status == gateway.RemoteActive
 			}, 5*time.Second, 10*time.Millisecond, kind)
 		}
 	})
@@ -211,9 +211,9 @@ func TestNothingIsFoundWhereNothingWasMade(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, ok)
 		_, err = g.ReadSubscription(t.Context(), "sub_0000000000000000", objectid.New())
-		require.ErrorIs(t, err, payments.ErrGatewayMissing)
+		require.ErrorIs(t, err, gateway.ErrMissing)
 		_, err = g.ReadPix(t.Context(), "pay_0000000000000000", objectid.New())
-		require.ErrorIs(t, err, payments.ErrGatewayMissing)
+		require.ErrorIs(t, err, gateway.ErrMissing)
 	})
 }
 
@@ -228,7 +228,7 @@ func TestCancelTwice(t *testing.T) {
 		require.NoError(t, g.CancelSubscription(t.Context(), "sub_0000000000000000", objectid.New()))
 		if found, ok, err := g.FindSubscription(t.Context(), terms); ok {
 			require.NoError(t, err)
-			require.Equal(t, payments.RemoteCanceled, found.Status)
+			require.Equal(t, gateway.RemoteCanceled, found.Status)
 		}
 	})
 }
@@ -239,8 +239,8 @@ func TestPixIsMadeReadAndPaid(t *testing.T) {
 		terms := g.pixTerms(t)
 		made, err := g.CreatePix(t.Context(), terms)
 		require.NoError(t, err)
-		require.Equal(t, payments.PaymentPending, made.Payment.Status)
-		require.Equal(t, payments.MethodPix, made.Payment.Method)
+		require.Equal(t, gateway.PaymentPending, made.Payment.Status)
+		require.Equal(t, gateway.MethodPix, made.Payment.Method)
 		require.EqualValues(t, 59880, made.Payment.Amount)
 		require.True(t, strings.HasPrefix(made.Payload, "000201"), made.Payload)
 		require.True(t, strings.HasPrefix(made.EncodedImage, "iVBORw0KGgo"), "a PNG in base64")
@@ -256,10 +256,10 @@ func TestPixIsMadeReadAndPaid(t *testing.T) {
 		require.NoError(t, g.payPix(made.Payment.ID))
 		paid, err := g.ReadPix(t.Context(), made.Payment.ID, terms.Reference)
 		require.NoError(t, err)
-		require.Equal(t, payments.PaymentSettled, paid.Payment.Status)
+		require.Equal(t, gateway.PaymentSettled, paid.Payment.Status)
 		require.NotNil(t, paid.Payment.SettledAt)
 		require.Empty(t, paid.Payload)
-		require.ErrorIs(t, g.CancelPix(t.Context(), made.Payment.ID, terms.Reference), payments.ErrAlreadyPaid)
+		require.ErrorIs(t, g.CancelPix(t.Context(), made.Payment.ID, terms.Reference), gateway.ErrAlreadyPaid)
 	})
 }
 
@@ -286,7 +286,7 @@ func TestPixRunsOut(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, read.Expired)
 		require.Empty(t, read.Payload)
-		require.NotEqual(t, payments.PaymentSettled, read.Payment.Status)
+		require.NotEqual(t, gateway.PaymentSettled, read.Payment.Status)
 		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID, terms.Reference))
 	})
 }
@@ -297,7 +297,7 @@ func TestPixIsFoundAfterLostAnswer(t *testing.T) {
 		terms := g.pixTerms(t)
 		g.fault(t, stage.Fault{Method: "POST", Path: g.pixPath, Kind: stage.FaultResetAfter})
 		_, err := g.CreatePix(t.Context(), terms)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		found, ok, err := g.FindPix(t.Context(), terms)
 		require.NoError(t, err)
@@ -312,12 +312,12 @@ func TestGatewayUnavailable(t *testing.T) {
 		terms := g.terms(t, g.approved)
 		g.fault(t, stage.Fault{Kind: stage.FaultBadGateway})
 		_, err := g.ReadSubscription(t.Context(), "sub_0000000000000000", objectid.New())
-		require.ErrorIs(t, err, payments.ErrUnavailable, "a read changes nothing")
+		require.ErrorIs(t, err, gateway.ErrUnavailable, "a read changes nothing")
 		g.stage.Faults.Clear()
 
 		g.fault(t, stage.Fault{Method: "POST", Kind: stage.FaultStatus, Status: 429})
 		_, err = g.Subscribe(t.Context(), terms)
-		require.ErrorIs(t, err, payments.ErrUnavailable, "a limit means that nothing was done")
+		require.ErrorIs(t, err, gateway.ErrUnavailable, "a limit means that nothing was done")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -16,8 +17,8 @@ import (
 // given back, and is over with it, whichever comes first.
 func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
-		lose := func(id string, paid payments.LedgerPayment, amount money.Cents) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
+		lose := func(id string, paid gateway.LedgerPayment, amount money.Cents) {
 			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 				key := paid.Payment.ID
 				if paid.Payment.PaymentIntentID != "" {
@@ -25,20 +26,20 @@ func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 				}
 				_, err := s.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
 					Gateway: name, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,
-					Report: payments.DisputeReport{ID: id, PaymentID: key, Amount: amount, State: payments.DisputeLost, NativeStatus: "lost", At: s.clock.Now()},
+					Report: gateway.DisputeReport{ID: id, PaymentID: key, Amount: amount, State: gateway.DisputeLost, NativeStatus: "lost", At: s.clock.Now()},
 				})
 				return err
 			}))
 		}
-		list := func(paid payments.LedgerPayment) {
+		list := func(paid gateway.LedgerPayment) {
 			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
-				_, err := s.svc.RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
+				_, err := s.svc.Cases().RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
 					Kind: payments.UnappliedLate, Gateway: name, PaymentID: paid.Payment.ID, Amount: &paid.Payment.Amount, CustomerID: paid.CustomerID, OrderID: paid.LocalID,
 				})
 				return err
 			}))
 		}
-		state := func(paid payments.LedgerPayment) (is string) {
+		state := func(paid gateway.LedgerPayment) (is string) {
 			require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT state || ' ' || amount_cents FROM payments.unapplied_payments WHERE gateway_payment_id = $1", paid.Payment.ID).Scan(&is))
 			return is
 		}
@@ -60,6 +61,6 @@ func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 		require.Equal(t, "open 4000", state(parts))
 		lose("du_4", parts, 4000)
 		require.Equal(t, "kept 4000", state(parts), "all of it is gone, by two disputes")
-		require.ErrorIs(t, s.refund(parts, 0), payments.ErrDisputed)
+		require.ErrorIs(t, s.refund(parts, 0), gateway.ErrDisputed)
 	})
 }

@@ -2,15 +2,12 @@ package payments
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
-	"marquee/modules/payments/reconcile"
 	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/money"
@@ -19,64 +16,6 @@ import (
 )
 
 // What the rooms do for the modules above, one line each.
-
-// RecordUnappliedTx puts money that gave nobody anything on the list of GET
-// /admin/finance/unapplied-payments, in the transaction that books it. There is one
-// row a gateway payment (or subject): repeating it, also at once, changes nothing
-// but what was not known before, and nothing that has been decided. First reports
-// that it was not there before.
-func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u ledger.Unapplied) (first bool, err error) {
-	return s.cases.RecordUnappliedTx(ctx, tx, u)
-}
-
-// RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
-// the part, and grows with it. It is gone, so that it can only be kept. When somebody has
-// kept a smaller part, it is open again.
-func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u ledger.Unapplied) error {
-	return s.cases.RecordTakenBackTx(ctx, tx, u)
-}
-
-// UnappliedStateOf is where the decision about a payment stands; "" when it is not on
-// the list.
-func (s *Service) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (ledger.UnappliedState, error) {
-	return s.reader.UnappliedStateOf(ctx, db, gateway, paymentID)
-}
-
-// IsKept reports whether an admin has decided that an unapplied payment stays.
-func (s *Service) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	return s.reader.IsKept(ctx, db, gateway, paymentID)
-}
-
-// IsRefundedByList reports whether the list of unapplied payments gives a payment back by
-// itself, or is at it.
-func (s *Service) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	return s.reader.IsRefundedByList(ctx, db, gateway, paymentID)
-}
-
-// BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
-// stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
-// subscription.
-func (s *Service) BoughtNothing(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	return s.reader.BoughtNothing(ctx, db, gateway, paymentID)
-}
-
-// UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
-// lists it for people. The ledger keeps it.
-func (s *Service) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	return s.cases.UncountUnshownTx(ctx, tx, gateway, paymentID)
-}
-
-// PersonalDataName names this module's part of what a customer is told about
-// himself.
-func (s *Service) PersonalDataName() string {
-	return s.reader.PersonalDataName()
-}
-
-// PersonalData returns the customer's settled payments, refunds and disputes. Of
-// orders, which may be a guest's, nothing unless his address is verified.
-func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
-	return s.reader.PersonalData(ctx, db, customerID, verified)
-}
 
 // RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
 // be called any number of times, in any order, also at once: an older report
@@ -145,13 +84,6 @@ func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose ga
 	return s.reader.FirstPaymentOf(ctx, db, purpose, localID)
 }
 
-// ListOfCustomerTx books money of a customer that is of no subscription and no order, and
-// lists it as foreign: for people to decide, or to be given back by itself. The payment was
-// read live.
-func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
-	return s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note, automatic)
-}
-
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
 // and settles the requests of ours that it tells of. It may be called any number
 // of times, in any order, also at once: cumulative totals are never added twice.
@@ -191,43 +123,10 @@ func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gatewa
 	return s.ledger.ReplayWaitingTx(ctx, tx, gateway, subjects...)
 }
 
-// RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
-// gateway without a person's decision.
-func (s *Service) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
-	return s.reader.RefundsHeld(ctx, db)
-}
-
-// MayLack reports whether a restore may have lost what was paid then: before this
-// database was accepted. When that is not known, it may.
-func (s *Service) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time) (bool, error) {
-	return s.reader.MayLack(ctx, db, paidAt)
-}
-
-// AcceptDatabase says that this database is complete again: what both gateways know
-// has been reconciled (`marquee reconcile --apply`). Automatic refunds go on.
-func (s *Service) AcceptDatabase(ctx context.Context) error {
-	return s.ledger.AcceptDatabase(ctx)
-}
-
 // PaidFor lists the other payments of a subscription that count, that gateway A charged for
 // the same day (Payment.MadeFor), and of which something is left.
 func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID, p gateway.Payment) ([]ledger.PaidFor, error) {
 	return s.reader.PaidFor(ctx, db, gateway, subscription, p)
-}
-
-// ErasePersonalDataTx takes the person out of what the gateways reported of his
-// payments. The ledger stays: it names nobody but the deleted customer's id.
-func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
-	return s.log.ErasePersonalDataTx(ctx, tx, customerID)
-}
-
-// ForgetPersonTx has names, addresses and the like taken out of the logged
-// webhooks that speak of one of the subjects: ids of subscriptions, orders,
-// payments and customers, ours or a gateway's. What moved money, and can be
-// applied again, stays. Two jobs do it: one now, one for what gateways still
-// report of the end.
-func (s *Service) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []string) error {
-	return s.log.ForgetPersonTx(ctx, tx, subjects)
 }
 
 // KeepRefused writes what the calls themselves could not write, until ctx ends, and what
@@ -290,52 +189,11 @@ func (s *Service) RefundPayment(ctx context.Context, q refund.Request, applied f
 	return s.refunds.RefundPayment(ctx, q, applied)
 }
 
-// RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
-// with refunds that were decided by somebody who died since. It stops at the limits. What
-// a lost dispute took is kept, and so is what waited for an answer that has come.
-func (s *Service) RefundDueUnapplied(ctx context.Context) error {
-	return s.unapplied.RefundDueUnapplied(ctx)
-}
+// Cases is the door to the list of money that gave nobody anything.
+func (s *Service) Cases() Cases { return Cases{s} }
 
-// TakeExtensionBackTx opens again the payments that have lengthened a subscription since
-// an instant: its gateway refuses to charge it later. The operators are told.
-func (s *Service) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time, cause string) error {
-	return s.unapplied.TakeExtensionBackTx(ctx, tx, subscription, since, cause)
-}
+// Personal is the door to the personal data of the ledgers.
+func (s *Service) Personal() Personal { return Personal{s} }
 
-// UnappliedMetrics tells how many unapplied payments are open, by kind.
-func (s *Service) UnappliedMetrics() prometheus.Collector {
-	return s.unapplied.UnappliedMetrics()
-}
-
-// TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
-// after a restore, its customer once somebody has that id again, and tells the operators
-// once a day what is still nobody's.
-func (s *Service) TendUnknownMoney(ctx context.Context) error {
-	return s.unapplied.TendUnknownMoney(ctx)
-}
-
-// Reconcile asks the gateways what has happened since an instant and applies what
-// never came as its webhook would have, by the same functions: events that the
-// gateway has and we have not, then payments, refunds and disputes, then what is booked
-// here as given back, disputed or paid and gateway A does not show. What fails is told in the
-// error, and does not keep the rest from being done.
-func (s *Service) Reconcile(ctx context.Context, o reconcile.Options, report *reconcile.Report) error {
-	err := s.reconciler.Reconcile(ctx, o, report)
-	if !o.DryRun && o.Of(gateway.GWA) {
-		err = errors.Join(err, s.unapplied.DecideShown(ctx))
-	}
-	return err
-}
-
-// Pace waits as long as lies between two calls of a long series, so that a
-// gateway's quota is left to customers.
-func (s *Service) Pace(ctx context.Context, name gateway.Name) error {
-	return s.reconciler.Pace(ctx, name)
-}
-
-// IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
-// has become of it since, is read no more.
-func (s *Service) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
-	return s.unapplied.IsShown(ctx, name, paymentID)
-}
+// Comparison is the door to the comparison with the gateways.
+func (s *Service) Comparison() Comparison { return Comparison{s} }

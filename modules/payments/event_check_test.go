@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/testutil/pgtest"
 )
 
@@ -35,7 +35,7 @@ func TestEventThatCanNeverBeApplied(t *testing.T) {
 		for range 2 {
 			a := b.deliver(tc.sample[:3], body)
 			require.Equal(t, http.StatusOK, a.status, a.raw)
-			require.Equal(t, payments.ResultIgnored, a.body.Result.Status, "%s: %s", tc.sample, a.raw)
+			require.Equal(t, gateway.ResultIgnored, a.body.Result.Status, "%s: %s", tc.sample, a.raw)
 			require.Equal(t, "not an event that can be applied: "+tc.reason, a.body.Result.Reason, tc.sample)
 		}
 	}
@@ -51,7 +51,7 @@ func TestQueuedEventThatCanNeverBeApplied(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply.failing.Store(true)
-	require.Equal(t, payments.ResultQueued, b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription")).body.Result.Status)
+	require.Equal(t, gateway.ResultQueued, b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription")).body.Result.Status)
 	_, err := b.pool.Exec(t.Context(), `UPDATE payments.webhook_logs SET payload = jsonb_set(payload, '{payment,value}', '-1')`)
 	require.NoError(t, err)
 	b.work()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/clock"
@@ -20,13 +20,13 @@ import (
 	"marquee/platform/sandbox/stage"
 )
 
-func termsA(t *testing.T, g *paymentstest.Gateways, card string) payments.SubscriptionTerms {
+func termsA(t *testing.T, g *paymentstest.Gateways, card string) gateway.SubscriptionTerms {
 	t.Helper()
 	payer := paymentstest.Payer()
 	id, err := g.A.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
 	payer.GatewayID = id
-	return payments.SubscriptionTerms{
+	return gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", Amount: 4990,
 		FirstDue: g.Sandbox.GWA.Now(), Instrument: paymentstest.Card(card),
 	}
@@ -40,7 +40,7 @@ func TestA_PostIsNeverRepeated(t *testing.T) {
 	for _, kind := range []stage.FaultKind{stage.FaultStatus, stage.FaultResetBefore, stage.FaultBadGateway} {
 		require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Kind: kind, Times: 1}))
 		_, err := g.A.Subscribe(t.Context(), terms)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown, kind)
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown, kind)
 	}
 	posted := func() (n int) {
 		for _, e := range st.Journal.Entries(stage.EntryCall) {
@@ -64,9 +64,9 @@ func TestA_FirstChargeIsConfirmed(t *testing.T) {
 	require.NoError(t, g.Sandbox.GWA.Advance(time.Minute))
 	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 	require.NoError(t, err)
-	require.Equal(t, payments.Succeeded, read.Outcome)
+	require.Equal(t, gateway.Succeeded, read.Outcome)
 	require.Equal(t, "CONFIRMED", read.PaymentStatus)
-	require.Equal(t, payments.PaymentSettled, read.LatestPayment.Status)
+	require.Equal(t, gateway.PaymentSettled, read.LatestPayment.Status)
 	require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
 }
 
@@ -75,7 +75,7 @@ func TestA_CancelledPixIsGone(t *testing.T) {
 	g := paymentstest.NewGateways(t)
 	payer := termsA(t, g, paymentstest.CardApproved).Payer
 	order := objectid.New()
-	made, err := g.A.CreatePix(t.Context(), payments.PixTerms{
+	made, err := g.A.CreatePix(t.Context(), gateway.PixTerms{
 		Reference: order, Payer: payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now(),
 	})
 	require.NoError(t, err)
@@ -85,16 +85,16 @@ func TestA_CancelledPixIsGone(t *testing.T) {
 	read, err := g.A.ReadPix(t.Context(), made.Payment.ID, order)
 	if err == nil {
 		require.True(t, read.Expired)
-		require.Equal(t, payments.PaymentGone, read.Payment.Status)
+		require.Equal(t, gateway.PaymentGone, read.Payment.Status)
 	} else {
-		require.ErrorIs(t, err, payments.ErrGatewayMissing)
+		require.ErrorIs(t, err, gateway.ErrMissing)
 	}
 }
 
 func TestA_CodeThatIsNotThereYetIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
-	terms := payments.PixTerms{Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now()}
+	terms := gateway.PixTerms{Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now()}
 	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 2}))
 	made, err := g.A.CreatePix(t.Context(), terms)
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestA_CodeThatIsNotThereYetIsAskedForAgain(t *testing.T) {
 	terms.Reference = objectid.New()
 	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 50}))
 	_, err = g.A.CreatePix(t.Context(), terms)
-	require.ErrorIs(t, err, payments.ErrOutcomeUnknown, "the payment was made")
+	require.ErrorIs(t, err, gateway.ErrOutcomeUnknown, "the payment was made")
 	g.Sandbox.GWA.Stage().Faults.Clear()
 	found, ok, err := g.A.FindPix(t.Context(), terms)
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestA_DueDaysAreThoseOfTheReports(t *testing.T) {
 		a := gwa.New(gwa.Config{URL: g.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", Days: zone, Clock: now})
 		year, month, day := now.Now().In(zone).Date()
 		due := time.Date(year, month, day+tc.days, 0, 0, 0, 0, zone)
-		made, err := a.CreatePix(t.Context(), payments.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: due.UTC()})
+		made, err := a.CreatePix(t.Context(), gateway.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: due.UTC()})
 		require.NoError(t, err, tc)
 		require.Equal(t, max(due.Format(time.DateOnly), today), made.Payment.DueDate.In(zoneA(t)).Format(time.DateOnly), tc)
 	}
@@ -144,10 +144,10 @@ func zoneA(t *testing.T) *time.Location {
 func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
-	_, err := g.A.CreatePix(t.Context(), payments.PixTerms{
+	_, err := g.A.CreatePix(t.Context(), gateway.PixTerms{
 		Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 499, DueDate: g.Sandbox.GWA.Now(),
 	})
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	require.ErrorAs(t, err, &rejected)
 	require.Equal(t, "invalid_object", rejected.Code)
 }
@@ -169,25 +169,25 @@ func TestA_RestsAfter429(t *testing.T) {
 	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x", Clock: now})
 	for range 5 {
 		_, err := a.ReadPix(t.Context(), "pay_1", objectid.New())
-		require.ErrorIs(t, err, payments.ErrUnavailable)
+		require.ErrorIs(t, err, gateway.ErrUnavailable)
 	}
 	require.EqualValues(t, 1, calls.Load(), "the others did not reach the gateway")
 	now.Advance(time.Minute)
 	_, err := a.ReadPix(t.Context(), "pay_1", objectid.New())
-	require.ErrorIs(t, err, payments.ErrUnavailable)
+	require.ErrorIs(t, err, gateway.ErrUnavailable)
 	require.EqualValues(t, 2, calls.Load())
 
-	look, subscribe := payments.Background(t.Context()), payments.SubscriptionTerms{SubscriptionID: objectid.New(), Instrument: paymentstest.Card(paymentstest.CardApproved)}
+	look, subscribe := gateway.Background(t.Context()), gateway.SubscriptionTerms{SubscriptionID: objectid.New(), Instrument: paymentstest.Card(paymentstest.CardApproved)}
 	_, err = a.Subscribe(t.Context(), subscribe)
-	require.ErrorIs(t, err, payments.ErrUnavailable, "nothing was done")
+	require.ErrorIs(t, err, gateway.ErrUnavailable, "nothing was done")
 	require.EqualValues(t, 3, calls.Load(), "another endpoint")
 	for range 3 {
 		now.Advance(time.Minute)
 		_, err = a.ReadSubscription(look, "sub_1", objectid.New())
-		require.ErrorIs(t, err, payments.ErrUnavailable)
+		require.ErrorIs(t, err, gateway.ErrUnavailable)
 		_, _ = a.Subscribe(t.Context(), subscribe)
 		_, err = a.Subscribe(t.Context(), subscribe)
-		require.ErrorIs(t, err, payments.ErrUnavailable)
+		require.ErrorIs(t, err, gateway.ErrUnavailable)
 	}
 	require.EqualValues(t, 6, calls.Load(), "one probe a minute, and no look")
 }
@@ -219,15 +219,15 @@ func TestA_AnswerThatDoesNotEcho(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x"})
-			_, err := a.Subscribe(t.Context(), payments.SubscriptionTerms{
+			_, err := a.Subscribe(t.Context(), gateway.SubscriptionTerms{
 				SubscriptionID: local, Amount: 4990, FirstDue: time.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
 			})
 			require.Equal(t, tc.undone, deleted.Load())
 			if !tc.undone {
-				require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+				require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 				return
 			}
-			var rejected *payments.Rejected
+			var rejected *gateway.Rejected
 			require.ErrorAs(t, err, &rejected)
 			require.Equal(t, "not_echoed", rejected.Code)
 		})
@@ -251,12 +251,12 @@ func TestA_Request(t *testing.T) {
 	now := time.Date(2026, 11, 21, 1, 30, 0, 0, time.UTC) // still the 20th in São Paulo
 	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x", Clock: clock.NewFake(now)})
 	id := objectid.New()
-	_, err := a.Subscribe(t.Context(), payments.SubscriptionTerms{
-		SubscriptionID: id, Payer: payments.Payer{GatewayID: "cus_1"}, PlanName: "Plus", Amount: 4990,
+	_, err := a.Subscribe(t.Context(), gateway.SubscriptionTerms{
+		SubscriptionID: id, Payer: gateway.Payer{GatewayID: "cus_1"}, PlanName: "Plus", Amount: 4990,
 		FirstDue:   now,
 		Instrument: paymentstest.Card(paymentstest.CardApproved),
 	})
-	require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 	require.Equal(t, json.Number("49.90"), body["value"])
 	require.Equal(t, "2026-11-20", body["nextDueDate"])
 	require.Equal(t, id.String(), body["externalReference"])

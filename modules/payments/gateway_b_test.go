@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwb"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
@@ -19,7 +19,7 @@ import (
 // bundleB is gateway B with a plan and a payer.
 type bundleB struct {
 	*paymentstest.Gateways
-	terms payments.SubscriptionTerms
+	terms gateway.SubscriptionTerms
 }
 
 func setupB(t *testing.T, token string) *bundleB {
@@ -30,7 +30,7 @@ func setupB(t *testing.T, token string) *bundleB {
 	payer := paymentstest.Payer()
 	payer.GatewayID, err = b.B.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
-	b.terms = payments.SubscriptionTerms{
+	b.terms = gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", PriceID: plan.PriceID, Amount: 4990,
 		Instrument: paymentstest.Token(token),
 	}
@@ -42,27 +42,27 @@ func TestB_AuthenticationRequired(t *testing.T) {
 	b := setupB(t, paymentstest.TokenAuthentication)
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteIncomplete, sub.Status)
-	require.Equal(t, payments.RequiresAction, sub.Outcome)
+	require.Equal(t, gateway.RemoteIncomplete, sub.Status)
+	require.Equal(t, gateway.RequiresAction, sub.Outcome)
 	require.Equal(t, "requires_action", sub.PaymentStatus)
 	require.Contains(t, sub.ClientSecret.Reveal(), "_secret_")
 
 	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
-	require.Equal(t, payments.RequiresAction, read.Outcome)
+	require.Equal(t, gateway.RequiresAction, read.Outcome)
 	require.Equal(t, sub.ClientSecret.Reveal(), read.ClientSecret.Reveal())
 
 	require.NoError(t, b.Sandbox.GWB.CompleteChallenge(sub.LatestPayment.PaymentIntentID))
 	read, err = b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteActive, read.Status)
-	require.Equal(t, payments.Succeeded, read.Outcome)
-	require.Equal(t, payments.PaymentSettled, read.LatestPayment.Status)
+	require.Equal(t, gateway.RemoteActive, read.Status)
+	require.Equal(t, gateway.Succeeded, read.Outcome)
+	require.Equal(t, gateway.PaymentSettled, read.LatestPayment.Status)
 	require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
 
 	again, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err, "the answer that the key repeats is old, the judgement is not")
-	require.Equal(t, payments.Succeeded, again.Outcome)
+	require.Equal(t, gateway.Succeeded, again.Outcome)
 }
 
 func TestB_AuthenticationFailed(t *testing.T) {
@@ -73,8 +73,8 @@ func TestB_AuthenticationFailed(t *testing.T) {
 	require.NoError(t, b.Sandbox.GWB.FailChallenge(sub.LatestPayment.PaymentIntentID))
 	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteIncomplete, read.Status)
-	require.Equal(t, payments.RequiresPaymentMethod, read.Outcome)
+	require.Equal(t, gateway.RemoteIncomplete, read.Status)
+	require.Equal(t, gateway.RequiresPaymentMethod, read.Outcome)
 	require.True(t, read.ClientSecret.Empty())
 }
 
@@ -82,7 +82,7 @@ func TestB_CardThatCannotBeAttached(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenRefused)
 	_, err := b.B.Subscribe(t.Context(), b.terms)
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined)
 	require.Equal(t, "generic_decline", declined.Code)
 	require.Equal(t, "Your card was declined.", declined.Message)
@@ -93,7 +93,7 @@ func TestB_UnknownToken(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, "pm_unknown")
 	_, err := b.B.Subscribe(t.Context(), b.terms)
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	require.ErrorAs(t, err, &rejected)
 }
 
@@ -102,15 +102,15 @@ func TestB_DeclineThatCannotBeEndedIsTold(t *testing.T) {
 	b := setupB(t, paymentstest.TokenDeclined)
 	require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "DELETE", Kind: stage.FaultStatus, Status: 500, Times: 50}))
 	_, err := b.B.Subscribe(t.Context(), b.terms)
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined)
-	require.Equal(t, payments.RemoteIncomplete, declined.Remote.Status, "the caller has to end it")
+	require.Equal(t, gateway.RemoteIncomplete, declined.Remote.Status, "the caller has to end it")
 
 	b.Sandbox.GWB.Stage().Faults.Clear()
 	require.NoError(t, b.B.CancelSubscription(t.Context(), declined.Remote.GatewayID, b.terms.SubscriptionID))
 	_, err = b.B.Subscribe(t.Context(), b.terms)
 	require.ErrorAs(t, err, &declined, "the repeated call finds it ended")
-	require.NotEqual(t, payments.RemoteIncomplete, declined.Remote.Status)
+	require.NotEqual(t, gateway.RemoteIncomplete, declined.Remote.Status)
 }
 
 func TestB_Trial(t *testing.T) {
@@ -119,8 +119,8 @@ func TestB_Trial(t *testing.T) {
 	b.terms.TrialDays = 7
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteTrialing, sub.Status)
-	require.Equal(t, payments.Succeeded, sub.Outcome)
+	require.Equal(t, gateway.RemoteTrialing, sub.Status)
+	require.Equal(t, gateway.Succeeded, sub.Outcome)
 	require.WithinDuration(t, time.Now().AddDate(0, 0, 7), *sub.NextBilling, time.Hour)
 }
 
@@ -132,7 +132,7 @@ func TestB_OneLostAnswerIsHealedByTheKey(t *testing.T) {
 	}
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
-	require.Equal(t, payments.Succeeded, sub.Outcome)
+	require.Equal(t, gateway.Succeeded, sub.Outcome)
 	again, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
 	require.Equal(t, sub.GatewayID, again.GatewayID)
@@ -163,7 +163,7 @@ func TestB_PlanIsSynchronisedOnce(t *testing.T) {
 	payer := paymentstest.Payer()
 	payer.GatewayID, err = b.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
-	_, err = b.Subscribe(t.Context(), payments.SubscriptionTerms{
+	_, err = b.Subscribe(t.Context(), gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Payer: payer, PriceID: back.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
 	})
 	require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestB_PixExpires(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenApproved)
 	order := objectid.New()
-	made, err := b.B.CreatePix(t.Context(), payments.PixTerms{
+	made, err := b.B.CreatePix(t.Context(), gateway.PixTerms{
 		Reference: order, Kind: "ticket_order", Payer: b.terms.Payer, Amount: 24000, ExpiresIn: time.Hour,
 	})
 	require.NoError(t, err)
@@ -184,21 +184,21 @@ func TestB_PixExpires(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, read.Expired)
 	require.Empty(t, read.Payload)
-	require.Equal(t, payments.PaymentGone, read.Payment.Status)
+	require.Equal(t, gateway.PaymentGone, read.Payment.Status)
 }
 
 // A first month that costs less is one coupon, under the subscription's own id.
 func TestB_FirstMonth(t *testing.T) {
 	t.Parallel()
-	for first, status := range map[money.Cents]payments.PaymentStatus{1990: payments.PaymentSettled, 0: payments.PaymentSettled} {
+	for first, status := range map[money.Cents]gateway.PaymentStatus{1990: gateway.PaymentSettled, 0: gateway.PaymentSettled} {
 		b := setupB(t, paymentstest.TokenApproved)
 		b.terms.First = &first
 		// A lost answer of the coupon's call is no loss.
 		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/coupons", Kind: stage.FaultResetAfter}))
 		sub, err := b.B.Subscribe(t.Context(), b.terms)
 		require.NoError(t, err)
-		require.Equal(t, payments.RemoteActive, sub.Status)
-		require.Equal(t, payments.Succeeded, sub.Outcome)
+		require.Equal(t, gateway.RemoteActive, sub.Status)
+		require.Equal(t, gateway.Succeeded, sub.Outcome)
 		require.Equal(t, status, sub.LatestPayment.Status)
 		require.Equal(t, first, sub.LatestPayment.Amount)
 		again, err := b.B.Subscribe(t.Context(), b.terms)
@@ -220,8 +220,8 @@ func TestB_FirstMonthOfAnotherPrice(t *testing.T) {
 	require.NoError(t, err)
 	b.terms.First = new(money.Cents(990))
 	_, err = b.B.Subscribe(t.Context(), b.terms)
-	require.ErrorIs(t, err, payments.ErrUnavailable)
-	require.NotErrorIs(t, err, payments.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, gateway.ErrUnavailable)
+	require.NotErrorIs(t, err, gateway.ErrOutcomeUnknown)
 }
 
 // TestB_NoRedirect: none is followed, which would carry the key elsewhere.
@@ -236,5 +236,5 @@ func TestB_NoRedirect(t *testing.T) {
 	b := gwb.New(gwb.Config{URL: server.URL, SecretKey: "sk_test_x", RetryWait: time.Millisecond})
 	_, err := b.ReadSubscription(t.Context(), "sub_1", objectid.New())
 	require.Error(t, err)
-	require.NotErrorIs(t, err, payments.ErrGatewayMissing)
+	require.NotErrorIs(t, err, gateway.ErrMissing)
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-func settled(id, native string) payments.Payment {
-	return payments.Payment{ID: id, Status: payments.PaymentSettled, NativeStatus: native, Method: payments.MethodCard, Amount: 4990}
+func settled(id, native string) gateway.Payment {
+	return gateway.Payment{ID: id, Status: gateway.PaymentSettled, NativeStatus: native, Method: gateway.MethodCard, Amount: 4990}
 }
 
 func (b *bundle) record(r payments.Record) bool {
@@ -32,7 +33,7 @@ func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := payments.Record{
-		Gateway: payments.GWA, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "CONFIRMED"),
+		Gateway: gateway.GWA, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "CONFIRMED"),
 	}
 	at := b.clock.Now()
 	r.Payment.SettledAt = &at
@@ -45,7 +46,7 @@ func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
 	r.Payment.NativeStatus = "CONFIRMED"
 	require.False(t, b.record(r))
 
-	rows, err := b.svc.PaymentsOf(t.Context(), b.pool, payments.ForSubscription, r.LocalID)
+	rows, err := b.svc.PaymentsOf(t.Context(), b.pool, gateway.ForSubscription, r.LocalID)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, "RECEIVED", rows[0].Payment.NativeStatus, "never back to CONFIRMED")
@@ -53,7 +54,7 @@ func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
 	require.EqualValues(t, 4990, rows[0].Payment.Amount)
 	require.Equal(t, r.CustomerID, rows[0].CustomerID)
 
-	none, err := b.svc.PaymentsOf(t.Context(), b.pool, payments.ForOrder, r.LocalID)
+	none, err := b.svc.PaymentsOf(t.Context(), b.pool, gateway.ForOrder, r.LocalID)
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -61,14 +62,14 @@ func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
 func TestPaymentIntentIsAddedOnceKnown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := payments.Record{Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("in_1", "paid")}
+	r := payments.Record{Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("in_1", "paid")}
 	r.Payment.InvoiceID = "in_1"
 	require.True(t, b.record(r), "a newer invoice.paid does not tell it")
 	r.Payment.PaymentIntentID = "pi_1"
 	require.False(t, b.record(r))
 	r.Payment.PaymentIntentID = ""
 	require.False(t, b.record(r))
-	rows, err := b.svc.PaymentsOf(t.Context(), b.pool, payments.ForSubscription, r.LocalID)
+	rows, err := b.svc.PaymentsOf(t.Context(), b.pool, gateway.ForSubscription, r.LocalID)
 	require.NoError(t, err)
 	require.Equal(t, "pi_1", rows[0].Payment.PaymentIntentID)
 }
@@ -76,18 +77,18 @@ func TestPaymentIntentIsAddedOnceKnown(t *testing.T) {
 func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := payments.Record{Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("x", "RECEIVED")}
+	r := payments.Record{Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("x", "RECEIVED")}
 	require.True(t, b.record(r))
-	r.Gateway = payments.GWB
+	r.Gateway = gateway.GWB
 	require.True(t, b.record(r))
 }
 
 func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, p := range []payments.Payment{{ID: "pay_1", Status: payments.PaymentPending}, {Status: payments.PaymentSettled}} {
+	for _, p := range []gateway.Payment{{ID: "pay_1", Status: gateway.PaymentPending}, {Status: gateway.PaymentSettled}} {
 		err := postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
-			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: objectid.New(), Payment: p})
+			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), Payment: p})
 			return err
 		})
 		require.Error(t, err)
@@ -96,7 +97,7 @@ func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 
 // recordAtOnce records one payment from eight sides and counts who was first.
 func recordAtOnce(b *bundle) int {
-	r := payments.Record{Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "RECEIVED")}
+	r := payments.Record{Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "RECEIVED")}
 	firsts := make([]bool, 8)
 	var all sync.WaitGroup
 	for i := range firsts {
@@ -130,7 +131,7 @@ func (b *bundle) fail(id string, attempt int) bool {
 	var first bool
 	err := postgres.InTx(b.t.Context(), b.pool, func(tx pgx.Tx) (err error) {
 		first, err = b.svc.RecordFailureTx(b.t.Context(), tx, payments.Failure{
-			Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), PaymentID: id, Attempt: attempt, Amount: 4990,
+			Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), PaymentID: id, Attempt: attempt, Amount: 4990,
 			FailedAt: time.Now(),
 		})
 		return err

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/refund"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
@@ -25,51 +27,51 @@ import (
 )
 
 // refundsAt are the refunds that the payment's gateway has.
-func (s *shop) refundsAt(p payments.LedgerPayment) []payments.RemoteRefund {
+func (s *shop) refundsAt(p gateway.LedgerPayment) []gateway.RemoteRefund {
 	s.t.Helper()
-	gateway, err := s.svc.Gateway(p.Gateway)
+	gw, err := s.svc.Gateway(p.Gateway)
 	require.NoError(s.t, err)
-	all, err := gateway.ListRefunds(s.t.Context(), payments.PaymentRef{PaymentID: p.Payment.ID})
+	all, err := gw.ListRefunds(s.t.Context(), gateway.PaymentRef{PaymentID: p.Payment.ID})
 	require.NoError(s.t, err)
 	return all
 }
 
 // refundFault is a fault of the calls that make refunds of the payment.
-func (s *shop) refundFault(p payments.LedgerPayment, f stage.Fault) *stage.Faults {
+func (s *shop) refundFault(p gateway.LedgerPayment, f stage.Fault) *stage.Faults {
 	s.t.Helper()
 	st := s.g.Sandbox.GWA.Stage()
 	f.Method, f.Path, f.Times = http.MethodPost, "/v3/payments/"+p.Payment.ID+"/refund", 50
-	if p.Gateway == payments.GWB {
+	if p.Gateway == gateway.GWB {
 		st, f.Path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
 	}
 	require.NoError(s.t, st.Faults.Plan(f))
 	return st.Faults
 }
 
-func (s *shop) refund(p payments.LedgerPayment, amount money.Cents) error {
+func (s *shop) refund(p gateway.LedgerPayment, amount money.Cents) error {
 	_, err := s.svc.RefundPayment(s.t.Context(), payments.RefundRequest{Payment: p, Amount: amount, Reason: "A courtesy"}, nil)
 	return err
 }
 
 // atConsole gives back a part of a payment without any of our rows.
-func (s *shop) atConsole(p payments.LedgerPayment, amount money.Cents) {
+func (s *shop) atConsole(p gateway.LedgerPayment, amount money.Cents) {
 	s.t.Helper()
-	gateway, err := s.svc.Gateway(p.Gateway)
+	gw, err := s.svc.Gateway(p.Gateway)
 	require.NoError(s.t, err)
-	_, err = gateway.Refund(s.t.Context(), payments.RefundTerms{
-		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: p.Payment.ID}, Amount: amount, Reason: "At the console",
+	_, err = gw.Refund(s.t.Context(), gateway.RefundTerms{
+		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: p.Payment.ID}, Amount: amount, Reason: "At the console",
 	})
 	require.NoError(s.t, err)
 }
 
 func TestARefundThatIsNotAnsweredKeepsOthersWaiting(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetAfter})
-		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
-		var open *payments.RefundOpenError
+		var open *refund.OpenError
 		require.ErrorAs(t, s.refund(paid, 2000), &open)
 		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)
 		require.Contains(t, open.Fault().Error(), s.refunds()[0].ID.String())
@@ -79,7 +81,7 @@ func TestARefundThatIsNotAnsweredKeepsOthersWaiting(t *testing.T) {
 }
 
 // sameRefundAtOnce asks twice at once for the same part of a payment.
-func sameRefundAtOnce(t *testing.T, s *shop, paid payments.LedgerPayment) (refused []error) {
+func sameRefundAtOnce(t *testing.T, s *shop, paid gateway.LedgerPayment) (refused []error) {
 	t.Helper()
 	s.refundFault(paid, stage.Fault{Kind: stage.FaultDelay, Delay: stage.Duration(300 * time.Millisecond)})
 	var wg sync.WaitGroup
@@ -101,13 +103,13 @@ func sameRefundAtOnce(t *testing.T, s *shop, paid payments.LedgerPayment) (refus
 func oneIsRefused(t *testing.T, refused []error) {
 	t.Helper()
 	require.Len(t, refused, 1)
-	var open *payments.RefundOpenError
+	var open *refund.OpenError
 	require.ErrorAs(t, refused[0], &open)
 }
 
 func TestTheSameRefundAtOnceIsPaidOnce(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		oneIsRefused(t, sameRefundAtOnce(t, s, paid))
 		require.Len(t, s.refundsAt(paid), 1)
@@ -118,7 +120,7 @@ func TestTheSameRefundAtOnceIsPaidOnce(t *testing.T) {
 func TestTheSameRefundAtOnceWithoutTheLock(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	paid := s.sold(payments.GWA)
+	paid := s.sold(gateway.GWA)
 	withoutRefundLock(t, s.pool, "payments.refunds")
 	oneIsRefused(t, sameRefundAtOnce(t, s, paid)) // by the intent
 	require.Len(t, s.refundsAt(paid), 1)
@@ -127,7 +129,7 @@ func TestTheSameRefundAtOnceWithoutTheLock(t *testing.T) {
 func TestTheSameRefundAtOnceWithoutLockAndIntent(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	paid := s.sold(payments.GWA)
+	paid := s.sold(gateway.GWA)
 	_, err := s.pool.Exec(t.Context(), "DROP INDEX payments.intents_one_at_a_time")
 	require.NoError(t, err)
 	withoutRefundLock(t, s.pool, "payments.refunds")
@@ -160,7 +162,7 @@ func withoutRefundLock(t *testing.T, pool *pgxpool.Pool, table string) {
 
 func TestARefundAtTheConsoleLowersWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		s.atConsole(paid, 3000)
 		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
@@ -176,12 +178,12 @@ func TestARefundUnderWayAtGatewayAAloneLowersWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, denied := range []bool{false, true} {
 		s := openShop(t)
-		paid := s.sold(payments.GWA)
+		paid := s.sold(gateway.GWA)
 		_, err := s.g.Sandbox.GWA.ChangeSettings(func(s *sandboxa.Settings) { s.RefundsInProgress = true })
 		require.NoError(t, err)
 		s.atConsole(paid, 3000)
 		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
-		require.Equal(t, payments.RefundPending, s.refunds()[0].Status)
+		require.Equal(t, gateway.RefundPending, s.refunds()[0].Status)
 		require.EqualValues(t, 3000, s.refunds()[0].Amount)
 		require.Zero(t, s.refunded(), "not yet")
 		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
@@ -191,9 +193,9 @@ func TestARefundUnderWayAtGatewayAAloneLowersWhatIsLeft(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, s.refund(paid, 24001), payments.ErrRefundTooMuch)
 		require.Len(t, s.refunds(), 1)
-		want, status := money.Cents(3000), payments.RefundDone
+		want, status := money.Cents(3000), gateway.RefundDone
 		if denied {
-			want, status = 0, payments.RefundFailed
+			want, status = 0, gateway.RefundFailed
 		}
 		require.Equal(t, status, s.refunds()[0].Status)
 		require.Equal(t, want, s.refunded())
@@ -233,8 +235,8 @@ func TestAnAnswerOfAnotherRefundIsNotBooked(t *testing.T) {
 			t.Parallel()
 			s := openShopThrough(t, changedRefunds{change})
 			s.listen()
-			paid := s.sold(payments.GWB)
-			require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+			paid := s.sold(gateway.GWB)
+			require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 			require.Eventually(t, func() bool { return s.refunded() == 2000 }, 10*time.Second, 20*time.Millisecond, "told by its webhook")
 			id := s.refundsAt(paid)[0].ID
 			require.Eventually(t, func() bool { return s.refunds()[0].GatewayRefundID == id }, 10*time.Second, 20*time.Millisecond)
@@ -246,19 +248,19 @@ func TestAnAnswerOfAnotherRefundIsNotBooked(t *testing.T) {
 
 // unforeseen is a gateway that makes a refund and then fails in a way that nobody
 // thought of.
-type unforeseen struct{ payments.Adapter }
+type unforeseen struct{ gateway.Adapter }
 
 // Refund implements payments.Refunder.
-func (g unforeseen) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
+func (g unforeseen) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
 	if _, err := g.Adapter.Refund(ctx, t); err != nil {
-		return payments.RemoteRefund{}, err
+		return gateway.RemoteRefund{}, err
 	}
-	return payments.RemoteRefund{}, errors.New("nobody foresaw this")
+	return gateway.RemoteRefund{}, errors.New("nobody foresaw this")
 }
 
 func TestAnErrorThatNobodyForesawIsNotKnown(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		adapters := s.g.Adapters()
 		for i, a := range adapters {
 			adapters[i] = unforeseen{a}
@@ -268,7 +270,7 @@ func TestAnErrorThatNobodyForesawIsNotKnown(t *testing.T) {
 		failing := payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: leaktest.Logger(t), Adapters: adapters})
 		paid := s.sold(name)
 		_, err = failing.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
-		require.Equal(t, payments.RefundRequested, s.refunds()[0].Status, "it was made, and may not be made again")
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
+		require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status, "it was made, and may not be made again")
 	})
 }

@@ -9,22 +9,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/sandbox/stage"
 )
 
 // look makes the looks that are due after a while.
-func (s *shop) look(name payments.GatewayName, after time.Duration) {
+func (s *shop) look(name gateway.Name, after time.Duration) {
 	s.t.Helper()
 	s.clock.Advance(after)
 	require.NoError(s.t, s.svc.Intents().LookDue(s.t.Context(), string(name)))
 }
 
 // asked counts the calls that asked the gateway for a refund.
-func (s *shop) asked(p payments.LedgerPayment) (n int) {
+func (s *shop) asked(p gateway.LedgerPayment) (n int) {
 	s.t.Helper()
 	st, path := s.g.Sandbox.GWA.Stage(), "/v3/payments/"+p.Payment.ID+"/refund"
-	if p.Gateway == payments.GWB {
+	if p.Gateway == gateway.GWB {
 		st, path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
 	}
 	for _, e := range st.Journal.Entries(stage.EntryCall) {
@@ -39,21 +40,21 @@ func (s *shop) asked(p payments.LedgerPayment) (n int) {
 // call may be under way, and one says nothing by itself.
 func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
-		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
 		tried := s.asked(paid)
 		for range 3 {
 			s.look(name, 20*time.Second)
 		}
 		require.Equal(t, tried, s.asked(paid), "the call may still be under way")
-		misses := map[payments.GatewayName]int{payments.GWA: 4, payments.GWB: 2}[name]
+		misses := map[gateway.Name]int{gateway.GWA: 4, gateway.GWB: 2}[name]
 		s.look(name, time.Minute)
 		for miss := 1; miss < misses; miss++ {
 			require.Equal(t, tried, s.asked(paid), "after %d empty looks", miss)
-			require.Equal(t, payments.RefundRequested, s.refunds()[0].Status)
+			require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status)
 			s.look(name, 10*time.Minute)
 		}
 		require.Equal(t, tried+1, s.asked(paid), "made again, once")
@@ -66,20 +67,20 @@ func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
 
 func TestARefundThatIsRefusedAfterProofIsFailed(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
-		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
 		body := `{"errors":[{"code":"invalid_action","description":"Saldo insuficiente para realizar a operação."}]}`
-		if name == payments.GWB {
+		if name == gateway.GWB {
 			body = `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
 		}
 		s.refundFault(paid, stage.Fault{Kind: stage.FaultStatus, Status: 400, Body: body})
 		for range 5 {
 			s.look(name, 10*time.Minute)
 		}
-		require.Equal(t, payments.RefundFailed, s.refunds()[0].Status)
+		require.Equal(t, gateway.RefundFailed, s.refunds()[0].Status)
 		require.Zero(t, s.count("SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	})
 }
@@ -87,10 +88,10 @@ func TestARefundThatIsRefusedAfterProofIsFailed(t *testing.T) {
 // TestARefundGivenBackMeanwhileIsNotMadeAgain: somebody gave it back at the console.
 func TestARefundGivenBackMeanwhileIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
-		require.ErrorIs(t, s.refund(paid, 24000), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, s.refund(paid, 24000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
 		s.atConsole(paid, 24000)
 		tried := s.asked(paid)
@@ -106,10 +107,10 @@ func TestARefundGivenBackMeanwhileIsNotMadeAgain(t *testing.T) {
 
 func TestARefundWhoseJobIsLostIsStillAskedAbout(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetAfter})
-		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
 		for _, lost := range []string{"DELETE FROM payments.intents", "DELETE FROM jobs.river_job"} {
 			_, err := s.pool.Exec(t.Context(), lost)
@@ -124,7 +125,7 @@ func TestARefundWhoseJobIsLostIsStillAskedAbout(t *testing.T) {
 }
 
 // atPanel gives back a part of a payment at gateway A's own panel, which tells no reason.
-func (s *shop) atPanel(p payments.LedgerPayment, reais string) {
+func (s *shop) atPanel(p gateway.LedgerPayment, reais string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.g.Sandbox.GWAURL()+"/payments/"+p.Payment.ID+"/refund", strings.NewReader(`{"value": `+reais+`}`))
 	require.NoError(s.t, err)
@@ -146,15 +147,15 @@ func TestARefundOfTheSameValueAtThePanel(t *testing.T) {
 		rows  int
 	}{{stage.FaultResetAfter, 4000, 2}, {stage.FaultResetBefore, 2000, 1}} {
 		s := openShop(t)
-		paid := s.sold(payments.GWA)
+		paid := s.sold(gateway.GWA)
 		faults := s.refundFault(paid, stage.Fault{Kind: tc.kind})
-		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
 		_, err := s.pool.Exec(t.Context(), "UPDATE payments.refunds SET requested_at = '2020-01-01'") // the sandbox has a clock of its own
 		require.NoError(t, err)
 		s.atPanel(paid, "20.00")
 		for range 5 {
-			s.look(payments.GWA, 10*time.Minute)
+			s.look(gateway.GWA, 10*time.Minute)
 		}
 		require.Equal(t, tc.given, s.refunded())
 		require.Len(t, s.refundsAt(paid), tc.rows, "not made again")

@@ -13,7 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/paymentstest"
+	"marquee/modules/payments/refund"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
@@ -35,16 +38,16 @@ type order struct {
 	buyer objectid.ID
 }
 
-func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
-	applied := payments.Result{Status: payments.ResultApplied}
+func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	applied := gateway.Result{Status: gateway.ResultApplied}
 	switch {
-	case e.Kind == payments.PaymentWasSettled:
+	case e.Kind == gateway.PaymentWasSettled:
 		_, err := o.svc.RecordPaymentTx(ctx, tx, payments.Record{
-			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.local, CustomerID: o.buyer, Payment: *e.Payment,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.local, CustomerID: o.buyer, Payment: *e.Payment,
 		})
 		return applied, err
 	case e.Known == nil:
-		return payments.Result{Unclaimed: true}, nil
+		return gateway.Result{Unclaimed: true}, nil
 	case e.Refund != nil:
 		_, err := o.svc.RecordRefundTx(ctx, tx, payments.RefundRecord{
 			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: *e.Refund,
@@ -56,7 +59,7 @@ func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (
 		})
 		return applied, err
 	}
-	return payments.Result{Status: payments.ResultIgnored}, nil
+	return gateway.Result{Status: gateway.ResultIgnored}, nil
 }
 
 // shop is the module with both gateways before it, calling it, and its jobs.
@@ -102,24 +105,24 @@ func (s *shop) listen() {
 }
 
 // sold is an order of 240.00 paid by card and in the ledger.
-func (s *shop) sold(name payments.GatewayName) payments.LedgerPayment {
+func (s *shop) sold(name gateway.Name) gateway.LedgerPayment {
 	s.t.Helper()
-	gateway, err := s.svc.Gateway(name)
+	gw, err := s.svc.Gateway(name)
 	require.NoError(s.t, err)
 	payer := paymentstest.Payer()
-	payer.GatewayID, err = gateway.EnsureCustomer(s.t.Context(), payer)
+	payer.GatewayID, err = gw.EnsureCustomer(s.t.Context(), payer)
 	require.NoError(s.t, err)
 	instrument := paymentstest.Card(paymentstest.CardApproved)
-	if name == payments.GWB {
+	if name == gateway.GWB {
 		instrument = paymentstest.Token(paymentstest.TokenApproved)
 	}
-	charge, err := gateway.ChargeCard(s.t.Context(), payments.CardTerms{
-		Reference: s.local, Kind: payments.KindTicketOrder, Payer: payer, Amount: 24000, Instrument: instrument,
+	charge, err := gw.ChargeCard(s.t.Context(), gateway.CardTerms{
+		Reference: s.local, Kind: gateway.KindTicketOrder, Payer: payer, Amount: 24000, Instrument: instrument,
 	})
 	require.NoError(s.t, err)
 	require.NoError(s.t, postgres.InTx(s.t.Context(), s.pool, func(tx pgx.Tx) error {
 		_, err := s.svc.RecordPaymentTx(s.t.Context(), tx, payments.Record{
-			Gateway: name, Purpose: payments.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: charge.Payment,
+			Gateway: name, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: charge.Payment,
 		})
 		return err
 	}))
@@ -130,14 +133,14 @@ func (s *shop) sold(name payments.GatewayName) payments.LedgerPayment {
 
 func (s *shop) refunded() money.Cents {
 	s.t.Helper()
-	sum, err := s.svc.RefundedTotal(s.t.Context(), s.pool, payments.ForOrder, s.local)
+	sum, err := s.svc.RefundedTotal(s.t.Context(), s.pool, gateway.ForOrder, s.local)
 	require.NoError(s.t, err)
 	return sum
 }
 
 func (s *shop) refunds() []payments.Refund {
 	s.t.Helper()
-	all, err := s.svc.RefundsOf(s.t.Context(), s.pool, payments.ForOrder, s.local)
+	all, err := s.svc.RefundsOf(s.t.Context(), s.pool, gateway.ForOrder, s.local)
 	require.NoError(s.t, err)
 	return all
 }
@@ -148,8 +151,8 @@ func (s *shop) count(sql string, args ...any) (n int) {
 	return n
 }
 
-func eachName(t *testing.T, run func(t *testing.T, s *shop, name payments.GatewayName)) {
-	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
+func eachName(t *testing.T, run func(t *testing.T, s *shop, name gateway.Name)) {
+	for _, name := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		t.Run(string(name), func(t *testing.T) {
 			t.Parallel()
 			run(t, openShop(t), name)
@@ -159,7 +162,7 @@ func eachName(t *testing.T, run func(t *testing.T, s *shop, name payments.Gatewa
 
 func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		s.listen()
 		paid := s.sold(name)
 		admin := objectid.New()
@@ -168,7 +171,7 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 			func(context.Context, pgx.Tx, payments.Refund) error { ran++; return nil })
 		require.NoError(t, err)
 		require.Equal(t, 1, ran)
-		require.Equal(t, payments.RefundDone, done.Refund.Status)
+		require.Equal(t, gateway.RefundDone, done.Refund.Status)
 		require.NotEmpty(t, done.Response)
 		s.clock.Advance(time.Second) // by which the history tells them apart
 		rest, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Reason: "The rest"}, nil)
@@ -188,7 +191,7 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 		require.Equal(t, "root", first.Admin)
 		require.Equal(t, admin, *first.AdminID)
 		require.Regexp(t, "^REFUND-"+s.local.String()+`-\d{13}$`, first.EventID)
-		want := map[payments.GatewayName]string{payments.GWA: "ADMIN.REFUND.GWA_REFUND", payments.GWB: "ADMIN.REFUND.GWB_REFUND"}[name]
+		want := map[gateway.Name]string{gateway.GWA: "ADMIN.REFUND.GWA_REFUND", gateway.GWB: "ADMIN.REFUND.GWB_REFUND"}[name]
 		require.Equal(t, want, first.EventType)
 		require.Equal(t, 2, s.count("SELECT count(*) FROM payments.webhook_logs WHERE event_type = $1 AND processed AND payload->>'reason' IS NOT NULL", want), "logged as webhooks")
 	})
@@ -196,12 +199,12 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 
 func TestRefundByTheGatewayAlone(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		s.listen()
 		paid := s.sold(name)
-		gateway, err := s.svc.Gateway(name)
+		gw, err := s.svc.Gateway(name)
 		require.NoError(t, err)
-		_, err = gateway.Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: paid.Payment.ID}, Amount: 500, Reason: "At the panel"})
+		_, err = gw.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: paid.Payment.ID}, Amount: 500, Reason: "At the panel"})
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return s.refunded() == 500 }, 10*time.Second, 20*time.Millisecond)
 		require.False(t, s.refunds()[0].ByAdmin)
@@ -211,18 +214,18 @@ func TestRefundByTheGatewayAlone(t *testing.T) {
 
 func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		st, path := s.g.Sandbox.GWA.Stage(), "/v3/payments/"+paid.Payment.ID+"/refund"
-		if name == payments.GWB {
+		if name == gateway.GWB {
 			st, path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
 		}
 		require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: path, Kind: stage.FaultResetAfter, Times: 50}))
 		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
-		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
-		require.Equal(t, payments.RefundRequested, s.refunds()[0].Status, "unknown is not failed")
+		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
+		require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status, "unknown is not failed")
 		_, err = s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
-		var open *payments.RefundOpenError
+		var open *refund.OpenError
 		require.ErrorAs(t, err, &open, "nobody knows what is left")
 		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)
 		st.Faults.Clear()
@@ -230,9 +233,9 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 		s.look(name, 5*time.Second)
 		require.EqualValues(t, 2000, s.refunded())
 		require.Len(t, s.refunds(), 1)
-		gateway, err := s.svc.Gateway(name)
+		gw, err := s.svc.Gateway(name)
 		require.NoError(t, err)
-		all, err := gateway.ListRefunds(t.Context(), payments.PaymentRef{PaymentID: paid.Payment.ID})
+		all, err := gw.ListRefunds(t.Context(), gateway.PaymentRef{PaymentID: paid.Payment.ID})
 		require.NoError(t, err)
 		require.Len(t, all, 1, "one refund at the gateway")
 	})
@@ -240,19 +243,19 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 
 func TestRefusedRefundIsFailed(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		paid.Payment.Amount = 99999 // the gateway knows better
 		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 50000, Reason: "Too much"}, nil)
-		var rejected *payments.Rejected
+		var rejected *gateway.Rejected
 		require.ErrorAs(t, err, &rejected)
-		require.Equal(t, payments.RefundFailed, s.refunds()[0].Status)
+		require.Equal(t, gateway.RefundFailed, s.refunds()[0].Status)
 		require.Zero(t, s.refunded())
 	})
 }
 
 // parallelRefunds asks for two refunds of 150.00 of 240.00 at once.
-func parallelRefunds(t *testing.T, s *shop, paid payments.LedgerPayment) (made int) {
+func parallelRefunds(t *testing.T, s *shop, paid gateway.LedgerPayment) (made int) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for range 2 {
@@ -271,7 +274,7 @@ func parallelRefunds(t *testing.T, s *shop, paid payments.LedgerPayment) (made i
 
 func TestParallelRefundsAreCappedByWhatWasPaid(t *testing.T) {
 	t.Parallel()
-	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		require.Equal(t, 1, parallelRefunds(t, s, s.sold(name)))
 		require.Len(t, s.refunds(), 1, "the second was never written, let alone sent")
 		require.EqualValues(t, 15000, s.refunded())
@@ -281,28 +284,28 @@ func TestParallelRefundsAreCappedByWhatWasPaid(t *testing.T) {
 func TestReportsInAnyOrderWriteOneStory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := payments.RefundRecord{Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
-	record := func(cents money.Cents, second int) payments.RefundChange {
-		var change payments.RefundChange
+	r := payments.RefundRecord{Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
+	record := func(cents money.Cents, second int) ledger.RefundChange {
+		var change ledger.RefundChange
 		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) (err error) {
-			r.Report = payments.RefundReport{PaymentID: "pi_1", Total: cents, HasTotal: true, At: b.clock.Now().Add(time.Duration(second) * time.Second), EventID: "evt_1", Type: "charge.refunded"}
+			r.Report = gateway.RefundReport{PaymentID: "pi_1", Total: cents, HasTotal: true, At: b.clock.Now().Add(time.Duration(second) * time.Second), EventID: "evt_1", Type: "charge.refunded"}
 			change, err = b.svc.RecordRefundTx(t.Context(), tx, r)
 			return err
 		}))
 		return change
 	}
-	require.Equal(t, payments.RefundChange{Total: 3500, Change: 3500}, record(3500, 2))
-	require.Equal(t, payments.RefundChange{Total: 3500}, record(1000, 1))
-	require.Equal(t, payments.RefundChange{Total: 3500}, record(3500, 2))
-	require.Equal(t, payments.RefundChange{Total: 4990, Change: 1490}, record(4990, 3))
+	require.Equal(t, ledger.RefundChange{Total: 3500, Change: 3500}, record(3500, 2))
+	require.Equal(t, ledger.RefundChange{Total: 3500}, record(1000, 1))
+	require.Equal(t, ledger.RefundChange{Total: 3500}, record(3500, 2))
+	require.Equal(t, ledger.RefundChange{Total: 4990, Change: 1490}, record(4990, 3))
 	require.Equal(t, 4990, b.count("SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
 }
 
 // atOnce records the same cumulative report twenty times at the same time and
 // returns the rows that were written.
 func atOnce(t *testing.T, b *bundle) int {
-	r := payments.RefundRecord{Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
-	r.Report = payments.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: b.clock.Now(), EventID: "evt_1", Type: "charge.refunded"}
+	r := payments.RefundRecord{Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
+	r.Report = gateway.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: b.clock.Now(), EventID: "evt_1", Type: "charge.refunded"}
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -337,13 +340,13 @@ func TestDisputeStory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	local := objectid.New()
-	record := func(id string, state payments.DisputeState, second int) payments.DisputeChange {
+	record := func(id string, state gateway.DisputeState, second int) payments.DisputeChange {
 		var change payments.DisputeChange
 		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) (err error) {
 			at := b.clock.Now().Add(time.Duration(second) * time.Second)
 			change, err = b.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
-				Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: local, CustomerID: objectid.New(),
-				Report: payments.DisputeReport{ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state, NativeStatus: string(state), OpenedAt: at, At: at},
+				Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: local, CustomerID: objectid.New(),
+				Report: gateway.DisputeReport{ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state, NativeStatus: string(state), OpenedAt: at, At: at},
 			})
 			require.Equal(t, at, change.At)
 			change.At = time.Time{}
@@ -351,15 +354,15 @@ func TestDisputeStory(t *testing.T) {
 		}))
 		return change
 	}
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeOpen, Opened: true}, record("du_1", payments.DisputeOpen, 1))
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeOpen}, record("du_1", payments.DisputeOpen, 1), "told twice")
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeOpen, Opened: true}, record("du_2", payments.DisputeOpen, 2))
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeWon, Closed: true}, record("du_1", payments.DisputeWon, 3))
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeWon}, record("du_1", payments.DisputeOpen, 2), "late news reopen nothing")
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeLost, Closed: true}, record("du_2", payments.DisputeLost, 2), "in the same second the later step wins")
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeLost}, record("du_2", payments.DisputeWon, 9), "what was lost stays lost")
-	require.Equal(t, payments.DisputeChange{State: payments.DisputeInquiry}, record("du_3", payments.DisputeInquiry, 5), "an inquiry holds no money")
-	all, err := b.svc.DisputesOf(t.Context(), b.pool, payments.ForSubscription, local)
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen, Opened: true}, record("du_1", gateway.DisputeOpen, 1))
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen}, record("du_1", gateway.DisputeOpen, 1), "told twice")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen, Opened: true}, record("du_2", gateway.DisputeOpen, 2))
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeWon, Closed: true}, record("du_1", gateway.DisputeWon, 3))
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeWon}, record("du_1", gateway.DisputeOpen, 2), "late news reopen nothing")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeLost, Closed: true}, record("du_2", gateway.DisputeLost, 2), "in the same second the later step wins")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeLost}, record("du_2", gateway.DisputeWon, 9), "what was lost stays lost")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeInquiry}, record("du_3", gateway.DisputeInquiry, 5), "an inquiry holds no money")
+	all, err := b.svc.DisputesOf(t.Context(), b.pool, gateway.ForSubscription, local)
 	require.NoError(t, err)
 	require.Len(t, all, 3)
 }
@@ -373,7 +376,7 @@ func TestDisputeOfAnInvoiceThatNeverToldItsIntent(t *testing.T) {
 	payer := paymentstest.Payer()
 	payer.GatewayID, err = s.g.B.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
-	sub, err := s.g.B.Subscribe(t.Context(), payments.SubscriptionTerms{
+	sub, err := s.g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
 		SubscriptionID: s.local, Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
 	})
 	require.NoError(t, err)
@@ -392,7 +395,7 @@ func TestDisputeBeforeItsPayment(t *testing.T) {
 	var err error
 	payer.GatewayID, err = s.g.A.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
-	pix, err := s.g.A.CreatePix(t.Context(), payments.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: s.clock.Now()})
+	pix, err := s.g.A.CreatePix(t.Context(), gateway.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: s.clock.Now()})
 	require.NoError(t, err)
 	paid := pix.Payment.ID
 	_, err = s.g.Sandbox.GWA.Pay(paid)
@@ -401,10 +404,10 @@ func TestDisputeBeforeItsPayment(t *testing.T) {
 	require.NoError(t, err)
 	body := []byte(`{"id":"evt_1&1","event":"PAYMENT_CHARGEBACK_REQUESTED","dateCreated":"2026-11-24 18:20:49","payment":{"id":"` + paid + `","value":49.90,"status":"CHARGEBACK_REQUESTED"}}`)
 	b := &bundle{t: t, pool: s.pool, url: s.url}
-	require.Equal(t, payments.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
+	require.Equal(t, gateway.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
 	require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 		_, err := s.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
-			Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: settled(paid, "CONFIRMED"),
+			Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: settled(paid, "CONFIRMED"),
 		})
 		return err
 	}))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
@@ -25,24 +26,24 @@ import (
 // collector takes every event that is applied.
 type collector struct {
 	mu  sync.Mutex
-	got []payments.Event
+	got []gateway.Event
 }
 
-func (c *collector) ApplyEventTx(_ context.Context, _ pgx.Tx, e payments.Event) (payments.Result, error) {
+func (c *collector) ApplyEventTx(_ context.Context, _ pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.got = append(c.got, e)
-	return payments.Result{Status: payments.ResultApplied}, nil
+	return gateway.Result{Status: gateway.ResultApplied}, nil
 }
 
 // wait returns the first event of the type, which is on its way.
-func (c *collector) wait(t *testing.T, eventType string) payments.Event {
+func (c *collector) wait(t *testing.T, eventType string) gateway.Event {
 	t.Helper()
-	var found payments.Event
+	var found gateway.Event
 	require.Eventually(t, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		i := slices.IndexFunc(c.got, func(e payments.Event) bool { return e.Type == eventType })
+		i := slices.IndexFunc(c.got, func(e gateway.Event) bool { return e.Type == eventType })
 		if i >= 0 {
 			found = c.got[i]
 		}
@@ -81,14 +82,14 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 			payer := paymentstest.Payer()
 			payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
 			require.NoError(t, err)
-			terms := payments.SubscriptionTerms{
+			terms := gateway.SubscriptionTerms{
 				SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
 			}
 			sub, err := g.B.Subscribe(t.Context(), terms)
 			require.NoError(t, err)
 
 			paid := c.wait(t, "invoice.paid")
-			require.Equal(t, payments.PaymentWasSettled, paid.Kind)
+			require.Equal(t, gateway.PaymentWasSettled, paid.Kind)
 			require.Equal(t, sub.GatewayID, paid.SubscriptionID)
 			require.Equal(t, terms.SubscriptionID, paid.Reference)
 			require.Equal(t, payer.GatewayID, paid.CustomerID)
@@ -103,8 +104,8 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 
 			require.NoError(t, g.B.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
 			deleted := c.wait(t, "customer.subscription.deleted")
-			require.Equal(t, payments.SubscriptionWasEnded, deleted.Kind)
-			require.Equal(t, payments.RemoteCanceled, deleted.Subscription.Status)
+			require.Equal(t, gateway.SubscriptionWasEnded, deleted.Kind)
+			require.Equal(t, gateway.RemoteCanceled, deleted.Subscription.Status)
 		})
 	}
 }
@@ -119,14 +120,14 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 	require.NoError(t, err)
 	card, err := g.Sandbox.GWB.CreateCard(sandboxgwb.Card{Number: "4242424242424242", ExpMonth: 5, ExpYear: 2035})
 	require.NoError(t, err)
-	sub, err := g.B.Subscribe(t.Context(), payments.SubscriptionTerms{
+	sub, err := g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(card),
 	})
 	require.NoError(t, err)
 	require.NoError(t, g.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, g.Sandbox.GWB.Renew(sub.GatewayID))
 	failed := c.wait(t, "invoice.payment_failed")
-	require.Equal(t, payments.PaymentHasFailed, failed.Kind)
+	require.Equal(t, gateway.PaymentHasFailed, failed.Kind)
 	require.Equal(t, sub.GatewayID, failed.SubscriptionID)
 	require.Equal(t, 1, failed.Attempt)
 	require.False(t, failed.FirstInvoice)
@@ -135,8 +136,8 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return slices.ContainsFunc(c.got, func(e payments.Event) bool {
-			return e.Kind == payments.SubscriptionChanged && e.Subscription.Status == payments.RemotePastDue &&
+		return slices.ContainsFunc(c.got, func(e gateway.Event) bool {
+			return e.Kind == gateway.SubscriptionChanged && e.Subscription.Status == gateway.RemotePastDue &&
 				e.Subscription.LatestPayment.ID == failed.Payment.ID
 		})
 	}, 10*time.Second, 10*time.Millisecond, "the status event names the same invoice")
@@ -160,7 +161,7 @@ func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 	require.Equal(t, confirmed.Payment.ID, received.Payment.ID)
 	require.Equal(t, "RECEIVED", received.Payment.NativeStatus)
 
-	pix := payments.PixTerms{Reference: objectid.New(), Payer: terms.Payer, Amount: 59880, DueDate: g.Sandbox.GWA.Now()}
+	pix := gateway.PixTerms{Reference: objectid.New(), Payer: terms.Payer, Amount: 59880, DueDate: g.Sandbox.GWA.Now()}
 	made, err := g.A.CreatePix(t.Context(), pix)
 	require.NoError(t, err)
 	_, err = g.Sandbox.GWA.Pay(made.Payment.ID)
@@ -168,8 +169,8 @@ func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 	require.Eventually(t, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return slices.ContainsFunc(c.got, func(e payments.Event) bool {
-			return e.Reference == pix.Reference && e.Payment.ID == made.Payment.ID && e.Payment.Method == payments.MethodPix && e.Payment.Amount == 59880
+		return slices.ContainsFunc(c.got, func(e gateway.Event) bool {
+			return e.Reference == pix.Reference && e.Payment.ID == made.Payment.ID && e.Payment.Method == gateway.MethodPix && e.Payment.Amount == 59880
 		})
 	}, 10*time.Second, 10*time.Millisecond)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
 	"marquee/modules/payments/paymentstest"
@@ -55,20 +56,20 @@ type applier struct {
 	local                       objectid.ID
 }
 
-func (a *applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+func (a *applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	if a.unknown.Load() {
-		return payments.Result{Unclaimed: true}, nil
+		return gateway.Result{Unclaimed: true}, nil
 	}
 	if _, err := tx.Exec(ctx, "INSERT INTO public.effects VALUES ($1)", e.ID); err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
 	if a.panicking.Load() {
 		panic("the applier is broken")
 	}
 	if a.failing.Load() {
-		return payments.Result{}, errors.New("the applier fails")
+		return gateway.Result{}, errors.New("the applier fails")
 	}
-	return payments.Result{Status: payments.ResultApplied, SubscriptionID: &a.local, NewStatus: new("active")}, nil
+	return gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &a.local, NewStatus: new("active")}, nil
 }
 
 func setup(t *testing.T) *bundle { t.Helper(); return setupIn(t) }
@@ -83,7 +84,7 @@ func setupIn(t testing.TB) *bundle {
 	require.NoError(t, err)
 	b.svc = payments.New(payments.Deps{
 		Pool: b.pool, Jobs: client, Clock: b.clock, Log: log, GWBPublishableKey: "pk_test_sandbox",
-		Adapters: []payments.Adapter{
+		Adapters: []gateway.Adapter{
 			gwa.New(gwa.Config{APIKey: "$aact_hmlg_x", WebhookTokens: []string{paymentstest.GWAToken}, Clock: b.clock}),
 			gwb.New(gwb.Config{SecretKey: "sk_test_x", WebhookSecrets: []string{paymentstest.GWBSecret, "whsec_rolled"}, Clock: b.clock}),
 		},
@@ -122,10 +123,10 @@ type answer struct {
 	status int
 	raw    string
 	body   struct {
-		Received  bool            `json:"received"`
-		EventID   *string         `json:"event_id"`
-		EventType *string         `json:"event_type"`
-		Result    payments.Result `json:"result"`
+		Received  bool           `json:"received"`
+		EventID   *string        `json:"event_id"`
+		EventType *string        `json:"event_type"`
+		Result    gateway.Result `json:"result"`
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
@@ -60,7 +61,7 @@ func TestAForgedEventDoesNotTakeThePlaceOfTheRealOne(t *testing.T) {
 	b := setup(t)
 	body := sample(t, "gwb.invoice.paid.first.dahlia")
 	require.Equal(t, http.StatusUnauthorized, b.send("gwb", "", "", body).status)
-	require.Equal(t, payments.ResultApplied, b.deliver("gwb", body).body.Result.Status)
+	require.Equal(t, gateway.ResultApplied, b.deliver("gwb", body).body.Result.Status)
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refused_webhooks WHERE NOT signature_valid AND NOT processed AND result IS NULL"))
 }
 
@@ -79,11 +80,11 @@ func TestMalformedAuthenticatedBodiesAreIgnored(t *testing.T) {
 		`{"id":"evt_g","type":"unheard.of","event":"UNHEARD_OF","n":1e99999,"s":"\ud800"}`,
 	}
 	for _, body := range bodies {
-		for _, gateway := range []string{"gwa", "gwb"} {
-			a := b.deliver(gateway, []byte(body))
-			require.Equal(t, http.StatusOK, a.status, "%s %s: %s", gateway, body, a.raw)
+		for _, name := range []string{"gwa", "gwb"} {
+			a := b.deliver(name, []byte(body))
+			require.Equal(t, http.StatusOK, a.status, "%s %s: %s", name, body, a.raw)
 			require.True(t, a.body.Received)
-			require.Equal(t, payments.ResultIgnored, a.body.Result.Status, "%s %s: %s", gateway, body, a.raw)
+			require.Equal(t, gateway.ResultIgnored, a.body.Result.Status, "%s %s: %s", name, body, a.raw)
 		}
 	}
 	require.Equal(t, 2*len(bodies), b.count("SELECT count(*) FROM payments.webhook_logs WHERE signature_valid AND processed"))

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/postgres"
 )
 
@@ -106,7 +106,7 @@ func TestOldMonthsGo(t *testing.T) {
 
 	b.work()
 	require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
-		return b.svc.ReplayWaitingTx(t.Context(), tx, payments.GWA, "pay_a1b2c3d4e5f6g7h8")
+		return b.svc.ReplayWaitingTx(t.Context(), tx, gateway.GWA, "pay_a1b2c3d4e5f6g7h8")
 	}))
 	require.Eventually(t, func() bool {
 		return b.count("SELECT count(*) FROM payments.processed_events WHERE state = 'done'") == 3
@@ -133,7 +133,7 @@ func TestAReplayThatFindsNobodyWaitsWithItsOwnLog(t *testing.T) {
 	b.apply.unknown.Store(false)
 	b.work()
 	require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
-		return b.svc.ReplayWaitingTx(t.Context(), tx, payments.GWA, "pay_a1b2c3d4e5f6g7h8")
+		return b.svc.ReplayWaitingTx(t.Context(), tx, gateway.GWA, "pay_a1b2c3d4e5f6g7h8")
 	}))
 	require.Eventually(t, func() bool {
 		return b.count("SELECT count(*) FROM payments.processed_events WHERE state = 'done'") == 1
@@ -163,7 +163,7 @@ func TestCallsAreTakenWhileMonthsComeAndGo(t *testing.T) {
 			a = b.deliver("gwb", []byte(strings.ReplaceAll(body, id, "evt_"+strconv.Itoa(n))))
 		}
 		require.Equal(t, http.StatusOK, a.status, a.raw)
-		require.Equal(t, payments.ResultApplied, a.body.Result.Status, a.raw)
+		require.Equal(t, gateway.ResultApplied, a.body.Result.Status, a.raw)
 	}
 	stop.Store(true)
 	require.NoError(t, <-worked)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/testutil/apitest"
 	"marquee/testutil/soak"
@@ -208,7 +208,7 @@ func TestClockSkewIsTold(t *testing.T) {
 	}
 	require.Equal(t, 15, b.count("SELECT sum(calls) FROM payments.refused_webhook_counts WHERE reason = 'clock_skew'"))
 	require.Zero(t, b.count("SELECT count(*) FROM public.effects"))
-	require.Equal(t, payments.ResultApplied, b.deliver("gwb", body).body.Result.Status)
+	require.Equal(t, gateway.ResultApplied, b.deliver("gwb", body).body.Result.Status)
 }
 
 // TestRefusedCallsOfTheLogItself: once all stood in the log.

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/postgres"
 )
 
@@ -31,7 +31,7 @@ func TestEverySampleIsAccepted(t *testing.T) {
 		require.True(t, a.body.Received, name)
 		require.NotEmpty(t, *a.body.EventID, name)
 		require.True(t, strings.HasPrefix(name[4:], *a.body.EventType), name)
-		require.Equal(t, payments.ResultIgnored, a.body.Result.Status, name)
+		require.Equal(t, gateway.ResultIgnored, a.body.Result.Status, name)
 	}
 	require.Equal(t, len(files), b.count("SELECT count(*) FROM payments.webhook_logs WHERE signature_valid AND processed"))
 }
@@ -113,7 +113,7 @@ func TestManyRepetitionsAtOnce(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for _, a := range fiveAtOnce(b) {
-				if a.status != http.StatusOK || a.body.Result.Status != payments.ResultApplied {
+				if a.status != http.StatusOK || a.body.Result.Status != gateway.ResultApplied {
 					b.t.Error(a.raw)
 				}
 			}
@@ -134,7 +134,7 @@ func TestRowHeldBySomebodyElseQueuesTheEvent(t *testing.T) {
 	require.NoError(t, err)
 	a := b.deliver("gwb", sample(t, "gwb.invoice.paid.first.dahlia"))
 	require.Equal(t, http.StatusOK, a.status, a.raw)
-	require.Equal(t, payments.ResultQueued, a.body.Result.Status)
+	require.Equal(t, gateway.ResultQueued, a.body.Result.Status)
 	require.NoError(t, tx.Rollback(t.Context()))
 	b.work()
 	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second, 20*time.Millisecond)
@@ -147,13 +147,13 @@ func TestRepetitionWhileTheEventIsAppliedAgain(t *testing.T) {
 	b := setup(t)
 	b.apply.failing.Store(true)
 	body := sample(t, "gwb.invoice.paid.first.dahlia")
-	require.Equal(t, payments.ResultQueued, b.deliver("gwb", body).body.Result.Status)
+	require.Equal(t, gateway.ResultQueued, b.deliver("gwb", body).body.Result.Status)
 	b.apply.failing.Store(false)
 	b.work()
 	n := 1
 	require.Eventually(t, func() bool {
 		n++
-		return b.deliver("gwb", body).body.Result.Status == payments.ResultApplied
+		return b.deliver("gwb", body).body.Result.Status == gateway.ResultApplied
 	}, 10*time.Second, time.Millisecond)
 	require.Equal(t, n, b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
 }
@@ -172,7 +172,7 @@ func TestFailureIsQueuedAndRetried(t *testing.T) {
 			body := sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription")
 			first := b.deliver("gwa", body)
 			require.Equal(t, http.StatusOK, first.status)
-			require.Equal(t, payments.ResultQueued, first.body.Result.Status)
+			require.Equal(t, gateway.ResultQueued, first.body.Result.Status)
 			require.Equal(t, 0, b.count("SELECT count(*) FROM public.effects"), "nothing of what failed stays")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND processed_at IS NULL AND result->>'status' = 'queued'"))
 			require.Equal(t, first.raw, b.deliver("gwa", body).raw, "a repetition tells the same")
@@ -184,7 +184,7 @@ func TestFailureIsQueuedAndRetried(t *testing.T) {
 				return b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'") == 2
 			}, 10*time.Second, 20*time.Millisecond)
 			require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
-			require.Equal(t, payments.ResultApplied, b.deliver("gwa", body).body.Result.Status)
+			require.Equal(t, gateway.ResultApplied, b.deliver("gwa", body).body.Result.Status)
 			require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
 		})
 	}
@@ -197,7 +197,7 @@ func TestEarlyEventIsAppliedOnceItsSubjectIsKnown(t *testing.T) {
 		b.apply.unknown.Store(true)
 		b.work()
 		body := sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription")
-		require.Equal(t, payments.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
+		require.Equal(t, gateway.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
 		jobsDone := func() bool {
 			return b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_events_replay' AND state <> 'completed'") == 0
 		}
@@ -206,11 +206,11 @@ func TestEarlyEventIsAppliedOnceItsSubjectIsKnown(t *testing.T) {
 
 		b.apply.unknown.Store(false)
 		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
-			return b.svc.ReplayWaitingTx(t.Context(), tx, payments.GWA, "", subject, "another")
+			return b.svc.ReplayWaitingTx(t.Context(), tx, gateway.GWA, "", subject, "another")
 		}))
 		require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second, 20*time.Millisecond)
 		require.Eventually(t, jobsDone, 10*time.Second, 20*time.Millisecond)
-		require.Equal(t, payments.ResultApplied, b.deliver("gwa", body).body.Result.Status)
+		require.Equal(t, gateway.ResultApplied, b.deliver("gwa", body).body.Result.Status)
 		require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
 	}
 }

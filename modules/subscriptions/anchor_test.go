@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
@@ -98,10 +98,10 @@ func TestCardOfGatewayAWithoutItsDates(t *testing.T) {
 	for _, step := range [][2]string{{"2027-02-28", "2027-03-31"}, {"2027-03-31", "2027-04-30"}, {"2027-04-30", "2027-05-31"}} {
 		due, err := time.Parse(time.RFC3339, step[0]+"T03:00:00Z")
 		require.NoError(t, err)
-		b.apply(t, payments.Event{
-			Gateway: payments.GWA, Kind: payments.PaymentWasSettled, SubscriptionID: remote, CreatedAt: due,
-			Payment: &payments.Payment{
-				ID: "pay_" + step[0], Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
+		b.apply(t, gateway.Event{
+			Gateway: gateway.GWA, Kind: gateway.PaymentWasSettled, SubscriptionID: remote, CreatedAt: due,
+			Payment: &gateway.Payment{
+				ID: "pay_" + step[0], Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
 			},
 		})
 		require.Equal(t, step[1], b.day(t, id, "next_billing_date"))
@@ -151,9 +151,9 @@ func TestFailedDebitKeepsThe31st(t *testing.T) {
 	id, auth := b.authorized(t)
 	b.travel(t, "2027-02-22T12:00:00Z")
 	require.NoError(t, b.service.Debit(t.Context(), id))
-	b.apply(t, payments.Event{
-		Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payment: &payments.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: payments.MethodPix, Amount: 4990},
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payment: &gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990},
 	})
 	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"))
 }
@@ -177,16 +177,16 @@ func TestManualPixPaidAgain(t *testing.T) {
 	} {
 		b.pix.months = tc.months
 		b.travel(t, tc.paid)
-		for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
-			t.Run(tc.name+" "+string(gateway), func(t *testing.T) {
+		for _, gw := range []gateway.Name{gateway.GWA, gateway.GWB} {
+			t.Run(tc.name+" "+string(gw), func(t *testing.T) {
 				b.newcomer(t)
-				id := idOf(b.expect(t, 201, http.MethodPost, "/"+string(gateway)+"/subscribe/pix", object{"plan_id": plan}))
+				id := idOf(b.expect(t, 201, http.MethodPost, "/"+string(gw)+"/subscribe/pix", object{"plan_id": plan}))
 				for i, want := range tc.want {
 					at := b.clock.Now()
-					b.apply(t, payments.Event{
-						Gateway: gateway, Type: payments.Reconciled, Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at,
-						Payment: &payments.Payment{
-							ID: "pay_" + want + id.String(), Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix,
+					b.apply(t, gateway.Event{
+						Gateway: gw, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at,
+						Payment: &gateway.Payment{
+							ID: "pay_" + want + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
 							Amount: money.Cents(4990 * tc.months), SettledAt: &at,
 						},
 					})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -81,9 +81,9 @@ func TestFailedDebitCountsAndTheNextCycleFollows(t *testing.T) {
 	b.clock.Advance(next.AddDate(0, 0, -6).Sub(b.clock.Now()))
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
 	require.NoError(t, b.service.Debit(t.Context(), id))
-	failed := payments.Event{
-		Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payment: &payments.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: payments.MethodPix, Amount: 4990},
+	failed := gateway.Event{
+		Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payment: &gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990},
 	}
 	b.apply(t, failed)
 	b.apply(t, failed) // PAYMENT_OVERDUE after the refused instruction
@@ -126,9 +126,9 @@ func TestFailureThatOvertakesItsDebitIsPassedOverByTheNextReport(t *testing.T) {
 		_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.debits SET gateway_payment_id = $1::text, ordered_at = CASE WHEN $1::text IS NOT NULL THEN tried_at END", id)
 		require.NoError(t, err)
 	}
-	failed := payments.Event{
-		Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payment: &payments.Payment{ID: debit, Method: payments.MethodPix, Amount: 4990},
+	failed := gateway.Event{
+		Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payment: &gateway.Payment{ID: debit, Method: gateway.MethodPix, Amount: 4990},
 	}
 	know(nil)
 	b.apply(t, failed)

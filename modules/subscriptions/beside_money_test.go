@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -18,10 +18,10 @@ import (
 
 // beside has a gateway take a PIX of the customer, of an amount in cents, that names the
 // subscription and is no charge of it. Kind is gateway B's metadata.
-func (b *bundle) beside(t *testing.T, gateway payments.GatewayName, id objectid.ID, cents int, kind string) string {
+func (b *bundle) beside(t *testing.T, gw gateway.Name, id objectid.ID, cents int, kind string) string {
 	t.Helper()
-	s, customer := b.gateways.Sandbox, column[string](t, b, id, string(gateway)+"_customer_id")
-	if gateway == payments.GWB {
+	s, customer := b.gateways.Sandbox, column[string](t, b, id, string(gw)+"_customer_id")
+	if gw == gateway.GWB {
 		form := url.Values{
 			"amount": {strconv.Itoa(cents)}, "currency": {"brl"}, "customer": {customer}, "payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"},
 			"confirm": {"true"}, "metadata[local_subscription_id]": {id.String()},
@@ -52,7 +52,7 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			gateway := payments.GatewayName(name[:3])
+			gw := gateway.Name(name[:3])
 			var id objectid.ID
 			switch name {
 			case "gwa automatic":
@@ -66,7 +66,7 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 				b.settle(t)
 				require.Equal(t, "active", b.status(t, id))
 			default:
-				id, _, _ = b.paidAt(t, gateway)
+				id, _, _ = b.paidAt(t, gw)
 			}
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 			end := column[*time.Time](t, b, id, "next_billing_date")
@@ -79,12 +79,12 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 				b.settle(t)
 				require.Equal(t, "refunded", b.listed(t, payment)["state"])
 			}
-			told := b.beside(t, gateway, id, cents, "")
+			told := b.beside(t, gw, id, cents, "")
 			b.settle(t)
 			goesBack(told)
 
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-			found := b.beside(t, gateway, id, cents, payments.KindSubscriptionPix)
+			found := b.beside(t, gw, id, cents, gateway.KindSubscriptionPix)
 			b.reconcile(t, false)
 			b.confirmLate(t)
 			b.listen()
@@ -97,7 +97,7 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 			}
 			recurrence := column[string](t, b, id, "gwa_subscription_id")
 			for _, cents := range []int{9900, 100} { // set at the gateway, by nobody here
-				change := payments.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: money.Cents(cents)}
+				change := gateway.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: money.Cents(cents)}
 				require.NoError(t, b.gateways.A.ChangePrice(t.Context(), change))
 				_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
 				require.NoError(t, err)
@@ -120,12 +120,12 @@ func TestAPixOfAnotherAmountAtGatewayBPaysNoPeriod(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
 	end := column[time.Time](t, b, id, "expires_at")
-	odd := b.beside(t, payments.GWB, id, 100, payments.KindSubscriptionPix)
+	odd := b.beside(t, gateway.GWB, id, 100, gateway.KindSubscriptionPix)
 	b.settle(t)
 	require.Equal(t, "foreign", b.listed(t, odd)["kind"])
 	require.Contains(t, b.listed(t, odd)["note"], "49.90")
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
-	b.beside(t, payments.GWB, id, 4990, payments.KindSubscriptionPix)
+	b.beside(t, gateway.GWB, id, 4990, gateway.KindSubscriptionPix)
 	b.settle(t)
 	require.Equal(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"))
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
@@ -80,7 +80,7 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		switch {
 		case sub.IntentOpen:
 			err = s.recovery.Recover(ctx, sub.ID)
-		case lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(payments.MethodPix):
+		case lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(gateway.MethodPix):
 			err = s.recovery.DropPixAs(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByJob)
 		default:
 			err = s.recovery.End(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByJob)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -19,10 +19,10 @@ import (
 
 // bought makes money at a gateway that names a subscription, or its customer alone, and
 // gives nobody anything: another PIX of A, a second intent of B.
-func (b *bundle) bought(t *testing.T, gateway payments.GatewayName, id objectid.ID, reais float64, reference objectid.ID) string {
+func (b *bundle) bought(t *testing.T, gw gateway.Name, id objectid.ID, reais float64, reference objectid.ID) string {
 	t.Helper()
 	s := b.gateways.Sandbox
-	if gateway == payments.GWB {
+	if gw == gateway.GWB {
 		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
 			"customer": {column[string](t, b, id, "gwb_customer_id")}, "amount": {fmt.Sprint(int(reais * 100))}, "currency": {"brl"}, "confirm": {"true"},
 			"payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"}, "metadata[local_subscription_id]": {reference.String()}, "metadata[kind]": {"subscription_pix"},
@@ -44,11 +44,11 @@ func (b *bundle) bought(t *testing.T, gateway payments.GatewayName, id objectid.
 
 // consoleRefund gives a payment back at its gateway's console: without the mark of a request
 // of ours.
-func (b *bundle) consoleRefund(t *testing.T, gateway payments.GatewayName, payment string, cents money.Cents) {
+func (b *bundle) consoleRefund(t *testing.T, gw gateway.Name, payment string, cents money.Cents) {
 	t.Helper()
 	s := b.gateways.Sandbox
 	s.GWA.SetBalance(10_000_000)
-	if gateway == payments.GWB {
+	if gw == gateway.GWB {
 		body := url.Values{"payment_intent": {payment}, "amount": {strconv.Itoa(int(cents))}}.Encode()
 		atGateway(t, s.GWBURL()+"/v1/refunds", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", body)
 	} else {
@@ -64,13 +64,13 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 	own := func(b *bundle, id objectid.ID) objectid.ID { return id }
 	none := func(*bundle, objectid.ID) objectid.ID { return "" }
 	for name, tc := range map[string]struct {
-		gateway   payments.GatewayName
+		gateway   gateway.Name
 		paid      func(b *bundle, t *testing.T) objectid.ID
 		reference func(*bundle, objectid.ID) objectid.ID
 	}{
-		"A, a card, without reference": {payments.GWA, (*bundle).paidGWA, none},
-		"A, a PIX, another amount":     {payments.GWA, (*bundle).paidPixGWA, own},
-		"B, a card, a second intent":   {payments.GWB, (*bundle).paidGWB, own},
+		"A, a card, without reference": {gateway.GWA, (*bundle).paidGWA, none},
+		"A, a PIX, another amount":     {gateway.GWA, (*bundle).paidPixGWA, own},
+		"B, a card, a second intent":   {gateway.GWB, (*bundle).paidGWB, own},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +102,7 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 
 			open := func(payment string) (close func(won bool)) {
 				t.Helper()
-				if tc.gateway == payments.GWB {
+				if tc.gateway == gateway.GWB {
 					dispute, err := b.gateways.Sandbox.GWB.OpenDispute(payment, "fraudulent", false)
 					require.NoError(t, err)
 					b.settle(t)
@@ -150,27 +150,27 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 // takes one back.
 func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
+	for _, on := range []string{"gwa", "gwb"} {
+		t.Run(on, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			twice := func() (id objectid.ID, first, code string) {
 				t.Helper()
 				b.newcomer(t)
 				b.listen()
-				id, _ = b.dueByPix(t, gateway)
+				id, _ = b.dueByPix(t, on)
 				first = b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 				a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-				b.payCode(t, gateway, a)
+				b.payCode(t, on, a)
 				b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 				return id, first, a["payment"].(object)["id"].(string)
 			}
 			takeBack := func(payment string) {
 				t.Helper()
-				if gateway == "gwa" {
+				if on == "gwa" {
 					b.takeBack(t, payment, 0)
 				} else {
-					b.consoleRefund(t, payments.GWB, payment, 4990)
+					b.consoleRefund(t, gateway.GWB, payment, 4990)
 				}
 			}
 			id, first, code := twice()
@@ -183,12 +183,12 @@ func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 
 			id, first, code = twice()
-			if gateway == "gwa" { // gateway B's webhooks are signed by the machine's clock
+			if on == "gwa" { // gateway B's webhooks are signed by the machine's clock
 				b.clock.Advance(time.Hour)
 			}
 			takeBack(code)
 			require.Equal(t, "cancelled", b.status(t, id))
-			if gateway == "gwb" { // whose payment is of the second of its end
+			if on == "gwb" { // whose payment is of the second of its end
 				return
 			}
 			b.refundUnapplied(t)
@@ -221,7 +221,7 @@ func TestAWithdrawalGivesBackWhatWasKept(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidPixGWA(t)
-	kept := b.bought(t, payments.GWA, id, 25, id)
+	kept := b.bought(t, gateway.GWA, id, 25, id)
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	b.admin(t).Post(unappliedPath+"/"+b.listed(t, kept)["_id"].(string)+"/keep", object{"reason": "They agreed to it."}).Expect(200)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)

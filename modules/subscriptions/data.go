@@ -88,5 +88,5 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
 		return err
 	}
-	return s.payments.ForgetPersonTx(ctx, tx, names)
+	return s.payments.Personal().ForgetPersonTx(ctx, tx, names)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
@@ -21,8 +21,8 @@ func (b *bundle) delete(t *testing.T) {
 // toldCharge tells of a settled card payment of gateway B.
 func (b *bundle) toldCharge(t *testing.T, id objectid.ID, payment string, at time.Time) {
 	t.Helper()
-	b.apply(t, payments.Event{Gateway: payments.GWB, Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &payments.Payment{
-		ID: payment, Status: payments.PaymentSettled, NativeStatus: "succeeded", Method: payments.MethodCard, Amount: 4990, SettledAt: &at,
+	b.apply(t, gateway.Event{Gateway: gateway.GWB, Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
 	}})
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/sandbox"
 	sandboxa "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
@@ -95,7 +95,7 @@ func TestAChargeThatSlipsThroughIsListed(t *testing.T) {
 				WHERE p.local_id = $1 AND u.automatic AND u.amount_cents = 4990 AND u.subscription_id = $1 AND u.note LIKE '%disputed%'`, id))
 			b.goBy(t, time.Hour)
 			b.eventually(t, "the charge was not given back", func() bool { // the jobs may be at it, too
-				require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
+				require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 				return b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'") == 1
 			})
 			b.settle(t)
@@ -118,24 +118,24 @@ func TestEchoesOfAPause(t *testing.T) {
 	b.goBy(t, 2*day)
 	dispute := d.open(b, t, id)
 	b.goBy(t, day)
-	inactivated := payments.Event{
-		Gateway: payments.GWA, Type: "SUBSCRIPTION_INACTIVATED", Kind: payments.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
-		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"), Subscription: &payments.RemoteSubscription{Status: payments.RemoteCanceled, Inactive: true},
+	inactivated := gateway.Event{
+		Gateway: gateway.GWA, Type: "SUBSCRIPTION_INACTIVATED", Kind: gateway.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
+		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"), Subscription: &gateway.RemoteSubscription{Status: gateway.RemoteCanceled, Inactive: true},
 	}
-	require.Equal(t, payments.ResultIgnored, b.apply(t, inactivated).Status)
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, inactivated).Status)
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Equal(t, "suspended", b.status(t, id), "nor does a look at what is inactive end it")
 	d.close(b, t, dispute, true)
 	b.goBy(t, day)
 	require.Equal(t, "resumed", b.pause(t, id))
-	require.Equal(t, payments.ResultIgnored, b.apply(t, inactivated).Status, "late")
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, inactivated).Status, "late")
 	require.Equal(t, "active", b.status(t, id))
 	b.goBy(t, day)
 	inactivated.CreatedAt = b.clock.Now()
 	b.apply(t, inactivated)
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id), "the gateway says that it runs")
-	require.NoError(t, b.gateways.A.StopCollection(t.Context(), payments.Collection{SubscriptionID: id, GatewayID: inactivated.SubscriptionID}))
+	require.NoError(t, b.gateways.A.StopCollection(t.Context(), gateway.Collection{SubscriptionID: id, GatewayID: inactivated.SubscriptionID}))
 	b.settle(t)
 	require.Equal(t, "cancelled", b.status(t, id), "somebody's hand at the gateway's console")
 }
@@ -144,28 +144,28 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, tc := range map[string]struct {
-		states []payments.DisputeState // of the second; the first is open
-		first  payments.DisputeState   // then
+		states []gateway.DisputeState // of the second; the first is open
+		first  gateway.DisputeState   // then
 		status string
 	}{
-		"one won of two":   {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeWon}, "", "suspended"},
-		"both won":         {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeWon}, payments.DisputeWon, "active"},
-		"one lost":         {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeLost}, "", "cancelled"},
-		"lost, then won":   {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeLost}, payments.DisputeWon, "cancelled"},
-		"won after lost":   {[]payments.DisputeState{payments.DisputeLost, payments.DisputeWon}, "", "cancelled"},
-		"opened anew, won": {[]payments.DisputeState{payments.DisputeWon, payments.DisputeOpen, payments.DisputeWon}, payments.DisputeWon, "active"},
+		"one won of two":   {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeWon}, "", "suspended"},
+		"both won":         {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeWon}, gateway.DisputeWon, "active"},
+		"one lost":         {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeLost}, "", "cancelled"},
+		"lost, then won":   {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeLost}, gateway.DisputeWon, "cancelled"},
+		"won after lost":   {[]gateway.DisputeState{gateway.DisputeLost, gateway.DisputeWon}, "", "cancelled"},
+		"opened anew, won": {[]gateway.DisputeState{gateway.DisputeWon, gateway.DisputeOpen, gateway.DisputeWon}, gateway.DisputeWon, "active"},
 	} {
 		b.newcomer(t)
 		id, r := b.in(t, "active")
-		tell := func(dispute string, state payments.DisputeState, second int) {
+		tell := func(dispute string, state gateway.DisputeState, second int) {
 			for range 2 { // and once more changes nothing
-				b.apply(t, payments.Event{
-					Gateway: payments.GWB, Kind: payments.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(second),
-					Dispute: &payments.DisputeReport{ID: dispute + r.id, PaymentID: dispute, Amount: 4990, State: state, At: r.at(second), OpenedAt: r.at(second)},
+				b.apply(t, gateway.Event{
+					Gateway: gateway.GWB, Kind: gateway.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(second),
+					Dispute: &gateway.DisputeReport{ID: dispute + r.id, PaymentID: dispute, Amount: 4990, State: state, At: r.at(second), OpenedAt: r.at(second)},
 				})
 			}
 		}
-		tell("dp_1", payments.DisputeOpen, 1)
+		tell("dp_1", gateway.DisputeOpen, 1)
 		for i, state := range tc.states {
 			tell("dp_2", state, 2+i)
 		}
@@ -269,10 +269,10 @@ func TestARefundWhileTheDisputeIsOpenIsItsLoss(t *testing.T) {
 	id := b.paidGWA(t)
 	payment := eachDispute["gwa"].open(b, t, id)
 	at := b.clock.Now().Add(time.Hour)
-	refunded := payments.Event{
-		Gateway: payments.GWA, Type: "PAYMENT_REFUNDED", Kind: payments.PaymentWasRefunded, CreatedAt: at, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-		Payment: &payments.Payment{ID: payment, NativeStatus: "REFUNDED", Method: payments.MethodCard, Amount: 4990},
-		Refund:  &payments.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"},
+	refunded := gateway.Event{
+		Gateway: gateway.GWA, Type: "PAYMENT_REFUNDED", Kind: gateway.PaymentWasRefunded, CreatedAt: at, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Payment: &gateway.Payment{ID: payment, NativeStatus: "REFUNDED", Method: gateway.MethodCard, Amount: 4990},
+		Refund:  &gateway.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"},
 	}
 	for range 2 {
 		b.apply(t, refunded)
@@ -349,7 +349,7 @@ func TestAWholePixOfGatewayBThatNobodyHereGaveBackIsALostDispute(t *testing.T) {
 	id := idOf(a)
 	require.NoError(t, pixKinds["gwb"].pay(b, a))
 	b.settle(t)
-	b.consoleRefund(t, payments.GWB, info(a)["payment_intent_id"].(string), 4990)
+	b.consoleRefund(t, gateway.GWB, info(a)["payment_intent_id"].(string), 4990)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4990", id))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "whichever of the gateway's events came first")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/sandbox"
 	sandboxa "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
@@ -99,7 +99,7 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 				d.close(b, t, dispute, end == "won")
 				b.goBy(t, time.Hour)
 				b.eventually(t, "the charge was not given back", func() bool { // the jobs may be at it, too
-					require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
+					require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 					return b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'") == 1
 				})
 				b.eventually(t, "the dispute was not decided", func() bool {
@@ -146,11 +146,11 @@ func TestASecondChargeForADueDate(t *testing.T) {
 	_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET shown_at = now()") // or the others, which no gateway has, were read first
 	require.NoError(t, err)
 	paid := func(payment string, moved, madeFor time.Time) string {
-		b.apply(t, payments.Event{
-			Gateway: payments.GWA, Type: payments.ReadLive, Kind: payments.PaymentWasSettled, Confirmed: true, CreatedAt: b.clock.Now(),
+		b.apply(t, gateway.Event{
+			Gateway: gateway.GWA, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, Confirmed: true, CreatedAt: b.clock.Now(),
 			SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-			Payment: &payments.Payment{
-				ID: payment, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990,
+			Payment: &gateway.Payment{
+				ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990,
 				SettledAt: new(b.clock.Now()), DueDate: &moved, MadeFor: &madeFor,
 			},
 		})
@@ -199,7 +199,7 @@ func TestADisputeIsBookedThatIsToldBeforeItsPaymentAndAfterTheEnd(t *testing.T) 
 		}
 		b.goBy(t, 48*time.Hour)
 		b.eventually(t, "it was not given back", func() bool {
-			require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
+			require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 			return strings.HasPrefix(state(), "won late refunded")
 		})
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
@@ -126,7 +126,7 @@ func (b *bundle) taken(t *testing.T, id objectid.ID) (cents int64, waiting int) 
 		switch {
 		case c.Succeeded:
 			cents += c.Cents
-		case c.Gateway == payments.GWA:
+		case c.Gateway == gateway.GWA:
 			waiting++
 		}
 	}

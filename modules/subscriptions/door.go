@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/plans"
 	"marquee/platform/collection"
 	"marquee/platform/objectid"
@@ -15,7 +16,7 @@ import (
 
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
-func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	return s.applier.ApplyEventTx(ctx, tx, e)
 }
 
@@ -27,7 +28,7 @@ func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension)
 
 // TakeStrayMoneyTx takes in settled money that nothing here knows, of a gateway's customer who
 // is one of ours (payments.StrayMoneyTaker).
-func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	return s.strays.TakeStrayMoneyTx(ctx, tx, e)
 }
 

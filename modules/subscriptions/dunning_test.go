@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -36,32 +36,32 @@ func (b *bundle) waitDays(t *testing.T, n int) {
 
 // failedRenewals are a failed renewal of each kind, told by the sandbox or as it
 // would tell it. They return the payment that failed.
-var failedRenewals = map[string]func(t *testing.T, b *bundle) (objectid.ID, payments.Event){
-	"gwa card": func(t *testing.T, b *bundle) (objectid.ID, payments.Event) {
+var failedRenewals = map[string]func(t *testing.T, b *bundle) (objectid.ID, gateway.Event){
+	"gwa card": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
 		id := b.paidGWA(t)
-		return id, payments.Event{
-			Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-			Payment: &payments.Payment{ID: "pay_2_" + id.String(), Method: payments.MethodCard, Amount: 4990},
+		return id, gateway.Event{
+			Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+			Payment: &gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodCard, Amount: 4990},
 		}
 	},
-	"gwa automatic PIX": func(t *testing.T, b *bundle) (objectid.ID, payments.Event) {
+	"gwa automatic PIX": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
 		id, auth := b.authorized(t)
-		return id, payments.Event{
-			Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth,
-			Payment: &payments.Payment{ID: "pay_2_" + id.String(), Method: payments.MethodPix, Amount: 4990},
+		return id, gateway.Event{
+			Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth,
+			Payment: &gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodPix, Amount: 4990},
 		}
 	},
-	"gwb card": func(t *testing.T, b *bundle) (objectid.ID, payments.Event) {
+	"gwb card": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
 		id := b.paidGWB(t)
 		return id, b.remoteOf(t, id).failed("in_2", 1, 60)
 	},
 }
 
-func (b *bundle) fail(t *testing.T, kind string) (objectid.ID, payments.Event) {
+func (b *bundle) fail(t *testing.T, kind string) (objectid.ID, gateway.Event) {
 	t.Helper()
 	id, failed := failedRenewals[kind](t, b)
 	failed.CreatedAt = b.clock.Now()
-	require.Equal(t, payments.ResultApplied, b.apply(t, failed).Status)
+	require.Equal(t, gateway.ResultApplied, b.apply(t, failed).Status)
 	return id, failed
 }
 
@@ -101,7 +101,7 @@ func TestDunningMailInEnglishTellsThatAccessStopped(t *testing.T) {
 	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET language = 'en' WHERE id = $1", b.customer.ID)
 	require.NoError(t, err)
 	id := b.paidGWB(t)
-	b.apply(t, b.remoteOf(t, id).updated(payments.RemotePastDue, 60, "in_2"))
+	b.apply(t, b.remoteOf(t, id).updated(gateway.RemotePastDue, 60, "in_2"))
 	b.apply(t, b.remoteOf(t, id).failed("in_2", 1, 61))
 	b.waitDays(t, 0)
 	require.Equal(t, []string{"Your payment failed: " + plan}, b.subjects(), "two events about one failure")
@@ -111,25 +111,25 @@ func TestDunningMailInEnglishTellsThatAccessStopped(t *testing.T) {
 
 func TestDunningStops(t *testing.T) {
 	t.Parallel()
-	stops := map[string]func(t *testing.T, b *bundle, id objectid.ID, failed payments.Event){
-		"when it is paid": func(t *testing.T, b *bundle, id objectid.ID, failed payments.Event) {
-			failed.ID, failed.Type, failed.Kind = "", payments.ReadLive, payments.PaymentWasSettled
+	stops := map[string]func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event){
+		"when it is paid": func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event) {
+			failed.ID, failed.Type, failed.Kind = "", gateway.ReadLive, gateway.PaymentWasSettled
 			failed.Payment.AuthorizationGatewayID = failed.AuthorizationID
-			failed.Payment.Status, failed.Payment.NativeStatus = payments.PaymentSettled, "CONFIRMED"
+			failed.Payment.Status, failed.Payment.NativeStatus = gateway.PaymentSettled, "CONFIRMED"
 			b.apply(t, failed)
 			require.Zero(t, column[int](t, b, id, "payment_failures"))
 		},
-		"when it is cancelled": func(t *testing.T, b *bundle, _ objectid.ID, _ payments.Event) {
+		"when it is cancelled": func(t *testing.T, b *bundle, _ objectid.ID, _ gateway.Event) {
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 		},
-		"when it is disputed": func(t *testing.T, b *bundle, id objectid.ID, _ payments.Event) {
+		"when it is disputed": func(t *testing.T, b *bundle, id objectid.ID, _ gateway.Event) {
 			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
 		},
-		"when the customer is gone": func(t *testing.T, b *bundle, _ objectid.ID, _ payments.Event) {
+		"when the customer is gone": func(t *testing.T, b *bundle, _ objectid.ID, _ gateway.Event) {
 			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now() WHERE id = $1", b.customer.ID)
 			require.NoError(t, err)
 		},
-		"after an outage of days": func(_ *testing.T, b *bundle, _ objectid.ID, _ payments.Event) { b.clock.Advance(10 * days) },
+		"after an outage of days": func(_ *testing.T, b *bundle, _ objectid.ID, _ gateway.Event) { b.clock.Advance(10 * days) },
 	}
 	for kind := range failedRenewals {
 		t.Run(kind, func(t *testing.T) {

@@ -7,18 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
 )
 
 // chargeA is a charge of a recurrence at gateway A, which names the row that made it.
-func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) payments.Event {
+func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) gateway.Event {
 	at := b.clock.Now()
-	return payments.Event{
-		Gateway: payments.GWA, Kind: payments.PaymentWasSettled, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
-		Payment: &payments.Payment{
-			ID: payment + id.String(), Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
+	return gateway.Event{
+		Gateway: gateway.GWA, Kind: gateway.PaymentWasSettled, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
+		Payment: &gateway.Payment{
+			ID: payment + id.String(), Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
 		},
 	}
 }
@@ -36,8 +36,8 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			recurrence := "sub_" + id.String() + "a"
 			b.set(t, id, "gateway = 'gwa', gwb_subscription_id = NULL, started_at = NULL")
 			moved := b.chargeA(id, recurrence, "pay_0")
-			moved.Kind, moved.Payment = payments.RecurrenceWasMoved, nil
-			moved.Subscription = &payments.RemoteSubscription{GatewayID: recurrence}
+			moved.Kind, moved.Payment = gateway.RecurrenceWasMoved, nil
+			moved.Subscription = &gateway.RemoteSubscription{GatewayID: recurrence}
 			result := b.apply(t, moved)
 			require.True(t, result.Unclaimed, "it waits until the recurrence is known")
 			require.Equal(t, "the recurrence is not known here yet", result.Reason)
@@ -46,14 +46,14 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			require.Nil(t, b.apply(t, paid).NewStatus, "nobody has asked the gateway")
 			require.Equal(t, status, b.status(t, id))
 			require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"))
-			paid.Type = payments.ReadLive
+			paid.Type = gateway.ReadLive
 			require.Equal(t, "active", *b.apply(t, paid).NewStatus)
 			require.Equal(t, recurrence, column[string](t, b, id, "gwa_subscription_id"))
 			require.Equal(t, reason, b.history(t, id)[1])
 			require.False(t, b.apply(t, moved).Unclaimed)
 
 			paid = b.chargeA(id, recurrence+"2", "pay_2")
-			paid.Type = payments.ReadLive
+			paid.Type = gateway.ReadLive
 			result = b.apply(t, paid)
 			require.Equal(t, "another recurrence than the subscription's", result.Reason)
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND subscription_id = $1", id))
@@ -71,18 +71,18 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 	b.newcomer(t)
 	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan})
 	second, own := idOf(a), info(a)["gwa_pix_auth_id"].(string)
-	event := func(auth, code string, reference objectid.ID) payments.Result {
-		return b.apply(t, payments.Event{
-			Gateway: payments.GWA, Kind: payments.AuthorizationWasActivated, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code, Reference: reference,
-			Authorization: &payments.PixAuthorization{ID: auth, ConciliationID: code, Status: payments.AuthorizationActive},
+	event := func(auth, code string, reference objectid.ID) gateway.Result {
+		return b.apply(t, gateway.Event{
+			Gateway: gateway.GWA, Kind: gateway.AuthorizationWasActivated, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code, Reference: reference,
+			Authorization: &gateway.PixAuthorization{ID: auth, ConciliationID: code, Status: gateway.AuthorizationActive},
 		})
 	}
-	for name, r := range map[string]payments.Result{
+	for name, r := range map[string]gateway.Result{
 		"another's code":               event(own, code, second),
 		"an authorization and no code": event("auth_unknown", "", second),
 		"the code of another":          event("auth_unknown", code, ""),
 	} {
-		require.Equal(t, payments.ResultIgnored, r.Status, name)
+		require.Equal(t, gateway.ResultIgnored, r.Status, name)
 		require.Equal(t, "an identifier of another authorization", r.Reason, name)
 	}
 	require.Equal(t, "a contract of another subscription", event(auth, code, second).Reason)
@@ -103,8 +103,8 @@ func TestPixOfAnotherSubscription(t *testing.T) {
 	second, _ := b.in(t, "pending")
 	b.set(t, second, "gateway = 'gwa', payment_method = 'pix', gwb_subscription_id = NULL")
 	e := b.chargeA(second, "", "")
-	e.Payment.ID, e.Payment.Method = "pay_first", payments.MethodPix
-	e.Type = payments.ReadLive
+	e.Payment.ID, e.Payment.Method = "pay_first", gateway.MethodPix
+	e.Type = gateway.ReadLive
 	require.Equal(t, "an identifier of another subscription", b.apply(t, e).Reason)
 	require.Equal(t, "pending", b.status(t, second))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign'"))
@@ -113,9 +113,9 @@ func TestPixOfAnotherSubscription(t *testing.T) {
 // TestAuthorizationEventsOutOfOrder: gateway A promises no order.
 func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
-	const refused, expired, cancelled = payments.AuthorizationWasRefused, payments.AuthorizationHasExpired, payments.AuthorizationWasCancelled
+	const refused, expired, cancelled = gateway.AuthorizationWasRefused, gateway.AuthorizationHasExpired, gateway.AuthorizationWasCancelled
 	for name, tc := range map[string]struct {
-		kind  payments.EventKind
+		kind  gateway.EventKind
 		after time.Duration // since the activation
 		ended bool          // at the gateway
 		want  string
@@ -145,17 +145,17 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			}
 			activated := column[*time.Time](t, b, id, "last_event_at")
 			require.NotNil(t, activated)
-			result := b.apply(t, payments.Event{
-				Gateway: payments.GWA, Kind: tc.kind, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
-				Authorization: &payments.PixAuthorization{ID: auth},
+			result := b.apply(t, gateway.Event{
+				Gateway: gateway.GWA, Kind: tc.kind, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
+				Authorization: &gateway.PixAuthorization{ID: auth},
 			})
 			if tc.kind == cancelled {
 				require.Equal(t, "cancelled", b.status(t, id), "at once")
-				require.Equal(t, payments.ResultApplied, result.Status)
+				require.Equal(t, gateway.ResultApplied, result.Status)
 			} else {
 				require.Equal(t, "active", b.status(t, id), "no gateway is asked while the webhook is answered")
-				require.NotEqual(t, payments.ResultApplied, result.Status, "nothing has changed yet")
-				require.True(t, result.Status == payments.ResultIgnored || result.NewStatus == nil)
+				require.NotEqual(t, gateway.ResultApplied, result.Status, "nothing has changed yet")
+				require.True(t, result.Status == gateway.ResultIgnored || result.NewStatus == nil)
 			}
 			if tc.after < 0 && tc.kind != cancelled {
 				require.Equal(t, "older than what is known", result.Reason)
@@ -183,7 +183,7 @@ func TestInvoicePaidBeforeAnotherFailed(t *testing.T) {
 	}
 	require.Equal(t, "suspended", b.status(t, id))
 	result := b.apply(t, r.paid("in_1", 11))
-	require.Equal(t, payments.ResultIgnored, result.Status)
+	require.Equal(t, gateway.ResultIgnored, result.Status)
 	require.Equal(t, "older than a failure that counts: booked alone", result.Reason)
 	require.Equal(t, "suspended", b.status(t, id))
 	require.Equal(t, 3, column[int](t, b, id, "payment_failures"))

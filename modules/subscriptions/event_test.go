@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
@@ -31,53 +31,53 @@ func (r remote) at(second int) time.Time { return r.epoch.Add(time.Duration(seco
 // others.
 func (r remote) invoiceID(name string) string { return name + "_" + r.local.String() }
 
-func (r remote) invoice(kind payments.EventKind, status payments.PaymentStatus, invoice string, attempt, second int) payments.Event {
+func (r remote) invoice(kind gateway.EventKind, status gateway.PaymentStatus, invoice string, attempt, second int) gateway.Event {
 	at := r.at(second)
 	invoice = r.invoiceID(invoice)
-	return payments.Event{
-		Gateway: payments.GWB, Kind: kind, CreatedAt: at, SubscriptionID: r.id, Reference: r.local, Attempt: attempt,
-		Payment: &payments.Payment{
-			ID: invoice, InvoiceID: invoice, Status: status, NativeStatus: string(status), Method: payments.MethodCard, Amount: 4990, SettledAt: &at,
+	return gateway.Event{
+		Gateway: gateway.GWB, Kind: kind, CreatedAt: at, SubscriptionID: r.id, Reference: r.local, Attempt: attempt,
+		Payment: &gateway.Payment{
+			ID: invoice, InvoiceID: invoice, Status: status, NativeStatus: string(status), Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
 		},
 	}
 }
 
-func (r remote) paid(invoice string, second int) payments.Event {
-	return r.invoice(payments.PaymentWasSettled, payments.PaymentSettled, invoice, 1, second)
+func (r remote) paid(invoice string, second int) gateway.Event {
+	return r.invoice(gateway.PaymentWasSettled, gateway.PaymentSettled, invoice, 1, second)
 }
 
-func (r remote) failed(invoice string, attempt, second int) payments.Event {
-	return r.invoice(payments.PaymentHasFailed, payments.PaymentFailed, invoice, attempt, second)
+func (r remote) failed(invoice string, attempt, second int) gateway.Event {
+	return r.invoice(gateway.PaymentHasFailed, gateway.PaymentFailed, invoice, attempt, second)
 }
 
-func (r remote) updated(status payments.RemoteStatus, second int, invoice ...string) payments.Event {
+func (r remote) updated(status gateway.RemoteStatus, second int, invoice ...string) gateway.Event {
 	next := r.at(second).AddDate(0, 1, 0)
-	e := payments.Event{
-		Gateway: payments.GWB, Type: "customer.subscription.updated", Kind: payments.SubscriptionChanged, CreatedAt: r.at(second),
+	e := gateway.Event{
+		Gateway: gateway.GWB, Type: "customer.subscription.updated", Kind: gateway.SubscriptionChanged, CreatedAt: r.at(second),
 		SubscriptionID: r.id, Reference: r.local,
-		Subscription: &payments.RemoteSubscription{GatewayID: r.id, Status: status, NextBilling: &next},
+		Subscription: &gateway.RemoteSubscription{GatewayID: r.id, Status: status, NextBilling: &next},
 	}
 	for _, id := range invoice {
-		e.Subscription.LatestPayment = &payments.Payment{ID: r.invoiceID(id), InvoiceID: r.invoiceID(id)}
+		e.Subscription.LatestPayment = &gateway.Payment{ID: r.invoiceID(id), InvoiceID: r.invoiceID(id)}
 	}
 	return e
 }
 
 // leaving has a status event tell which status the subscription had before.
-func leaving(status payments.RemoteStatus, e payments.Event) payments.Event {
+func leaving(status gateway.RemoteStatus, e gateway.Event) gateway.Event {
 	e.LeftStatus = status
 	return e
 }
 
-func (r remote) created(status payments.RemoteStatus, second int) payments.Event {
+func (r remote) created(status gateway.RemoteStatus, second int) gateway.Event {
 	e := r.updated(status, second)
 	e.Type = "customer.subscription.created"
 	return e
 }
 
-func (r remote) deleted(second int) payments.Event {
-	e := r.updated(payments.RemoteCanceled, second)
-	e.Type, e.Kind = "customer.subscription.deleted", payments.SubscriptionWasEnded
+func (r remote) deleted(second int) gateway.Event {
+	e := r.updated(gateway.RemoteCanceled, second)
+	e.Type, e.Kind = "customer.subscription.deleted", gateway.SubscriptionWasEnded
 	return e
 }
 
@@ -93,21 +93,21 @@ func TestStatusMappingOfGatewayB(t *testing.T) {
 	b := setup(t)
 	for _, tc := range []struct {
 		from   string
-		remote payments.RemoteStatus
+		remote gateway.RemoteStatus
 		want   string
 	}{
-		{"pending", payments.RemoteActive, "active"},
-		{"pending", payments.RemoteTrialing, "active"},
-		{"suspended", payments.RemoteActive, "active"},
-		{"active", payments.RemotePastDue, "suspended"},
-		{"active", payments.RemoteUnpaid, "suspended"},
-		{"active", payments.RemotePaused, "suspended"},
-		{"active", payments.RemoteCanceled, "cancelled"},
-		{"active", payments.RemoteIncomplete, "pending"},
-		{"pending", payments.RemoteIncompleteExpired, "expired"},
-		{"cancelled", payments.RemoteActive, "cancelled"},
-		{"cancelled", payments.RemoteIncompleteExpired, "cancelled"},
-		{"expired", payments.RemoteCanceled, "expired"},
+		{"pending", gateway.RemoteActive, "active"},
+		{"pending", gateway.RemoteTrialing, "active"},
+		{"suspended", gateway.RemoteActive, "active"},
+		{"active", gateway.RemotePastDue, "suspended"},
+		{"active", gateway.RemoteUnpaid, "suspended"},
+		{"active", gateway.RemotePaused, "suspended"},
+		{"active", gateway.RemoteCanceled, "cancelled"},
+		{"active", gateway.RemoteIncomplete, "pending"},
+		{"pending", gateway.RemoteIncompleteExpired, "expired"},
+		{"cancelled", gateway.RemoteActive, "cancelled"},
+		{"cancelled", gateway.RemoteIncompleteExpired, "cancelled"},
+		{"expired", gateway.RemoteCanceled, "expired"},
 	} {
 		t.Run(tc.from+" "+string(tc.remote), func(t *testing.T) {
 			b.newcomer(t)
@@ -133,54 +133,54 @@ func TestEchoOfADeclinedFirstPaymentIsCancelled(t *testing.T) {
 	b := setup(t)
 	id, r := b.in(t, "pending")
 	b.set(t, id, "intent_open = true, recovery_at = now()")
-	b.apply(t, r.updated(payments.RemoteIncompleteExpired, 1))
+	b.apply(t, r.updated(gateway.RemoteIncompleteExpired, 1))
 	require.Equal(t, "cancelled", b.status(t, id), "what the answer is about to say")
 }
 
 func TestStatusEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	const active, pastDue, incomplete = payments.RemoteActive, payments.RemotePastDue, payments.RemoteIncomplete
+	const active, pastDue, incomplete = gateway.RemoteActive, gateway.RemotePastDue, gateway.RemoteIncomplete
 	for name, tc := range map[string]struct {
 		from   string
-		events func(r remote) []payments.Event
+		events func(r remote) []gateway.Event
 		want   string
 	}{
-		"an older one never overwrites": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.updated(active, 5), r.updated(pastDue, 4)}
+		"an older one never overwrites": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(active, 5), r.updated(pastDue, 4)}
 		}, "active"},
-		"a newer one does": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.updated(active, 5), r.updated(pastDue, 6)}
+		"a newer one does": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(active, 5), r.updated(pastDue, 6)}
 		}, "suspended"},
-		"on a tie nothing worse": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.updated(active, 5), r.updated(incomplete, 5), r.updated(pastDue, 5)}
+		"on a tie nothing worse": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(active, 5), r.updated(incomplete, 5), r.updated(pastDue, 5)}
 		}, "active"},
-		"on a tie something better": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.updated(incomplete, 5), r.updated(active, 5)}
+		"on a tie something better": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(incomplete, 5), r.updated(active, 5)}
 		}, "active"},
-		"on a tie what left the present state": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.updated(active, 5), leaving(active, r.updated(pastDue, 5))}
+		"on a tie what left the present state": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(active, 5), leaving(active, r.updated(pastDue, 5))}
 		}, "suspended"},
-		"on a tie what left another state": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.updated(active, 5), leaving(incomplete, r.updated(pastDue, 5))}
+		"on a tie what left another state": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(active, 5), leaving(incomplete, r.updated(pastDue, 5))}
 		}, "active"},
-		"on a tie a failure of what is paid by now": {"active", func(r remote) []payments.Event {
-			return []payments.Event{r.paid("in_2", 5), r.updated(active, 5), leaving(active, r.updated(pastDue, 5, "in_2"))}
+		"on a tie a failure of what is paid by now": {"active", func(r remote) []gateway.Event {
+			return []gateway.Event{r.paid("in_2", 5), r.updated(active, 5), leaving(active, r.updated(pastDue, 5, "in_2"))}
 		}, "active"},
-		"an end holds on a tie": {"active", func(r remote) []payments.Event {
-			return []payments.Event{r.updated(active, 5), r.updated(payments.RemoteCanceled, 5)}
+		"an end holds on a tie": {"active", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(active, 5), r.updated(gateway.RemoteCanceled, 5)}
 		}, "cancelled"},
-		"created late after the payment": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.paid("in_1", 2), r.created(incomplete, 3)}
+		"created late after the payment": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.paid("in_1", 2), r.created(incomplete, 3)}
 		}, "active"},
-		"payment before the status": {"pending", func(r remote) []payments.Event {
-			return []payments.Event{r.paid("in_1", 2), r.updated(active, 2), r.created(incomplete, 1)}
+		"payment before the status": {"pending", func(r remote) []gateway.Event {
+			return []gateway.Event{r.paid("in_1", 2), r.updated(active, 2), r.created(incomplete, 1)}
 		}, "active"},
-		"deleted, then a renewal paid before": {"active", func(r remote) []payments.Event {
-			return []payments.Event{r.deleted(9), r.paid("in_2", -60)}
+		"deleted, then a renewal paid before": {"active", func(r remote) []gateway.Event {
+			return []gateway.Event{r.deleted(9), r.paid("in_2", -60)}
 		}, "cancelled"},
-		"deleted twice": {"active", func(r remote) []payments.Event {
-			return []payments.Event{r.deleted(9), r.deleted(9), r.updated(active, 10)}
+		"deleted twice": {"active", func(r remote) []gateway.Event {
+			return []gateway.Event{r.deleted(9), r.deleted(9), r.updated(active, 10)}
 		}, "cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -197,12 +197,12 @@ func TestStatusEventsOutOfOrder(t *testing.T) {
 func TestFailedRenewalCountsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for name, events := range map[string]func(r remote) []payments.Event{
-		"the invoice first": func(r remote) []payments.Event {
-			return []payments.Event{r.failed("in_2", 1, 5), r.updated(payments.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5)}
+	for name, events := range map[string]func(r remote) []gateway.Event{
+		"the invoice first": func(r remote) []gateway.Event {
+			return []gateway.Event{r.failed("in_2", 1, 5), r.updated(gateway.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5)}
 		},
-		"the status first": func(r remote) []payments.Event {
-			return []payments.Event{r.updated(payments.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5), r.updated(payments.RemotePastDue, 7, "in_2")}
+		"the status first": func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(gateway.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5), r.updated(gateway.RemotePastDue, 7, "in_2")}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestThirdFailureInARowSuspends(t *testing.T) {
 	b := setup(t, func(c *subscriptions.Config) { c.PastDueOnlyCounts = true })
 	id, r := b.in(t, "active")
 	b.apply(t, r.failed("in_2", 1, 1))
-	b.apply(t, r.updated(payments.RemotePastDue, 1, "in_2"))
+	b.apply(t, r.updated(gateway.RemotePastDue, 1, "in_2"))
 	require.Equal(t, "active", b.status(t, id), "PAST_DUE_SUSPENDS=false")
 	b.apply(t, r.failed("in_2", 2, 2))
 	require.Equal(t, "active", b.status(t, id))
@@ -257,7 +257,7 @@ func TestFirstPaymentsDoNotCountAsFailures(t *testing.T) {
 	id, r := b.in(t, "active")
 	e := r.failed("in_1", 1, 1)
 	e.FirstInvoice = true // of the challenge that was passed since
-	require.Equal(t, payments.ResultIgnored, b.apply(t, e).Status)
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, e).Status)
 	require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
 }
 
@@ -266,7 +266,7 @@ func TestDisputedSubscriptionStaysClosed(t *testing.T) {
 	b := setup(t)
 	id, r := b.in(t, "suspended")
 	b.set(t, id, "has_chargeback = true")
-	b.apply(t, r.updated(payments.RemoteActive, 5))
+	b.apply(t, r.updated(gateway.RemoteActive, 5))
 	require.Equal(t, "suspended", b.status(t, id))
 	b.apply(t, r.paid("in_2", 6))
 	require.Equal(t, "suspended", b.status(t, id))
@@ -311,7 +311,7 @@ func TestLateMoney(t *testing.T) {
 		old, r := b.in(t, "cancelled")
 		b.set(t, old, "started_at = NULL")
 		now, _ := b.in(t, "active")
-		require.Equal(t, payments.ResultIgnored, b.apply(t, r.paid("in_1", 30)).Status)
+		require.Equal(t, gateway.ResultIgnored, b.apply(t, r.paid("in_1", 30)).Status)
 		require.Equal(t, "cancelled", b.status(t, old))
 		require.Equal(t, "active", b.status(t, now))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "the ledger has it")
@@ -334,12 +334,12 @@ func TestCancelledAtPeriodEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, r := b.in(t, "active")
-	e := r.updated(payments.RemoteActive, 1)
+	e := r.updated(gateway.RemoteActive, 1)
 	e.Subscription.CancelAtPeriodEnd = true
 	b.apply(t, e)
 	require.Equal(t, "active", b.status(t, id))
 	require.True(t, e.Subscription.NextBilling.Equal(column[time.Time](t, b, id, "expires_at")))
-	b.apply(t, r.updated(payments.RemoteActive, 2))
+	b.apply(t, r.updated(gateway.RemoteActive, 2))
 	require.Nil(t, column[*time.Time](t, b, id, "expires_at"), "taken back, the recurrence runs on")
 	e.CreatedAt = r.at(3)
 	b.apply(t, e)
@@ -351,10 +351,10 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, r := b.in(t, "pending")
-	ignored := func(reason string, e payments.Event) {
+	ignored := func(reason string, e gateway.Event) {
 		t.Helper()
 		result := b.apply(t, e)
-		require.Equal(t, payments.ResultIgnored, result.Status)
+		require.Equal(t, gateway.ResultIgnored, result.Status)
 		require.Equal(t, reason, result.Reason)
 		require.Equal(t, "pending", b.status(t, id))
 	}
@@ -364,12 +364,12 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND automatic AND subscription_id = $1", id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "and it is booked")
 	wrongGateway := r.paid("in_2", 1)
-	wrongGateway.Gateway, wrongGateway.SubscriptionID, wrongGateway.Type = payments.GWA, "", payments.ReadLive
+	wrongGateway.Gateway, wrongGateway.SubscriptionID, wrongGateway.Type = gateway.GWA, "", gateway.ReadLive
 	ignored("the subscription is of the other gateway", wrongGateway)
 	wrongGateway.SubscriptionID = "sub_a_unknown"
 	ignored("the subscription is of the other gateway", wrongGateway)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND NOT automatic AND subscription_id = $1", id))
-	wrongGateway.Kind = payments.PaymentHasFailed
+	wrongGateway.Kind = gateway.PaymentHasFailed
 	ignored("the subscription is of the other gateway", wrongGateway)
 	stranger := r.paid("in_1", 1)
 	stranger.SubscriptionID, stranger.Reference = "sub_unknown", objectid.New()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -36,8 +37,8 @@ func (b *bundle) unapplied(t *testing.T, living objectid.ID) string {
 		VALUES ('gwa', $1, 'subscription', $2, $3, 4990, 'pix', 'RECEIVED', now(), now(), now())`, payment, living, b.customer.ID)
 	require.NoError(t, err)
 	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-		_, err := b.payments.RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
-			Kind: payments.UnappliedDuplicate, Gateway: payments.GWA, PaymentID: payment, Amount: new(money.Cents(4990)),
+		_, err := b.payments.Cases().RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
+			Kind: payments.UnappliedDuplicate, Gateway: gateway.GWA, PaymentID: payment, Amount: new(money.Cents(4990)),
 			CustomerID: b.customer.ID, SubscriptionID: living, PaidAt: new(b.clock.Now()),
 		})
 		return err

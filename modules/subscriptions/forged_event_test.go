@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 )
@@ -172,15 +173,15 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWA(t)
 	own, at := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), b.clock.Now()
-	paid := &payments.Payment{ID: own, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &at}
-	b.apply(t, payments.Event{Gateway: payments.GWA, Kind: payments.PaymentWasRefunded, CreatedAt: at, Reference: id, Payment: paid, Refund: &payments.RefundReport{
-		PaymentID: own, Total: 1000, HasTotal: true, At: at, Singles: []payments.SingleRefund{{Amount: 1000, Status: payments.RefundDone, At: at}}, Listed: true,
+	paid := &gateway.Payment{ID: own, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at}
+	b.apply(t, gateway.Event{Gateway: gateway.GWA, Kind: gateway.PaymentWasRefunded, CreatedAt: at, Reference: id, Payment: paid, Refund: &gateway.RefundReport{
+		PaymentID: own, Total: 1000, HasTotal: true, At: at, Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundDone, At: at}}, Listed: true,
 	}})
-	b.apply(t, payments.Event{Gateway: payments.GWA, Kind: payments.DisputeWasOpened, CreatedAt: at, Reference: id, Payment: paid, Dispute: &payments.DisputeReport{
-		ID: own, PaymentID: own, Amount: 4990, State: payments.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED", OpenedAt: at, At: at,
+	b.apply(t, gateway.Event{Gateway: gateway.GWA, Kind: gateway.DisputeWasOpened, CreatedAt: at, Reference: id, Payment: paid, Dispute: &gateway.DisputeReport{
+		ID: own, PaymentID: own, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED", OpenedAt: at, At: at,
 	}})
 	for _, dry := range []bool{true, false} {
-		report, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: at.Add(-day), Gateways: []payments.GatewayName{payments.GWA}, DryRun: dry})
+		report, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: at.Add(-day), Gateways: []gateway.Name{gateway.GWA}, DryRun: dry})
 		require.NoError(t, err)
 		require.Equal(t, 1, report.Counts[payments.UnshownRefund], "%v", report.Findings)
 		require.Equal(t, 1, report.Counts[payments.UnshownDispute], "%v", report.Findings)

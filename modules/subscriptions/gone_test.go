@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -26,7 +27,7 @@ func (b *bundle) mislaid(t *testing.T, gateway string, id objectid.ID) (found fu
 func (b *bundle) after(t *testing.T, span time.Duration) {
 	t.Helper()
 	b.clock.Advance(span)
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(gateway)))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
@@ -42,9 +43,9 @@ func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() {
 			errs[i] = postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
-				_, err := s.ApplyEventTx(t.Context(), tx, payments.Event{
-					Gateway: payments.GWB, ID: "evt_same", Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at,
-					Payment: &payments.Payment{ID: "in_1", InvoiceID: "in_1", Status: payments.PaymentSettled, NativeStatus: "paid", Method: payments.MethodCard, Amount: 4990},
+				_, err := s.ApplyEventTx(t.Context(), tx, gateway.Event{
+					Gateway: gateway.GWB, ID: "evt_same", Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at,
+					Payment: &gateway.Payment{ID: "in_1", InvoiceID: "in_1", Status: gateway.PaymentSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990},
 				})
 				return err
 			})
@@ -57,7 +58,7 @@ func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 	history, err := s.db.ListTransitions(t.Context(), db, id)
 	require.NoError(t, err)
 	require.Len(t, history, 2)
-	all, err := s.payments.PaymentsOf(t.Context(), db, payments.ForSubscription, id)
+	all, err := s.payments.PaymentsOf(t.Context(), db, gateway.ForSubscription, id)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 }

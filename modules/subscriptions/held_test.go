@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // What an admin has suspended is opened by him, or by a payment.
@@ -19,9 +19,9 @@ func TestAdminsSuspensionHolds(t *testing.T) {
 		admin.Put("/subscriptions", []object{{"_id": id, "status": "suspended"}}).Expect(200)
 	}
 	suspend()
-	for i, status := range []payments.RemoteStatus{payments.RemoteActive, payments.RemoteTrialing, payments.RemoteIncomplete} {
+	for i, status := range []gateway.RemoteStatus{gateway.RemoteActive, gateway.RemoteTrialing, gateway.RemoteIncomplete} {
 		result := b.apply(t, r.updated(status, 60+i))
-		require.Equal(t, payments.ResultIgnored, result.Status, status)
+		require.Equal(t, gateway.ResultIgnored, result.Status, status)
 		require.Equal(t, "suspended by an admin", result.Reason)
 		require.Equal(t, "suspended", b.status(t, id), status)
 	}
@@ -60,13 +60,13 @@ func TestFirstCodesPaymentTellsThePeriodAlsoAfterItsAuthorization(t *testing.T) 
 	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix-automatico", object{"plan_id": plan}))
 	paidAt := b.clock.Now()
 	b.clock.Advance(20 * 24 * time.Hour)
-	b.apply(t, payments.Event{
-		Gateway: payments.GWA, Kind: payments.AuthorizationWasActivated, AuthorizationID: b.text(t, "SELECT gwa_pix_auth_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, Kind: gateway.AuthorizationWasActivated, AuthorizationID: b.text(t, "SELECT gwa_pix_auth_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
 	})
 	require.Equal(t, "active", b.status(t, id))
-	b.apply(t, payments.Event{
-		Gateway: payments.GWA, Kind: payments.PaymentWasSettled, ConciliationID: b.text(t, "SELECT pix_conciliation_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
-		Payment: &payments.Payment{ID: "pay_first", Method: payments.MethodPix, Amount: 4990, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", SettledAt: &paidAt},
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, Kind: gateway.PaymentWasSettled, ConciliationID: b.text(t, "SELECT pix_conciliation_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
+		Payment: &gateway.Payment{ID: "pay_first", Method: gateway.MethodPix, Amount: 4990, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", SettledAt: &paidAt},
 	})
 	require.WithinDuration(t, paidAt.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts/accountstest"
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/money"
 	"marquee/testutil/pgtest"
@@ -27,7 +27,7 @@ func TestRandomHistories(t *testing.T) {
 		b.customer = accountstest.Customer(t, b.db)
 		id := subscriptionstest.In(t, b.db, b.customer.ID, []string{"pending", "active", "suspended"}[random.IntN(3)])
 		r := b.remoteOf(t, id)
-		var told []payments.Event
+		var told []gateway.Event
 		paid := map[string]bool{} // invoices, of which alone money can be given back
 		for step := range 15 {
 			e := randomEvent(random, r, id.String(), paid)
@@ -35,7 +35,7 @@ func TestRandomHistories(t *testing.T) {
 				e = told[random.IntN(len(told))] // a repetition, perhaps of long ago
 			}
 			told = append(told, e)
-			if e.Kind == payments.PaymentWasSettled {
+			if e.Kind == gateway.PaymentWasSettled {
 				paid[e.Payment.InvoiceID] = true
 			}
 			b.apply(t, e)
@@ -49,13 +49,13 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) payments.Event {
+func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) gateway.Event {
 	second := random.IntN(1000)
 	invoice := fmt.Sprintf("in_%s_%d", tag, random.IntN(4))
-	statuses := []payments.RemoteStatus{
-		payments.RemoteActive, payments.RemotePastDue, payments.RemoteUnpaid, payments.RemoteIncomplete, payments.RemoteActive,
+	statuses := []gateway.RemoteStatus{
+		gateway.RemoteActive, gateway.RemotePastDue, gateway.RemoteUnpaid, gateway.RemoteIncomplete, gateway.RemoteActive,
 	}
-	var e payments.Event
+	var e gateway.Event
 	switch random.IntN(12) {
 	case 0, 1, 2:
 		e = r.paid(invoice, second)
@@ -67,22 +67,22 @@ func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) 
 		if !paid[r.invoiceID(invoice)] {
 			return randomEvent(random, r, tag, paid)
 		}
-		e = payments.Event{Gateway: payments.GWB, Kind: payments.PaymentWasRefunded, SubscriptionID: r.id, CreatedAt: r.at(second), Refund: &payments.RefundReport{
+		e = gateway.Event{Gateway: gateway.GWB, Kind: gateway.PaymentWasRefunded, SubscriptionID: r.id, CreatedAt: r.at(second), Refund: &gateway.RefundReport{
 			PaymentID: "pi_" + invoice, ChargeID: "ch_" + invoice, Total: money.Cents(1000 * (1 + second%4)), HasTotal: true, At: r.at(second), Type: "charge.refunded", EventID: "evt_" + invoice,
 		}}
 	case 10:
-		kind, state := payments.DisputeWasOpened, payments.DisputeOpen
+		kind, state := gateway.DisputeWasOpened, gateway.DisputeOpen
 		if random.IntN(2) == 0 {
-			kind, state = payments.DisputeWasClosed, payments.DisputeWon
+			kind, state = gateway.DisputeWasClosed, gateway.DisputeWon
 		}
-		e = payments.Event{Gateway: payments.GWB, Kind: kind, SubscriptionID: r.id, CreatedAt: r.at(second), Dispute: &payments.DisputeReport{
+		e = gateway.Event{Gateway: gateway.GWB, Kind: kind, SubscriptionID: r.id, CreatedAt: r.at(second), Dispute: &gateway.DisputeReport{
 			ID: "dp_" + tag, PaymentID: "pi_" + invoice, Amount: 4990, State: state, At: r.at(second),
 		}}
 	default:
 		if random.IntN(5) == 0 {
 			e = r.deleted(second)
 		} else {
-			e = r.created(payments.RemoteIncomplete, 0)
+			e = r.created(gateway.RemoteIncomplete, 0)
 		}
 	}
 	e.ID = fmt.Sprintf("evt_%s_%d", tag, random.Uint64())

@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
 
 // forgedLate is what somebody who has gateway A's token may send: its webhooks are not signed.
-func (b *bundle) forgedLate(id objectid.ID, payment string) payments.Event {
+func (b *bundle) forgedLate(id objectid.ID, payment string) gateway.Event {
 	at := b.clock.Now()
-	return payments.Event{Gateway: payments.GWA, Type: "PAYMENT_CONFIRMED", Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &payments.Payment{
-		ID: payment, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
+	return gateway.Event{Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
 	}}
 }
 
@@ -56,7 +56,7 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	own := column[string](t, b, id, "pix_payment_id")
 	forge := func(payment string, amount money.Cents) {
 		e := b.forgedLate(id, payment)
-		e.Payment.Amount, e.Payment.Method = amount, payments.MethodPix
+		e.Payment.Amount, e.Payment.Method = amount, gateway.MethodPix
 		b.apply(t, e)
 		b.confirmLate(t)
 	}
@@ -76,7 +76,7 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing else is booked")
 
 	other := b.forgedLate(id, "pay_other")
-	other.Type, other.Payment.Amount, other.Payment.Method = payments.Reconciled, 500, payments.MethodPix
+	other.Type, other.Payment.Amount, other.Payment.Method = gateway.Reconciled, 500, gateway.MethodPix
 	b.apply(t, other)
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
 	require.Equal(t, "foreign", b.listed(t, "pay_other")["kind"])
@@ -106,7 +106,7 @@ func TestLateMoneyOfACardOpensOnePeriod(t *testing.T) {
 	b.clock.Advance(time.Hour)
 	late := func(payment string) {
 		e := b.forgedLate(id, payment)
-		e.Type = payments.Reconciled // the gateway was asked
+		e.Type = gateway.Reconciled // the gateway was asked
 		b.apply(t, e)
 	}
 	late("pay_late_1")
@@ -158,14 +158,14 @@ func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	at := b.clock.Now()
-	invoice := func(kind payments.EventKind, payment string, created time.Time) payments.Event {
-		return payments.Event{Gateway: payments.GWB, Kind: kind, Reference: id, CreatedAt: created, SubscriptionID: column[string](t, b, id, "gwb_subscription_id"), Payment: &payments.Payment{
-			ID: payment, InvoiceID: payment, Status: payments.PaymentSettled, NativeStatus: "paid", Method: payments.MethodCard, Amount: 4990, SettledAt: &created,
+	invoice := func(kind gateway.EventKind, payment string, created time.Time) gateway.Event {
+		return gateway.Event{Gateway: gateway.GWB, Kind: kind, Reference: id, CreatedAt: created, SubscriptionID: column[string](t, b, id, "gwb_subscription_id"), Payment: &gateway.Payment{
+			ID: payment, InvoiceID: payment, Status: gateway.PaymentSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990, SettledAt: &created,
 		}}
 	}
 	b.delete(t)
-	b.apply(t, invoice(payments.PaymentHasFailed, "in_new", at.Add(2*time.Hour)))
-	b.apply(t, invoice(payments.PaymentWasSettled, "in_old", at.Add(time.Hour)))
+	b.apply(t, invoice(gateway.PaymentHasFailed, "in_new", at.Add(2*time.Hour)))
+	b.apply(t, invoice(gateway.PaymentWasSettled, "in_old", at.Add(time.Hour)))
 	require.Equal(t, "late", b.listed(t, "in_old")["kind"])
 	require.Contains(t, b.listed(t, "in_old")["note"], "deleted the account")
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/sandbox"
 )
 
@@ -15,18 +15,18 @@ import (
 // that the answer to the customer did not count it among the days that were given up.
 func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
-		t.Run(string(gateway), func(t *testing.T) {
+	for _, gw := range []gateway.Name{gateway.GWA, gateway.GWB} {
+		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _, own := b.paidAt(t, gateway)
+			id, _, own := b.paidAt(t, gw)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // they come late
 			before := map[string]bool{}
 			for _, c := range b.gateways.Charges(t) {
 				before[c.ID] = c.Succeeded
 			}
 			var err error
-			if gateway == payments.GWA {
+			if gw == gateway.GWA {
 				_, err = b.gateways.Sandbox.GWA.Renew(own, false)
 			} else {
 				err = b.gateways.Sandbox.GWB.Renew(own)
@@ -43,8 +43,8 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			b.clock.Advance(3 * time.Second)
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 			b.clock.Advance(time.Second)
-			b.apply(t, payments.Event{Gateway: gateway, Kind: payments.PaymentWasSettled, SubscriptionID: own, Reference: id, CreatedAt: charged, Payment: &payments.Payment{
-				ID: payment, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &charged,
+			b.apply(t, gateway.Event{Gateway: gw, Kind: gateway.PaymentWasSettled, SubscriptionID: own, Reference: id, CreatedAt: charged, Payment: &gateway.Payment{
+				ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &charged,
 			}})
 			b.confirmLate(t)
 			require.Equal(t, "cancelled", b.status(t, id))
@@ -72,7 +72,7 @@ func TestAChargeInTheSecondOfTheEndCameAfterIt(t *testing.T) {
 		at := column[time.Time](t, b, id, "ended_at").Truncate(time.Second)
 		b.set(t, id, "ended_at = $2", at.Add(129*time.Millisecond))
 		e := b.forgedLate(id, "pay_same_second")
-		e.Type, e.Payment.SettledAt = payments.Reconciled, new(at.Add(after))
+		e.Type, e.Payment.SettledAt = gateway.Reconciled, new(at.Add(after))
 		b.apply(t, e)
 		require.Equal(t, status, b.status(t, id))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -36,16 +36,16 @@ func TestLoginsAskAgainWhenTheGatewayTakesCallsAgain(t *testing.T) {
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	b.gateways.Sandbox.GWA.ExhaustRateLimit(12 * time.Hour)
-	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), payments.ErrUnavailable)
+	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), gateway.ErrUnavailable)
 	require.False(t, b.marked(t), "one endpoint")
-	require.ErrorIs(t, b.gateways.A.Probe(t.Context()), payments.ErrUnavailable)
+	require.ErrorIs(t, b.gateways.A.Probe(t.Context()), gateway.ErrUnavailable)
 	require.True(t, b.marked(t), "two mean the account")
 	asked := b.reads(t)
 	b.clock.Advance(time.Minute)
 	b.gateways.Advance(t, time.Minute)
 	b.after(t, time.Minute)
 	require.True(t, b.marked(t), "the probe was refused")
-	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), payments.ErrUnavailable)
+	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), gateway.ErrUnavailable)
 	require.Equal(t, asked, b.reads(t), "logins do not ask")
 
 	require.NoError(t, b.gateways.Sandbox.Advance(12*time.Hour)) // the gateway's clock alone

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -20,11 +20,11 @@ import (
 func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	gateway := b.gateways.Sandbox.GWA
-	lose(t, gateway.Stage(), stage.FaultResetAfter, "/v3/subscriptions")
+	gw := b.gateways.Sandbox.GWA
+	lose(t, gw.Stage(), stage.FaultResetAfter, "/v3/subscriptions")
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved)))
-	gateway.Stage().Faults.Clear()
-	require.NoError(t, gateway.Advance(time.Minute))
+	gw.Stage().Faults.Clear()
+	require.NoError(t, gw.Advance(time.Minute))
 	waits := func() {
 		t.Helper()
 		require.Equal(t, "pending", b.status(t, id))
@@ -40,7 +40,7 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	}
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is booked")
 
-	remote, ok, err := b.gateways.A.FindSubscription(t.Context(), payments.SubscriptionTerms{SubscriptionID: id})
+	remote, ok, err := b.gateways.A.FindSubscription(t.Context(), gateway.SubscriptionTerms{SubscriptionID: id})
 	require.NoError(t, err)
 	require.True(t, ok)
 	e := b.chargeA(id, "sub_forged", "")
@@ -62,27 +62,27 @@ func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.work(t)
-	gateway := b.gateways.Sandbox.GWA
-	lose(t, gateway.Stage(), stage.FaultResetAfter, "/v3/pix/automatic/authorizations")
+	gw := b.gateways.Sandbox.GWA
+	lose(t, gw.Stage(), stage.FaultResetAfter, "/v3/pix/automatic/authorizations")
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan}))
-	gateway.Stage().Faults.Clear()
+	gw.Stage().Faults.Clear()
 	done := func() int {
 		return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state = 'completed'")
 	}
-	b.apply(t, payments.Event{
-		Gateway: payments.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", Kind: payments.AuthorizationWasActivated, CreatedAt: b.clock.Now(), Reference: id,
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", Kind: gateway.AuthorizationWasActivated, CreatedAt: b.clock.Now(), Reference: id,
 		AuthorizationID: "auth_forged", ConciliationID: "code_forged",
-		Authorization: &payments.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: payments.AuthorizationActive},
+		Authorization: &gateway.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: gateway.AuthorizationActive},
 	})
 	b.until(t, "the look", func() bool { return done() == 1 })
 	require.Equal(t, "pending", b.status(t, id))
 	require.Nil(t, column[*string](t, b, id, "gwa_pix_auth_id"))
 	require.Nil(t, column[*string](t, b, id, "pix_conciliation_id"))
 	b.listen()
-	made, ok, err := b.gateways.A.FindPixAuthorization(t.Context(), payments.AuthorizationTerms{SubscriptionID: id, Payer: payments.Payer{CustomerID: b.customer.ID}})
+	made, ok, err := b.gateways.A.FindPixAuthorization(t.Context(), gateway.AuthorizationTerms{SubscriptionID: id, Payer: gateway.Payer{CustomerID: b.customer.ID}})
 	require.NoError(t, err)
 	require.True(t, ok)
-	_, err = gateway.ActivateAuthorization(made.ID)
+	_, err = gw.ActivateAuthorization(made.ID)
 	require.NoError(t, err)
 	b.settle(t)
 	b.until(t, "the gateway's own", func() bool { return b.status(t, id) == "active" })
@@ -113,7 +113,7 @@ func TestACardChargedByAnotherAmountPaysNoPeriod(t *testing.T) {
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 	charge := func(cents money.Cents) string {
 		t.Helper()
-		require.NoError(t, b.gateways.A.ChangePrice(t.Context(), payments.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: cents}))
+		require.NoError(t, b.gateways.A.ChangePrice(t.Context(), gateway.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: cents}))
 		_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
 		require.NoError(t, err)
 		e := b.chargeA(id, recurrence, "")
@@ -145,7 +145,7 @@ func TestADebitIsHeldAgainstItsOrder(t *testing.T) {
 	tell := func(payment string, amount money.Cents) {
 		t.Helper()
 		e := b.chargeA(id, "", "")
-		e.AuthorizationID, e.Payment.ID, e.Payment.Amount, e.Payment.Method = auth, payment, amount, payments.MethodPix
+		e.AuthorizationID, e.Payment.ID, e.Payment.Amount, e.Payment.Method = auth, payment, amount, gateway.MethodPix
 		b.apply(t, e)
 	}
 	jobs := func() int {

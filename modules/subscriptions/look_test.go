@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -157,10 +157,10 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			gateway := b.gateways.Sandbox.GWA.Stage()
-			lose(t, gateway, stage.FaultResetAfter, "/v3/payments")
+			gw := b.gateways.Sandbox.GWA.Stage()
+			lose(t, gw, stage.FaultResetAfter, "/v3/payments")
 			b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
-			gateway.Faults.Clear()
+			gw.Faults.Clear()
 			first := b.current(t)
 			b.expect(t, 200, http.MethodDelete, ownPath, nil)
 			next := objectid.ID("")
@@ -168,8 +168,8 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 				next = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			}
 			now := b.clock.Now()
-			paid := payments.Event{Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentWasSettled, Reference: first, CreatedAt: now, Payment: &payments.Payment{
-				ID: "pay_given_up", Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &now,
+			paid := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, Reference: first, CreatedAt: now, Payment: &gateway.Payment{
+				ID: "pay_given_up", Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
 			}}
 			for range 2 {
 				b.apply(t, paid)

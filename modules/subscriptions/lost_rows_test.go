@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
@@ -37,11 +38,11 @@ func (b *bundle) lose(t *testing.T, id objectid.ID) {
 // admin gives it back; what charges is listed first, and ended once that is confirmed.
 func TestWhatARestoreLostIsListed(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
-		t.Run(string(gateway), func(t *testing.T) {
+	for _, gw := range []gateway.Name{gateway.GWA, gateway.GWB} {
+		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _, recurrence := b.paidAt(t, gateway)
+			id, _, recurrence := b.paidAt(t, gw)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 			b.lose(t, id)
@@ -66,7 +67,7 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			apply := func() *payments.ReconcileReport {
 				require.NoError(t, b.service.ConfirmStrays(t.Context(), payments.ReconcileOptions{}))
 				r := b.reconcile(t, false)
-				require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+				require.NoError(t, b.payments.Comparison().AcceptDatabase(t.Context()))
 				b.confirmLate(t)
 				return r
 			}
@@ -78,11 +79,11 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			b.refundUnapplied(t)
 			require.NoError(t, b.service.EndStrays(t.Context()))
 			require.Equal(t, []payments.Verdict{payments.Repairable}, strays(b.reconcile(t, true)), "listed first")
-			require.True(t, b.chargesAt(t, gateway, recurrence))
+			require.True(t, b.chargesAt(t, gw, recurrence))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE held AND told_at IS NOT NULL"))
 			b.clock.Advance(time.Minute)
 			require.Equal(t, []payments.Verdict{payments.Repaired}, strays(apply()))
-			require.False(t, b.chargesAt(t, gateway, recurrence))
+			require.False(t, b.chargesAt(t, gw, recurrence))
 			require.Equal(t, "open", b.listed(t, payment)["state"], "people decide")
 
 			path := unappliedPath + "/" + row["_id"].(string)
@@ -91,7 +92,7 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			b.listen()
 			b.settle(t)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
-			if gateway == payments.GWA { // at B the charge has another name than its invoice
+			if gw == gateway.GWA { // at B the charge has another name than its invoice
 				require.True(t, b.given(t, payment))
 			}
 			b.admin(t).Post(path+"/refund", object{"reason": "once more"}).Expect(409)
@@ -106,7 +107,7 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 // given it back.
 func TestLostMoneyFindsItsCustomer(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		t.Run(string(gateway), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -129,7 +130,7 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 			})
 			told := func(want int) {
 				t.Helper()
-				require.NoError(t, svc.TendUnknownMoney(t.Context()))
+				require.NoError(t, svc.Cases().TendUnknownMoney(t.Context()))
 				require.Equal(t, want, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'text' LIKE '%' || $1 || '%'", payment))
 			}
 			told(1)
@@ -157,7 +158,7 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 func TestManyLostRecurrencesEndNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _, recurrence := b.paidAt(t, payments.GWB)
+	id, _, recurrence := b.paidAt(t, gateway.GWB)
 	b.lose(t, id)
 	plant := func(recurrence string, reference objectid.ID) {
 		_, err := b.db.Exec(t.Context(), `INSERT INTO subscriptions.stray_recurrences (gateway, recurrence_id, reference, payment_id, held, found_at)
@@ -170,13 +171,13 @@ func TestManyLostRecurrencesEndNothing(t *testing.T) {
 	}
 	for range 2 {
 		require.NoError(t, b.service.EndStrays(t.Context()))
-		require.True(t, b.chargesAt(t, payments.GWB, recurrence))
+		require.True(t, b.chargesAt(t, gateway.GWB, recurrence))
 	}
 	require.Equal(t, 6, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE told_at IS NOT NULL AND ended_at IS NULL"))
 	_, err := b.db.Exec(t.Context(), "DELETE FROM subscriptions.stray_recurrences WHERE recurrence_id = 'sub_lost0'")
 	require.NoError(t, err)
 	require.NoError(t, b.service.EndStrays(t.Context()))
-	require.False(t, b.chargesAt(t, payments.GWB, recurrence))
+	require.False(t, b.chargesAt(t, gateway.GWB, recurrence))
 	require.Equal(t, 5, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE outcome = 'ended'"))
 }
 
@@ -184,7 +185,7 @@ func TestManyLostRecurrencesEndNothing(t *testing.T) {
 // which its money is booked for.
 func TestTheRecurrenceOfALostRowIsEnded(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		t.Run(string(gateway), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -217,7 +218,7 @@ func TestTheRecurrenceOfALostRowIsEnded(t *testing.T) {
 // ends with that. About a recurrence that names nothing of ours people decide.
 func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		t.Run(string(gateway), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -236,7 +237,7 @@ func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 			require.Contains(t, row["note"], recurrence)
 			require.True(t, b.chargesAt(t, gateway, recurrence), "listed first")
 
-			require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+			require.NoError(t, b.payments.Comparison().AcceptDatabase(t.Context()))
 			b.reconcile(t, false)
 			b.refundUnapplied(t)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
@@ -261,7 +262,7 @@ func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 }
 
 // stamp gives the customer the id that a gateway has for them, as buying tickets does.
-func (b *bundle) stamp(t *testing.T, gateway payments.GatewayName, customer string) {
+func (b *bundle) stamp(t *testing.T, gateway gateway.Name, customer string) {
 	t.Helper()
 	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2", customer, b.customer.ID)
 	require.NoError(t, err)

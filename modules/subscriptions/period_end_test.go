@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
@@ -200,9 +200,9 @@ func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
 	b.settle(t)
 	due, now := time.Date(2027, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
-	b.apply(t, payments.Event{
-		Gateway: payments.GWA, Type: "PAYMENT_CONFIRMED", Kind: payments.PaymentWasSettled, CreatedAt: now, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-		Payment: &payments.Payment{ID: "pay_slipped", Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due},
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Kind: gateway.PaymentWasSettled, CreatedAt: now, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Payment: &gateway.Payment{ID: "pay_slipped", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due},
 	})
 	require.Equal(t, "2027-04-10", b.day(t, id, "expires_at"))
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -189,7 +189,7 @@ var races = map[string]race{
 			together(
 				func() {
 					again := b.forgedLate(id, "pay_again"+id.String())
-					again.Type, again.Payment.Method = payments.Reconciled, payments.MethodPix // the gateway was asked
+					again.Type, again.Payment.Method = gateway.Reconciled, gateway.MethodPix // the gateway was asked
 					b.apply(t, again)
 				},
 				func() {

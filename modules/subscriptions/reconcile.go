@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // Reconcile has payments compare events, payments, refunds and disputes with both
@@ -13,9 +14,9 @@ import (
 // has ended without news, and ends there what ended here. What fails is told in the
 // error, and does not keep the rest from being done.
 func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
-	ctx = payments.Background(ctx)
+	ctx = gateway.Background(ctx)
 	report := payments.NewReconcileReport(o)
-	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconciler.ReconcileSilent(ctx, o, report), s.strays.ReconcileStrays(ctx, o, report))
+	failed := errors.Join(s.payments.Comparison().Reconcile(ctx, o, report), s.reconciler.ReconcileSilent(ctx, o, report), s.strays.ReconcileStrays(ctx, o, report))
 	if !o.DryRun {
 		failed = errors.Join(failed, s.reconciler.EndForgotten(ctx))
 	}

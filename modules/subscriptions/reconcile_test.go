@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -80,27 +81,27 @@ func TestReconciliationFindsPaymentsThatNoWebhookTold(t *testing.T) {
 
 // paidCard is an active card subscription of a gateway, and what the gateway calls
 // its payment; from then on no webhook comes through.
-func paidCard(t *testing.T, b *bundle, gateway string) (id objectid.ID, ref payments.PaymentRef) {
+func paidCard(t *testing.T, b *bundle, on string) (id objectid.ID, ref gateway.PaymentRef) {
 	t.Helper()
 	body := gwbCard(paymentstest.TokenApproved)
-	if gateway == "gwa" {
+	if on == "gwa" {
 		body = gwaCard(paymentstest.CardApproved)
 	}
-	id = idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe", body))
-	if gateway == "gwa" {
-		all, err := b.gateways.A.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: id, SubscriptionGatewayID: column[string](t, b, id, "gwa_subscription_id")})
+	id = idOf(b.expect(t, 201, http.MethodPost, "/"+on+"/subscribe", body))
+	if on == "gwa" {
+		all, err := b.gateways.A.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionID: id, SubscriptionGatewayID: column[string](t, b, id, "gwa_subscription_id")})
 		require.NoError(t, err)
 		_, _ = b.gateways.Sandbox.GWA.Pay(all[0].ID) // unless its own clock was faster
 	}
 	b.reconcile(t, false)
 	require.Equal(t, "active", b.status(t, id))
-	all, err := b.payments.PaymentsOf(t.Context(), b.db, payments.ForSubscription, id)
+	all, err := b.payments.PaymentsOf(t.Context(), b.db, gateway.ForSubscription, id)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
-	return id, payments.PaymentRef{PaymentID: all[0].Payment.ID}
+	return id, gateway.PaymentRef{PaymentID: all[0].Payment.ID}
 }
 
-func adapterOf(b *bundle, gateway string) payments.Gateway {
+func adapterOf(b *bundle, gateway string) gateway.Gateway {
 	if gateway == "gwa" {
 		return b.gateways.A
 	}
@@ -109,14 +110,14 @@ func adapterOf(b *bundle, gateway string) payments.Gateway {
 
 func TestReconciliationFindsRefundsThatNoWebhookTold(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
+	for _, on := range []string{"gwa", "gwb"} {
+		t.Run(on, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, ref := paidCard(t, b, gateway)
+			id, ref := paidCard(t, b, on)
 			b.gateways.Sandbox.GWA.SetBalance(1_000_000)
 			for _, amount := range []money.Cents{1500, 3490} { // in part, then the rest
-				_, err := adapterOf(b, gateway).Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Payment: ref, Amount: amount, Reason: "at the panel"})
+				_, err := adapterOf(b, on).Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: ref, Amount: amount, Reason: "at the panel"})
 				require.NoError(t, err)
 				before := column[int64](t, b, id, "total_refunded_cents")
 				b.heals(t, nil, func() any { return column[int64](t, b, id, "total_refunded_cents") }, before, before+int64(amount))
@@ -288,14 +289,14 @@ func TestReconciliationKeepsToItsGatewayAndItsQuota(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
 	require.NoError(t, err)
 	since := b.clock.Now().Add(-time.Hour)
-	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since, Gateways: []payments.GatewayName{payments.GWB}})
+	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since, Gateways: []gateway.Name{gateway.GWB}})
 	require.NoError(t, err)
 	require.Equal(t, "pending", b.status(t, id))
 	b.gateways.Sandbox.GWA.LeaveOfRateLimit(4999)
 	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since}) // learns what is left by its first call
-	require.ErrorIs(t, err, payments.ErrUnavailable)
+	require.ErrorIs(t, err, gateway.ErrUnavailable)
 	require.Equal(t, "active", b.status(t, id), "the first list was read")
 	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since})
-	require.ErrorIs(t, err, payments.ErrUnavailable)
+	require.ErrorIs(t, err, gateway.ErrUnavailable)
 	require.ErrorContains(t, err, "kept for customers")
 }

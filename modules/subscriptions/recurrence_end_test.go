@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
 )
@@ -28,7 +28,7 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 			b := setup(t)
 			id := b.paidGWA(t)
 			b.goBy(t, 26*time.Hour)
-			collection := payments.Collection{SubscriptionID: id, GatewayID: column[string](t, b, id, "gwa_subscription_id")}
+			collection := gateway.Collection{SubscriptionID: id, GatewayID: column[string](t, b, id, "gwa_subscription_id")}
 			ahead := func() int {
 				open, err := b.gateways.A.OpenCharges(t.Context(), collection)
 				require.NoError(t, err)
@@ -36,12 +36,12 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 			}
 			require.Equal(t, 1, ahead())
 
-			forged := payments.Event{
-				Gateway: payments.GWA, Type: "SUBSCRIPTION_DELETED", Kind: payments.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
-				SubscriptionID: collection.GatewayID, Subscription: &payments.RemoteSubscription{GatewayID: collection.GatewayID, Status: payments.RemoteCanceled},
+			forged := gateway.Event{
+				Gateway: gateway.GWA, Type: "SUBSCRIPTION_DELETED", Kind: gateway.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
+				SubscriptionID: collection.GatewayID, Subscription: &gateway.RemoteSubscription{GatewayID: collection.GatewayID, Status: gateway.RemoteCanceled},
 			}
 			for range 2 {
-				require.Equal(t, payments.ResultQueued, b.apply(t, forged).Status)
+				require.Equal(t, gateway.ResultQueued, b.apply(t, forged).Status)
 				require.Equal(t, "active", b.status(t, id), "no gateway is asked while the webhook is answered")
 				b.settle(t)
 			}
@@ -106,7 +106,7 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // told below
 	r := b.remoteOf(t, id)
 	updated := func(second int, ends bool) {
-		e := r.updated(payments.RemoteActive, second)
+		e := r.updated(gateway.RemoteActive, second)
 		e.Subscription.CancelAtPeriodEnd = ends
 		b.apply(t, e)
 	}

@@ -76,7 +76,7 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.disputes"))
 			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 			require.Equal(t, "active", b.status(t, id))
-			require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+			require.NoError(t, b.payments.Comparison().AcceptDatabase(t.Context()))
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -288,9 +288,9 @@ func TestTheOldOneIsPaidWhileItsRenewalWaits(t *testing.T) {
 	b.settle(t)
 	due := column[time.Time](t, b, old, "next_billing_date")
 	b.clock.Advance(31 * 24 * time.Hour)
-	b.apply(t, payments.Event{
-		Gateway: payments.GWA, Type: "PAYMENT_CONFIRMED", Kind: payments.PaymentWasSettled, CreatedAt: b.clock.Now(), SubscriptionID: column[string](t, b, old, "gwa_subscription_id"),
-		Payment: &payments.Payment{ID: "pay_twice", Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due},
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Kind: gateway.PaymentWasSettled, CreatedAt: b.clock.Now(), SubscriptionID: column[string](t, b, old, "gwa_subscription_id"),
+		Payment: &gateway.Payment{ID: "pay_twice", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due},
 	})
 	b.recover(t, id)
 	require.Equal(t, "active", b.status(t, id))

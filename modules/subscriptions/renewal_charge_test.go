@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -96,9 +96,9 @@ func TestPaidRenewalIsSettledOnce(t *testing.T) {
 	payment := a["payment"].(object)["id"].(string)
 	now := b.clock.Now()
 	for _, reference := range []objectid.ID{"", objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges"))} {
-		b.apply(t, payments.Event{
-			Gateway: payments.GWA, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, CreatedAt: now, Reference: reference,
-			Payment: &payments.Payment{ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &now},
+		b.apply(t, gateway.Event{
+			Gateway: gateway.GWA, Type: "PAYMENT_RECEIVED", Kind: gateway.PaymentWasSettled, CreatedAt: now, Reference: reference,
+			Payment: &gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now},
 		})
 	}
 	require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second)
@@ -177,10 +177,10 @@ func TestRenewalPaidLate(t *testing.T) {
 		b.clock.Advance(end.Add(3 * time.Hour).Sub(b.clock.Now()))
 		require.NoError(t, b.service.Expire(t.Context(), id))
 		require.Equal(t, "expired", b.status(t, id))
-		b.apply(t, payments.Event{
-			Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentWasSettled, CreatedAt: paidAt,
+		b.apply(t, gateway.Event{
+			Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, CreatedAt: paidAt,
 			Reference: objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment)),
-			Payment:   &payments.Payment{ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &paidAt},
+			Payment:   &gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &paidAt},
 		})
 		require.Equal(t, "active", b.status(t, id))
 		from := paidAt

@@ -20,6 +20,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
 	"marquee/modules/subscriptions/settle"
@@ -255,7 +256,7 @@ func (b *bundle) looks(t *testing.T, span time.Duration) {
 // looksDue does the looks that are due now.
 func (b *bundle) looksDue(t *testing.T) {
 	t.Helper()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(gateway)))
 	}
 }
@@ -376,12 +377,12 @@ func (b *bundle) history(t *testing.T, id objectid.ID) []string {
 }
 
 // apply applies an event as a webhook does.
-func (b *bundle) apply(t *testing.T, e payments.Event) payments.Result {
+func (b *bundle) apply(t *testing.T, e gateway.Event) gateway.Result {
 	t.Helper()
 	if e.ID == "" {
 		e.ID = "evt_" + objectid.New().String()
 	}
-	var r payments.Result
+	var r gateway.Result
 	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) (err error) {
 		r, err = b.service.ApplyEventTx(t.Context(), tx, e)
 		return err

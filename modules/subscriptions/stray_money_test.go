@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/strays"
 	"marquee/platform/objectid"
@@ -35,10 +36,10 @@ func atGateway(t *testing.T, address, header, value, kind, body string) object {
 }
 
 // nameless has a gateway charge a customer by a recurrence that names nothing of ours.
-func (b *bundle) nameless(t *testing.T, gateway payments.GatewayName, customer, like string) string {
+func (b *bundle) nameless(t *testing.T, gw gateway.Name, customer, like string) string {
 	t.Helper()
 	s := b.gateways.Sandbox
-	if gateway == payments.GWB {
+	if gw == gateway.GWB {
 		own, err := b.gateways.B.ReadSubscription(t.Context(), like, "")
 		require.NoError(t, err)
 		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization", "Bearer sk_test_sandbox",
@@ -65,32 +66,32 @@ func (b *bundle) nameless(t *testing.T, gateway payments.GatewayName, customer, 
 }
 
 // paidAt begins one at a gateway; customer and recurrence are the gateway's.
-func (b *bundle) paidAt(t *testing.T, gateway payments.GatewayName) (id objectid.ID, customer, recurrence string) {
+func (b *bundle) paidAt(t *testing.T, gw gateway.Name) (id objectid.ID, customer, recurrence string) {
 	t.Helper()
-	if gateway == payments.GWB {
+	if gw == gateway.GWB {
 		id = b.paidGWB(t)
 	} else {
 		id = b.paidGWA(t)
 	}
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	return id, column[string](t, b, id, string(gateway)+"_customer_id"), column[string](t, b, id, string(gateway)+"_subscription_id")
+	return id, column[string](t, b, id, string(gw)+"_customer_id"), column[string](t, b, id, string(gw)+"_subscription_id")
 }
 
-func (b *bundle) chargesAt(t *testing.T, gateway payments.GatewayName, recurrence string) bool {
+func (b *bundle) chargesAt(t *testing.T, gw gateway.Name, recurrence string) bool {
 	t.Helper()
-	of := payments.Gateway(b.gateways.A)
-	if gateway == payments.GWB {
+	of := gateway.Gateway(b.gateways.A)
+	if gw == gateway.GWB {
 		of = b.gateways.B
 	}
 	remote, err := of.ReadSubscription(t.Context(), recurrence, "")
-	return err == nil && remote.Status == payments.RemoteActive
+	return err == nil && remote.Status == gateway.RemoteActive
 }
 
 // TestMoneyOfACustomerThatNamesNothingGoesBack, and what charged it is ended: told by a
 // webhook, or by reconciliation alone.
 func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		for _, told := range []string{"webhook", "reconciliation"} {
 			t.Run(string(gateway)+" by "+told, func(t *testing.T) {
 				t.Parallel()
@@ -133,10 +134,10 @@ func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 
 // single has a gateway take money of a customer once, which names nothing of ours and no
 // invoice.
-func (b *bundle) single(t *testing.T, gateway payments.GatewayName, customer string) string {
+func (b *bundle) single(t *testing.T, gw gateway.Name, customer string) string {
 	t.Helper()
 	s := b.gateways.Sandbox
-	if gateway == payments.GWB {
+	if gw == gateway.GWB {
 		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization", "Bearer sk_test_sandbox",
 			"application/x-www-form-urlencoded", url.Values{"customer": {customer}}.Encode())
 		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
@@ -159,7 +160,7 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.listen()
-	for gateway, of := range map[payments.GatewayName]payments.Gateway{payments.GWA: b.gateways.A, payments.GWB: b.gateways.B} {
+	for gateway, of := range map[gateway.Name]gateway.Gateway{gateway.GWA: b.gateways.A, gateway.GWB: b.gateways.B} {
 		payer := paymentstest.Payer()
 		payer.CustomerID = b.customer.ID
 		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
@@ -182,10 +183,10 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 	}
 
 	b.newcomer(t)
-	_, customer, _ := b.paidAt(t, payments.GWB)
+	_, customer, _ := b.paidAt(t, gateway.GWB)
 	b.settle(t)
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "the charge of an invoice tells itself what it is for")
-	payment := b.single(t, payments.GWB, customer)
+	payment := b.single(t, gateway.GWB, customer)
 	b.settle(t)
 	require.Equal(t, "foreign", b.listed(t, payment)["kind"])
 	b.refundUnapplied(t)
@@ -217,11 +218,11 @@ func (b *bundle) giveBackTwice(t *testing.T, told string) {
 func TestChargesThatNameNothingAreReconciled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, customer, _ := b.paidAt(t, payments.GWB)
+	_, customer, _ := b.paidAt(t, gateway.GWB)
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 	strangers, err := b.gateways.B.EnsureCustomer(t.Context(), paymentstest.Payer())
 	require.NoError(t, err)
-	ours, theirs := b.single(t, payments.GWB, customer), b.single(t, payments.GWB, strangers)
+	ours, theirs := b.single(t, gateway.GWB, customer), b.single(t, gateway.GWB, strangers)
 	for _, dry := range []bool{true, false} {
 		report := b.reconcile(t, dry)
 		verdicts := map[string]payments.Verdict{}
@@ -247,24 +248,24 @@ func TestChargesThatNameNothingAreReconciled(t *testing.T) {
 // TestWhatIsNoCustomersOfOursIsLeftAlone: the platform is not all that uses the account.
 func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
-		t.Run(string(gateway), func(t *testing.T) {
+	for _, gw := range []gateway.Name{gateway.GWA, gateway.GWB} {
+		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			_, _, own := b.paidAt(t, gateway)
-			var of payments.Gateway = b.gateways.A
-			if gateway == payments.GWB {
+			_, _, own := b.paidAt(t, gw)
+			var of gateway.Gateway = b.gateways.A
+			if gw == gateway.GWB {
 				of = b.gateways.B
 			}
 			strangers, err := of.EnsureCustomer(t.Context(), paymentstest.Payer())
 			require.NoError(t, err)
-			stray := b.nameless(t, gateway, strangers, own)
+			stray := b.nameless(t, gw, strangers, own)
 			b.settle(t)
 			b.reconcile(t, false)
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind IN ('subscriptions_stray_money', 'subscriptions_end_stray')"))
-			require.True(t, b.chargesAt(t, gateway, stray))
+			require.True(t, b.chargesAt(t, gw, stray))
 		})
 	}
 }
@@ -274,10 +275,10 @@ func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, customer, own := b.paidAt(t, payments.GWA)
+	_, customer, own := b.paidAt(t, gateway.GWA)
 	strangers, err := b.gateways.A.EnsureCustomer(t.Context(), paymentstest.Payer())
 	require.NoError(t, err)
-	stray := b.nameless(t, payments.GWA, strangers, own)
+	stray := b.nameless(t, gateway.GWA, strangers, own)
 	b.settle(t)
 	theirs := ""
 	for _, c := range b.gateways.Charges(t) {
@@ -287,11 +288,11 @@ func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 	}
 	require.NotEmpty(t, theirs)
 	for _, payment := range []string{theirs, "pay_nobody"} {
-		require.NoError(t, b.service.TakeStrayMoney(t.Context(), strays.StrayMoneyArgs{Gateway: payments.GWA, PaymentID: payment, CustomerID: customer}))
+		require.NoError(t, b.service.TakeStrayMoney(t.Context(), strays.StrayMoneyArgs{Gateway: gateway.GWA, PaymentID: payment, CustomerID: customer}))
 	}
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
-	require.True(t, b.chargesAt(t, payments.GWA, stray))
+	require.True(t, b.chargesAt(t, gateway.GWA, stray))
 }
 
 // TestMoneyWaitsForWhatIsBeingAsked: it may be that of a call whose answer was lost; and
@@ -299,9 +300,9 @@ func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 func TestMoneyWaitsForWhatIsBeingAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, customer, own := b.paidAt(t, payments.GWA)
+	id, customer, own := b.paidAt(t, gateway.GWA)
 	b.working = true // the job is ours
-	b.nameless(t, payments.GWA, customer, own)
+	b.nameless(t, gateway.GWA, customer, own)
 	b.settle(t)
 	var a strays.StrayMoneyArgs
 	require.NoError(t, b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' RETURNING args").Scan(&a))

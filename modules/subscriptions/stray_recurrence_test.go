@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 )
 
 // payerOf is the customer as gateway A knows them.
-func (b *bundle) payerOf(t *testing.T, gatewayID string) payments.Payer {
+func (b *bundle) payerOf(t *testing.T, gatewayID string) gateway.Payer {
 	t.Helper()
-	return payments.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, Phone: "11987654321", TaxID: "52998224725"}
+	return gateway.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, Phone: "11987654321", TaxID: "52998224725"}
 }
 
 // TestARecurrenceThatNoRowOwnsIsEnded: a second one that was made for the same
@@ -26,7 +27,7 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 	id := b.paidGWA(t)
 	own := column[string](t, b, id, "gwa_subscription_id")
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	second, err := b.gateways.A.Subscribe(t.Context(), payments.SubscriptionTerms{
+	second, err := b.gateways.A.Subscribe(t.Context(), gateway.SubscriptionTerms{
 		SubscriptionID: id, Payer: b.payerOf(t, column[string](t, b, id, "gwa_customer_id")), PlanID: plan, PlanName: "Plus", Amount: 4990,
 		FirstDue: b.clock.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
 	})
@@ -41,15 +42,15 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 	require.True(t, b.given(t, payment))
 	running, err := b.gateways.A.ReadSubscription(t.Context(), second.GatewayID, id)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteActive, running.Status)
+	require.Equal(t, gateway.RemoteActive, running.Status)
 	b.work(t)
 	b.until(t, "its end", func() bool {
 		remote, err := b.gateways.A.ReadSubscription(t.Context(), second.GatewayID, id)
-		return err != nil || remote.Status == payments.RemoteCanceled
+		return err != nil || remote.Status == gateway.RemoteCanceled
 	})
 	kept, err := b.gateways.A.ReadSubscription(t.Context(), own, id)
 	require.NoError(t, err)
-	require.Equal(t, payments.RemoteActive, kept.Status, "the row's own goes on")
+	require.Equal(t, gateway.RemoteActive, kept.Status, "the row's own goes on")
 	require.Equal(t, "active", b.status(t, id))
 }
 
@@ -68,8 +69,8 @@ func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 		if gatewayID == strangers {
 			reference = "invoice 7" // of the form of ours it would be listed for people
 		}
-		charge, err := b.gateways.A.CreatePix(t.Context(), payments.PixTerms{
-			Reference: reference, Kind: payments.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990, DueDate: time.Now(), ExpiresIn: time.Hour,
+		charge, err := b.gateways.A.CreatePix(t.Context(), gateway.PixTerms{
+			Reference: reference, Kind: gateway.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990, DueDate: time.Now(), ExpiresIn: time.Hour,
 		})
 		require.NoError(t, err)
 		_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts/accountstest"
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -169,19 +169,19 @@ func TestWhatEndedHereEndsAtTheGateway(t *testing.T) {
 	b := setup(t)
 	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
 	id := idOf(a)
-	gateway, err := b.payments.Gateway(payments.GWB)
+	gw, err := b.payments.Gateway(gateway.GWB)
 	require.NoError(t, err)
-	read := func() payments.RemoteStatus {
-		remote, err := gateway.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
+	read := func() gateway.RemoteStatus {
+		remote, err := gw.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
 		require.NoError(t, err)
 		return remote.Status
 	}
 	require.NoError(t, b.service.EndAtGateway(t.Context(), id))
-	require.Equal(t, payments.RemoteActive, read(), "a live one is left alone")
+	require.Equal(t, gateway.RemoteActive, read(), "a live one is left alone")
 	b.set(t, id, "status = 'cancelled', ended_at = now()")
 	for range 2 {
 		require.NoError(t, b.service.EndAtGateway(t.Context(), id))
-		require.Equal(t, payments.RemoteCanceled, read())
+		require.Equal(t, gateway.RemoteCanceled, read())
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 func TestDisputeClosesAndWinningOpens(t *testing.T) {
@@ -21,7 +21,7 @@ func TestDisputeClosesAndWinningOpens(t *testing.T) {
 	require.Equal(t, "suspended", b.status(t, id))
 	require.True(t, column[bool](t, b, id, "has_chargeback"))
 	r := b.remoteOf(t, id)
-	b.apply(t, r.updated(payments.RemoteActive, 60))
+	b.apply(t, r.updated(gateway.RemoteActive, 60))
 	require.Equal(t, "suspended", b.status(t, id), "a routine event does not reopen it")
 	require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, true))
 	b.settle(t)
@@ -59,37 +59,37 @@ func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, r := b.in(t, "active")
-	b.apply(t, r.updated(payments.RemotePastDue, 1, "in_2"))
-	dispute := func(kind payments.EventKind, state payments.DisputeState, second int) payments.Event {
-		return payments.Event{
-			Gateway: payments.GWB, Kind: kind, SubscriptionID: r.id, CreatedAt: r.at(second),
-			Dispute: &payments.DisputeReport{ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(second)},
+	b.apply(t, r.updated(gateway.RemotePastDue, 1, "in_2"))
+	dispute := func(kind gateway.EventKind, state gateway.DisputeState, second int) gateway.Event {
+		return gateway.Event{
+			Gateway: gateway.GWB, Kind: kind, SubscriptionID: r.id, CreatedAt: r.at(second),
+			Dispute: &gateway.DisputeReport{ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(second)},
 		}
 	}
-	b.apply(t, dispute(payments.DisputeWasOpened, payments.DisputeOpen, 2))
-	b.apply(t, dispute(payments.DisputeWasClosed, payments.DisputeWon, 3))
+	b.apply(t, dispute(gateway.DisputeWasOpened, gateway.DisputeOpen, 2))
+	b.apply(t, dispute(gateway.DisputeWasClosed, gateway.DisputeWon, 3))
 	require.Equal(t, "suspended", b.status(t, id), "the renewal is still open")
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
-	require.Equal(t, payments.ResultIgnored, b.apply(t, dispute(payments.DisputeWasOpened, payments.DisputeOpen, 2)).Status, "the older report")
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, dispute(gateway.DisputeWasOpened, gateway.DisputeOpen, 2)).Status, "the older report")
 }
 
 // The end of a dispute may overtake its beginning, or be all that ever comes.
 func TestALostDisputeEndsWhateverCameBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	seconds := map[payments.DisputeState]int{payments.DisputeInquiry: 1, payments.DisputeOpen: 2, payments.DisputeLost: 3}
-	for name, states := range map[string][]payments.DisputeState{
-		"in order":             {payments.DisputeOpen, payments.DisputeLost},
-		"after an inquiry":     {payments.DisputeInquiry, payments.DisputeLost},
-		"before its beginning": {payments.DisputeLost, payments.DisputeOpen},
-		"alone":                {payments.DisputeLost},
+	seconds := map[gateway.DisputeState]int{gateway.DisputeInquiry: 1, gateway.DisputeOpen: 2, gateway.DisputeLost: 3}
+	for name, states := range map[string][]gateway.DisputeState{
+		"in order":             {gateway.DisputeOpen, gateway.DisputeLost},
+		"after an inquiry":     {gateway.DisputeInquiry, gateway.DisputeLost},
+		"before its beginning": {gateway.DisputeLost, gateway.DisputeOpen},
+		"alone":                {gateway.DisputeLost},
 	} {
 		b.newcomer(t)
 		id, r := b.in(t, "active")
 		for _, state := range states {
-			b.apply(t, payments.Event{
-				Gateway: payments.GWB, Kind: payments.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
-				Dispute: &payments.DisputeReport{ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])},
+			b.apply(t, gateway.Event{
+				Gateway: gateway.GWB, Kind: gateway.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
+				Dispute: &gateway.DisputeReport{ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])},
 			})
 		}
 		require.Equal(t, "cancelled", b.status(t, id), name)
@@ -113,10 +113,10 @@ func TestOverdueChargesOfGatewayA(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWA(t)
 	remote := column[string](t, b, id, "gwa_subscription_id")
-	overdue := func(payment string) payments.Event {
-		return payments.Event{
-			Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, SubscriptionID: remote, CreatedAt: b.clock.Now(),
-			Payment: &payments.Payment{ID: payment, Method: payments.MethodCard, Amount: 4990},
+	overdue := func(payment string) gateway.Event {
+		return gateway.Event{
+			Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, SubscriptionID: remote, CreatedAt: b.clock.Now(),
+			Payment: &gateway.Payment{ID: payment, Method: gateway.MethodCard, Amount: 4990},
 		}
 	}
 	for i, payment := range []string{"pay_2", "pay_3", "pay_4"} {
@@ -126,7 +126,7 @@ func TestOverdueChargesOfGatewayA(t *testing.T) {
 	}
 	require.Equal(t, "suspended", b.status(t, id))
 	paid := overdue("pay_4")
-	paid.Kind, paid.Payment.Status, paid.Payment.NativeStatus = payments.PaymentWasSettled, payments.PaymentSettled, "CONFIRMED"
+	paid.Kind, paid.Payment.Status, paid.Payment.NativeStatus = gateway.PaymentWasSettled, gateway.PaymentSettled, "CONFIRMED"
 	b.apply(t, paid)
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
@@ -146,7 +146,7 @@ func TestDatesOfGatewayA(t *testing.T) {
 	b.forge(t, "SUBSCRIPTION_UPDATED", "subscription", forged)
 	require.Equal(t, before, dates())
 	due := column[time.Time](t, b, id, "next_billing_date").Add(3 * day)
-	_, err := b.gateways.A.MoveNextCharge(t.Context(), payments.Collection{SubscriptionID: id, GatewayID: remote}, due)
+	_, err := b.gateways.A.MoveNextCharge(t.Context(), gateway.Collection{SubscriptionID: id, GatewayID: remote}, due)
 	require.NoError(t, err)
 	b.settle(t)
 	require.Equal(t, due.UTC(), column[time.Time](t, b, id, "next_billing_date").UTC(), "the gateway's own")
@@ -161,11 +161,11 @@ func TestEventsOfOrdersAreNotOurs(t *testing.T) {
 	b := setup(t)
 	id, r := b.in(t, "pending")
 	e := r.paid("pi_1", 1)
-	e.Purpose, e.SubscriptionID = payments.ForOrder, ""
+	e.Purpose, e.SubscriptionID = gateway.ForOrder, ""
 	require.True(t, b.apply(t, e).Unclaimed)
 	e = r.paid("pi_2", 1)
-	e.Kind, e.Refund = payments.PaymentWasRefunded, &payments.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}
-	e.Known = &payments.LedgerPayment{Purpose: payments.ForOrder}
+	e.Kind, e.Refund = gateway.PaymentWasRefunded, &gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}
+	e.Known = &gateway.LedgerPayment{Purpose: gateway.ForOrder}
 	require.True(t, b.apply(t, e).Unclaimed)
 	require.Equal(t, "pending", b.status(t, id))
 	require.Zero(t, column[int64](t, b, id, "total_refunded_cents"))
@@ -175,17 +175,17 @@ func TestLossOfAnotherPaymentDropsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := idOf(b.expect(t, 201, "POST", "/gwb/subscribe/pix", object{"plan_id": plan}))
-	lost := payments.Event{
-		Gateway: payments.GWB, Kind: payments.PaymentWasLost, Reference: id, CreatedAt: b.clock.Now(), Purpose: payments.ForSubscription,
-		Payment: &payments.Payment{ID: "pi_of_a_card"},
+	lost := gateway.Event{
+		Gateway: gateway.GWB, Kind: gateway.PaymentWasLost, Reference: id, CreatedAt: b.clock.Now(), Purpose: gateway.ForSubscription,
+		Payment: &gateway.Payment{ID: "pi_of_a_card"},
 	}
-	require.Equal(t, payments.ResultIgnored, b.apply(t, lost).Status)
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, lost).Status)
 	require.Equal(t, "pending", b.status(t, id))
-	lost.Kind = payments.PaymentWasDeleted
-	require.Equal(t, payments.ResultIgnored, b.apply(t, lost).Status)
-	lost.Kind, lost.Payment.ID = payments.PaymentWasLost, column[string](t, b, id, "pix_payment_id")
+	lost.Kind = gateway.PaymentWasDeleted
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, lost).Status)
+	lost.Kind, lost.Payment.ID = gateway.PaymentWasLost, column[string](t, b, id, "pix_payment_id")
 	require.Equal(t, "cancelled", *b.apply(t, lost).NewStatus)
-	require.Equal(t, payments.ResultIgnored, b.apply(t, lost).Status)
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, lost).Status)
 }
 
 // intentOf is the payment intent behind the one payment of the ledger.

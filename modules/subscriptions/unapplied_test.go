@@ -13,6 +13,7 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -53,7 +54,7 @@ func (b *bundle) listed(t *testing.T, payment string) object {
 
 func (b *bundle) refundUnapplied(t *testing.T) {
 	t.Helper()
-	require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
+	require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 }
 
 // given is what the sandboxes have given back of a payment: its charges that are
@@ -121,13 +122,13 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		payment := column[string](t, b, ended, "pix_payment_id")
 		b.set(t, ended, "status = 'cancelled', ended_at = now()")
 		b.paidGWB(t)
-		e := payments.Event{Gateway: payments.GWA, Kind: payments.PaymentWasSettled, Reference: ended, CreatedAt: b.clock.Now(), Payment: &payments.Payment{
-			ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: new(b.clock.Now()),
+		e := gateway.Event{Gateway: gateway.GWA, Kind: gateway.PaymentWasSettled, Reference: ended, CreatedAt: b.clock.Now(), Payment: &gateway.Payment{
+			ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: new(b.clock.Now()),
 		}}
 		b.apply(t, e)
 		b.confirmLate(t)
 		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway = 'gwa'"), "an event alone books nothing")
-		e.Type = payments.Reconciled // a list that errs
+		e.Type = gateway.Reconciled // a list that errs
 		b.apply(t, e)
 		b.refundUnapplied(t)
 		row := b.listed(t, payment)
@@ -203,7 +204,7 @@ func TestNothingIsRefundedByItselfAfterARestore(t *testing.T) {
 	require.NoError(t, err)
 	b.refundUnapplied(t)
 	require.Equal(t, "open", b.listed(t, payment)["state"])
-	require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+	require.NoError(t, b.payments.Comparison().AcceptDatabase(t.Context()))
 	b.refundUnapplied(t)
 	require.Equal(t, "refunded", b.listed(t, payment)["state"])
 }
@@ -236,8 +237,8 @@ func TestACodeThatWasPaidJustBeforeItsEnd(t *testing.T) {
 	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	paid := func(payment string, at time.Time) {
-		b.apply(t, payments.Event{Gateway: payments.GWB, Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &payments.Payment{
-			ID: payment, Status: payments.PaymentSettled, NativeStatus: "succeeded", Method: payments.MethodPix, Amount: 4990, SettledAt: &at,
+		b.apply(t, gateway.Event{Gateway: gateway.GWB, Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+			ID: payment, Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 4990, SettledAt: &at,
 		}})
 	}
 	paid(column[string](t, b, id, "pix_payment_id"), b.clock.Now())
@@ -421,7 +422,7 @@ func TestDecisionsAtOnce(t *testing.T) {
 					}
 				})
 			}
-			wg.Go(func() { _ = b.payments.RefundDueUnapplied(context.WithoutCancel(t.Context())) })
+			wg.Go(func() { _ = b.payments.Cases().RefundDueUnapplied(context.WithoutCancel(t.Context())) })
 			wg.Wait()
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_decisions WHERE from_state = 'open'"), "one decision")
 			extended := !column[time.Time](t, b, living, "next_billing_date").Equal(before)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/sandbox"
 	"marquee/platform/sandbox/stage"
 )
@@ -22,9 +22,9 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", "authorization", object{"id": auth, "status": "CANCELLED", "contractId": id.String()})
 	b.eventually(t, "it ends here", func() bool { return b.status(t, id) == "cancelled" })
 	b.eventually(t, "and there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
-	authorization, err := b.gateways.A.ReadPixAuthorization(t.Context(), payments.AuthorizationRef{ID: auth, SubscriptionID: id})
+	authorization, err := b.gateways.A.ReadPixAuthorization(t.Context(), gateway.AuthorizationRef{ID: auth, SubscriptionID: id})
 	require.NoError(t, err)
-	require.Equal(t, payments.AuthorizationCancelled, authorization.Status)
+	require.Equal(t, gateway.AuthorizationCancelled, authorization.Status)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'status' = 'queued'"))
 }
 
@@ -32,7 +32,7 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 // ends the subscription here, so that nothing may go on charging there.
 func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]payments.EventKind{"deleted": payments.SubscriptionWasEnded, "updated": payments.SubscriptionChanged} {
+	for name, told := range map[string]gateway.EventKind{"deleted": gateway.SubscriptionWasEnded, "updated": gateway.SubscriptionChanged} {
 		for _, silent := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -40,12 +40,12 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 				id := b.paidGWB(t)
 				recurrence := column[string](t, b, id, "gwb_subscription_id")
 				b.clock.Advance(time.Minute)
-				b.apply(t, payments.Event{
-					Gateway: payments.GWB, Type: "customer.subscription." + name, Kind: told, CreatedAt: b.clock.Now(), SubscriptionID: recurrence,
-					Subscription: &payments.RemoteSubscription{GatewayID: recurrence, Status: payments.RemoteCanceled, NativeStatus: "canceled"},
+				b.apply(t, gateway.Event{
+					Gateway: gateway.GWB, Type: "customer.subscription." + name, Kind: told, CreatedAt: b.clock.Now(), SubscriptionID: recurrence,
+					Subscription: &gateway.RemoteSubscription{GatewayID: recurrence, Status: gateway.RemoteCanceled, NativeStatus: "canceled"},
 				})
 				require.Equal(t, "cancelled", b.status(t, id))
-				require.True(t, b.chargesAt(t, payments.GWB, recurrence), "it is untrue")
+				require.True(t, b.chargesAt(t, gateway.GWB, recurrence), "it is untrue")
 				faults := b.gateways.Sandbox.GWB.Stage().Faults
 				if silent {
 					require.NoError(t, faults.Plan(stage.Fault{Path: "/v1/subscriptions", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
@@ -59,7 +59,7 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 					b.work(t)
 				}
 				b.eventually(t, "it is ended there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
-				require.False(t, b.chargesAt(t, payments.GWB, recurrence))
+				require.False(t, b.chargesAt(t, gateway.GWB, recurrence))
 			})
 		}
 	}

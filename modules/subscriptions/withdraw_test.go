@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
@@ -190,7 +190,7 @@ func TestNoWithdrawal(t *testing.T) {
 // TestAWithdrawalWhoseRefundIsNotKnown: the customer is told that it is on its way.
 func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
 	t.Parallel()
-	for name, paid := range map[payments.GatewayName]func(*bundle, *testing.T) objectid.ID{payments.GWA: (*bundle).paidGWA, payments.GWB: (*bundle).paidGWB} {
+	for name, paid := range map[gateway.Name]func(*bundle, *testing.T) objectid.ID{gateway.GWA: (*bundle).paidGWA, gateway.GWB: (*bundle).paidGWB} {
 		t.Run(string(name), func(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)

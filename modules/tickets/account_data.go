@@ -60,7 +60,7 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
 		return err
 	}
-	return s.payments.ForgetPersonTx(ctx, tx, names)
+	return s.payments.Personal().ForgetPersonTx(ctx, tx, names)
 }
 
 // StopBilling makes a customer's open PIX payments unpayable and frees their

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox/stage"
@@ -18,23 +18,23 @@ import (
 // personal data went.
 func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gw := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		for _, erased := range []bool{false, true} {
-			t.Run(string(gateway)+map[bool]string{false: " closed", true: " erased"}[erased], func(t *testing.T) {
+			t.Run(string(gw)+map[bool]string{false: " closed", true: " erased"}[erased], func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
 				event := b.event(nil)
-				m := b.me.Post("/store/purchase/"+string(gateway)+"/pix", pix(event, 2)).Expect(200).Map()
+				m := b.me.Post("/store/purchase/"+string(gw)+"/pix", pix(event, 2)).Expect(200).Map()
 				id, payment := objectid.ID(order(m)["_id"].(string)), order(m)["gateway_payment_id"].(string)
 				st, path, method := b.gateways.Sandbox.GWA.Stage(), "/v3/payments", http.MethodDelete
-				if gateway == payments.GWB {
+				if gw == gateway.GWB {
 					st, path, method = b.gateways.Sandbox.GWB.Stage(), "/v1/payment_intents/"+payment+"/cancel", http.MethodPost
 				}
 				require.NoError(t, st.Faults.Plan(stage.Fault{Method: method, Path: path, Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
 				require.NoError(t, b.accounts.DeleteCustomer(t.Context(), b.customer.ID, b.customer.ID))
 				require.Error(t, b.service.StopBilling(t.Context(), b.customer.ID))
 				st.Faults.Clear()
-				if gateway == payments.GWA {
+				if gw == gateway.GWA {
 					_, err := b.gateways.Sandbox.GWA.Pay(payment)
 					require.NoError(t, err)
 					b.gateways.Sandbox.GWA.SetBalance(10_000_000)
@@ -64,11 +64,11 @@ func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 				b.sweep()
 				require.NoError(t, b.service.Refunds().Refund(t.Context(), id, payment))
 				require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"), "the list gives it back, within its limits")
-				require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
+				require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 				b.settle()
 				state, status := b.orderRow(id.String())
 				require.Equal(t, "refunded", state)
-				require.Equal(t, map[payments.GatewayName]string{payments.GWA: "REFUNDED", payments.GWB: "refunded"}[gateway], status)
+				require.Equal(t, map[gateway.Name]string{gateway.GWA: "REFUNDED", gateway.GWB: "refunded"}[gw], status)
 				require.Equal(t, 1, listed("refunded"))
 				require.Zero(t, b.issued(event))
 			})

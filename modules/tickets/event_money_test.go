@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/testutil/apitest"
 	"marquee/testutil/soak"
@@ -142,20 +142,20 @@ func (b *bundle) balanced(paid, lost int, kept map[string]int) {
 	}
 	require.Equal(b.t, paid*12050, all, "what the gateways took in")
 	held := 0
-	for _, gateway := range []string{string(payments.GWA), string(payments.GWB)} {
-		held += kept[gateway]
-		ledgerIn := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.payments WHERE gateway = $1", gateway)
-		refunded := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE gateway = $1 AND status = 'done'", gateway)
-		taken := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.disputes WHERE gateway = $1 AND state = 'lost'", gateway)
-		require.Equal(b.t, in[gateway], ledgerIn, "%s: the ledger has what came in", gateway)
-		require.Equal(b.t, ledgerIn, refunded+taken+kept[gateway], "%s: in = out + kept", gateway)
-		if gateway == string(payments.GWA) { // it tells of a lost dispute as of a refund
-			require.Equal(b.t, refunded+taken, out[gateway], "%s: what the gateway gave back", gateway)
+	for _, name := range []string{string(gateway.GWA), string(gateway.GWB)} {
+		held += kept[name]
+		ledgerIn := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.payments WHERE gateway = $1", name)
+		refunded := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE gateway = $1 AND status = 'done'", name)
+		taken := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.disputes WHERE gateway = $1 AND state = 'lost'", name)
+		require.Equal(b.t, in[name], ledgerIn, "%s: the ledger has what came in", name)
+		require.Equal(b.t, ledgerIn, refunded+taken+kept[name], "%s: in = out + kept", name)
+		if name == string(gateway.GWA) { // it tells of a lost dispute as of a refund
+			require.Equal(b.t, refunded+taken, out[name], "%s: what the gateway gave back", name)
 		} else {
-			require.Equal(b.t, refunded, out[gateway], "%s: what the gateway gave back", gateway)
+			require.Equal(b.t, refunded, out[name], "%s: what the gateway gave back", name)
 		}
 		require.Equal(b.t, ledgerIn, b.count(`SELECT coalesce(sum(refunded_cents + kept_cents + revenue_cents + CASE WHEN payment_status = 'CHARGEBACK_LOST' THEN total_cents ELSE 0 END), 0)
-			FROM finance.orders WHERE gateway = $1`, gateway), "%s: the figures", gateway)
+			FROM finance.orders WHERE gateway = $1`, name), "%s: the figures", name)
 	}
 	require.Equal(b.t, lost*12050, b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.disputes WHERE state = 'lost'"))
 	require.Equal(b.t, held, b.count("SELECT kept_cents FROM finance.events"))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	gwastage "marquee/platform/sandbox/gwa"
@@ -267,8 +267,8 @@ func TestRefundedOrderLosesItsTickets(t *testing.T) {
 	event := b.event(nil)
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
 	b.settle()
-	_, err := b.gateways.B.Refund(t.Context(), payments.RefundTerms{
-		RefundID: objectid.New(), Amount: 24100, AskedAt: time.Now(), Payment: payments.PaymentRef{PaymentID: order(m)["gateway_payment_id"].(string)},
+	_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
+		RefundID: objectid.New(), Amount: 24100, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: order(m)["gateway_payment_id"].(string)},
 	})
 	require.NoError(t, err)
 	b.settle()

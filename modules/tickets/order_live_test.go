@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/webhooks"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -15,10 +15,10 @@ import (
 )
 
 // forged is what somebody who has gateway A's token may send: its webhooks are not signed.
-func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) payments.Event {
+func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) gateway.Event {
 	at := b.clock.Now()
-	return payments.Event{Gateway: payments.GWA, ID: "evt_" + payment, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &payments.Payment{
-		ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: amount, SettledAt: &at,
+	return gateway.Event{Gateway: gateway.GWA, ID: "evt_" + payment, Type: "PAYMENT_RECEIVED", Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: amount, SettledAt: &at,
 	}}
 }
 
@@ -84,9 +84,9 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	require.Zero(t, booked(id), "nothing is booked")
 
 	// A true payment that names the order and is not of its price.
-	charge, err := b.gateways.A.CreatePix(t.Context(), payments.PixTerms{
-		Reference: id, Kind: payments.KindTicketOrder, Amount: 500, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
-		Payer: payments.Payer{CustomerID: b.customer.ID, GatewayID: b.text("SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id)},
+	charge, err := b.gateways.A.CreatePix(t.Context(), gateway.PixTerms{
+		Reference: id, Kind: gateway.KindTicketOrder, Amount: 500, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
+		Payer: gateway.Payer{CustomerID: b.customer.ID, GatewayID: b.text("SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id)},
 	})
 	require.NoError(t, err)
 	_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
@@ -108,8 +108,8 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	_, err = b.gateways.Sandbox.GWA.TakeBack(own, 0)
 	require.NoError(t, err)
 	e := b.forged(id, own, 12050)
-	e.Type, e.Kind = "PAYMENT_REFUNDED", payments.PaymentWasRefunded
-	e.Refund = &payments.RefundReport{PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type}
+	e.Type, e.Kind = "PAYMENT_REFUNDED", gateway.PaymentWasRefunded
+	e.Refund = &gateway.RefundReport{PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type}
 	b.apply(e)
 	is(id, "refunded")
 
@@ -136,7 +136,7 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	is(id, "reserved")
 	require.Len(t, b.confirm(1), 1)
 	require.Zero(t, b.count("SELECT count(*) FROM tickets.orders WHERE gateway_payment_id = 'pay_nobody'"))
-	made, ok, err := b.gateways.A.FindPix(t.Context(), payments.PixTerms{Reference: id})
+	made, ok, err := b.gateways.A.FindPix(t.Context(), gateway.PixTerms{Reference: id})
 	require.NoError(t, err)
 	require.True(t, ok)
 	_, err = b.gateways.Sandbox.GWA.Pay(made.Payment.ID)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	gwastage "marquee/platform/sandbox/gwa"
@@ -16,16 +16,16 @@ import (
 // payment's id.
 func (b *bundle) payAgain(id string) string {
 	b.t.Helper()
-	var gateway, gatewayID string
-	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway, gateway_customer_id FROM tickets.orders WHERE id = $1", id).Scan(&gateway, &gatewayID))
-	adapter, err := b.payments.Gateway(payments.GatewayName(gateway))
+	var name, gatewayID string
+	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway, gateway_customer_id FROM tickets.orders WHERE id = $1", id).Scan(&name, &gatewayID))
+	adapter, err := b.payments.Gateway(gateway.Name(name))
 	require.NoError(b.t, err)
-	charge, err := adapter.CreatePix(b.t.Context(), payments.PixTerms{
-		Reference: objectid.ID(id), Kind: payments.KindTicketOrder, Amount: 12050, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
-		Payer: payments.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, TaxID: "52998224725"},
+	charge, err := adapter.CreatePix(b.t.Context(), gateway.PixTerms{
+		Reference: objectid.ID(id), Kind: gateway.KindTicketOrder, Amount: 12050, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
+		Payer: gateway.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, TaxID: "52998224725"},
 	})
 	require.NoError(b.t, err)
-	if gateway == "gwa" {
+	if name == "gwa" {
 		_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
 	} else {
 		err = b.gateways.Sandbox.GWB.PayPIX(charge.Payment.ID)
@@ -56,8 +56,8 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 				return second("done") == 1 && b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund' AND state = 'completed'") == 1
 			})
 			if end == "refunded" {
-				_, err := b.gateways.B.Refund(t.Context(), payments.RefundTerms{
-					RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: payments.PaymentRef{PaymentID: own},
+				_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
+					RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: own},
 				})
 				require.NoError(t, err)
 				b.settle()

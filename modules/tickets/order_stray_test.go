@@ -7,13 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
 // apply applies an event as a webhook does.
-func (b *bundle) apply(e payments.Event) (r payments.Result) {
+func (b *bundle) apply(e gateway.Event) (r gateway.Result) {
 	b.t.Helper()
 	require.NoError(b.t, postgres.InTx(b.t.Context(), b.db, func(tx pgx.Tx) (err error) {
 		r, err = b.service.ApplyEventTx(b.t.Context(), tx, e)
@@ -26,21 +26,21 @@ func (b *bundle) apply(e payments.Event) (r payments.Result) {
 // is known, and the money goes back.
 func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
-		t.Run(string(gateway), func(t *testing.T) {
+	for _, gw := range []gateway.Name{gateway.GWA, gateway.GWB} {
+		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			event := b.event(nil)
-			m := b.me.Post("/store/purchase/"+string(gateway)+"/pix", pix(event, 1)).Expect(200).Map()
+			m := b.me.Post("/store/purchase/"+string(gw)+"/pix", pix(event, 1)).Expect(200).Map()
 			id := objectid.ID(order(m)["_id"].(string))
 			b.clock.Advance(time.Hour)
 			b.sweep()
 			b.admin.Delete("/events?_id="+event.String(), nil).Expect(200)
 			require.Zero(t, b.count("SELECT count(*) FROM tickets.orders"))
 			at := b.clock.Now()
-			paid := payments.Event{ // as the job applies it that has read it live
-				Gateway: gateway, Type: payments.ReadLive, Kind: payments.PaymentWasSettled, CreatedAt: at, Reference: id,
-				Payment: &payments.Payment{ID: "pay_late" + id.String(), Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 12050, SettledAt: &at},
+			paid := gateway.Event{ // as the job applies it that has read it live
+				Gateway: gw, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, CreatedAt: at, Reference: id,
+				Payment: &gateway.Payment{ID: "pay_late" + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at},
 			}
 			for range 2 {
 				r := b.apply(paid)
@@ -63,9 +63,9 @@ func TestMoneyOfTheOtherGatewayForAnOrder(t *testing.T) {
 	b := setup(t)
 	m := b.me.Post("/store/purchase/gwa/pix", pix(b.event(nil), 1)).Expect(200).Map()
 	id, at := objectid.ID(order(m)["_id"].(string)), b.clock.Now()
-	r := b.apply(payments.Event{
-		Gateway: payments.GWB, Kind: payments.PaymentWasSettled, CreatedAt: at, Reference: id, Purpose: payments.ForOrder,
-		Payment: &payments.Payment{ID: "pi_1", Status: payments.PaymentSettled, NativeStatus: "succeeded", Method: payments.MethodPix, Amount: 12050, SettledAt: &at},
+	r := b.apply(gateway.Event{
+		Gateway: gateway.GWB, Kind: gateway.PaymentWasSettled, CreatedAt: at, Reference: id, Purpose: gateway.ForOrder,
+		Payment: &gateway.Payment{ID: "pi_1", Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at},
 	})
 	require.Equal(t, "the order is of the other gateway", r.Reason)
 	state, _ := b.orderRow(id.String())

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	gwastage "marquee/platform/sandbox/gwa"
@@ -16,23 +17,23 @@ func (b *bundle) reconcile(dryRun bool) *payments.ReconcileReport {
 	b.t.Helper()
 	o := payments.ReconcileOptions{Since: time.Now().Add(-time.Hour), DryRun: dryRun}
 	report := payments.NewReconcileReport(o)
-	require.NoError(b.t, b.payments.Reconcile(b.t.Context(), o, report))
+	require.NoError(b.t, b.payments.Comparison().Reconcile(b.t.Context(), o, report))
 	return report
 }
 
 // The webhooks of orders get lost, too: paid, disputed, given back.
 func TestReconciliationRepairsOrders(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
+	for _, name := range []string{"gwa", "gwb"} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			event := b.event(object{"capacity": 10})
-			m := b.me.Post("/store/purchase/"+gateway+"/pix", pix(event, 2)).Expect(200).Map()
+			m := b.me.Post("/store/purchase/"+name+"/pix", pix(event, 2)).Expect(200).Map()
 			id := order(m)["_id"].(string)
 			pay := order(m)["gateway_payment_id"].(string)
 			var err error
-			if gateway == "gwa" {
+			if name == "gwa" {
 				_, err = b.gateways.Sandbox.GWA.Pay(pay)
 			} else {
 				err = b.gateways.Sandbox.GWB.PayPIX(pay)
@@ -49,9 +50,9 @@ func TestReconciliationRepairsOrders(t *testing.T) {
 			require.Zero(t, b.reconcile(false).Verdicts[payments.Repaired])
 
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-			adapter, err := b.payments.Gateway(payments.GatewayName(gateway))
+			adapter, err := b.payments.Gateway(gateway.Name(name))
 			require.NoError(t, err)
-			_, err = adapter.Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: pay}, Amount: 24100})
+			_, err = adapter.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: pay}, Amount: 24100})
 			require.NoError(t, err)
 			b.reconcile(false)
 			state, _ = b.orderRow(id)

@@ -16,6 +16,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/files"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/tickets"
 	"marquee/platform/clock"
@@ -175,7 +176,7 @@ func (b *bundle) work() {
 // sweep does what is due: looks at both gateways, and the module's own sweep.
 func (b *bundle) sweep() {
 	b.t.Helper()
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		require.NoError(b.t, b.payments.Intents().LookDue(b.t.Context(), string(gateway)))
 	}
 	require.NoError(b.t, b.service.Sweep(b.t.Context()))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
@@ -46,17 +47,17 @@ func TestABankTakesAPartBackBesideOurRefund(t *testing.T) {
 	b.listen()
 	m := b.me.Post("/store/purchase/gwa/pix", pix(b.event(nil), 1)).Expect(200).Map()
 	id, own := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
-	gateway := b.gateways.Sandbox.GWA
-	_, err := gateway.Pay(own)
+	gw := b.gateways.Sandbox.GWA
+	_, err := gw.Pay(own)
 	require.NoError(t, err)
 	b.settle()
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-	_, err = gateway.TakeBack(own, 2050)
+	_, err = gw.TakeBack(own, 2050)
 	require.NoError(t, err)
-	require.NoError(t, gateway.Stage().Faults.Plan(stage.Fault{
+	require.NoError(t, gw.Stage().Faults.Plan(stage.Fault{
 		Method: "GET", Suffix: own + "/refunds", Kind: stage.FaultStatus, Status: 200, Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
 	}))
-	paid, err := b.payments.FindPayment(t.Context(), b.db, payments.GWA, own)
+	paid, err := b.payments.FindPayment(t.Context(), b.db, gateway.GWA, own)
 	require.NoError(t, err)
 	_, err = b.payments.RefundPayment(t.Context(), payments.RefundRequest{Payment: *paid, Amount: 10000, Reason: "They ask for it"}, nil)
 	require.NoError(t, err)
@@ -78,7 +79,7 @@ func TestNoOrderIsRefundedByItselfAfterARestore(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second), "restore", "its job comes again")
 	require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"))
-	require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+	require.NoError(t, b.payments.Comparison().AcceptDatabase(t.Context()))
 	require.NoError(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'done' AND payment_ref = $1", second))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 )
@@ -45,7 +45,7 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	for _, ticket := range []objectid.ID{bought, void, given, waiting, deleted} {
 		require.Equal(t, "expired", b.ticketStatus(ticket))
 	}
-	_, err := b.gateways.B.Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: payments.PaymentRef{PaymentID: money}})
+	_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: money}})
 	require.NoError(t, err)
 	b.settle()
 	state, _ := b.orderRow(returned)

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/files"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/checkout"
 	"marquee/modules/tickets/door"
@@ -213,7 +214,7 @@ func (s *Service) TicketSearch() collection.Searchable { return s.events.TicketS
 func (s *Service) FileRecords() []files.Records { return s.events.FileRecords() }
 
 // ApplyEventTx applies a gateway's event to the order that it is about (payments.Applier).
-func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	return s.webhooks.ApplyEventTx(ctx, tx, e)
 }
 

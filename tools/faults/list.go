@@ -25,8 +25,8 @@ var faults = []fault{
 		below: "modules/payments", tests: []string{"TestRefundedTotal"},
 	},
 	{
-		name: "payment-settled-twice", breaks: "Each report of a payment passes for the first, and is worked again.", where: "payments.Service.RecordPaymentTx",
-		old: `if !row.IsFirst { return false,`, new: `if !row.IsFirst { return true,`,
+		name: "payment-settled-twice", breaks: "Each report of a payment passes for the first, and is worked again.", where: "ledger.Ledger.RecordPaymentTx",
+		old: `return false, s.cases.toldAgainTx(`, new: `return true, s.cases.toldAgainTx(`,
 		below: "modules/payments", tests: []string{"TestOneOfManyAtOnceIsFirst", "TestCardReceivedDaysAfterConfirmedCountsOnce"},
 	},
 	{

@@ -150,7 +150,7 @@ func (a *App) newAPI() error {
 	a.metrics.MustRegister(collection.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
-	a.metrics.MustRegister(a.modules.payments.Intents(), a.modules.payments.UnappliedMetrics())
+	a.metrics.MustRegister(a.modules.payments.Intents(), a.modules.payments.Cases().UnappliedMetrics())
 	a.api.AddCheck("gateways", func(ctx context.Context) error {
 		suspect, err := a.modules.payments.Intents().Suspect(ctx, a.health)
 		if err == nil && len(suspect) > 0 {
@@ -286,7 +286,7 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	if _, err := a.modules.payments.RefundsHeld(ctx, a.pool); err != nil { // which says so
+	if _, err := a.modules.payments.Comparison().RefundsHeld(ctx, a.pool); err != nil { // which says so
 		return err
 	}
 	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
@@ -305,7 +305,7 @@ func Work(ctx context.Context, cfg Config, logs io.Writer) error {
 		return err
 	}
 	defer a.Close()
-	if _, err := a.modules.payments.RefundsHeld(ctx, a.pool); err != nil { // which says so
+	if _, err := a.modules.payments.Comparison().RefundsHeld(ctx, a.pool); err != nil { // which says so
 		return err
 	}
 	a.log.Info("working", slog.String("version", Version()))

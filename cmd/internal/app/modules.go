@@ -12,6 +12,7 @@ import (
 	"marquee/modules/files"
 	"marquee/modules/finance"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
 	"marquee/modules/promos"
@@ -104,7 +105,7 @@ func newModules(c core) (m modules, err error) {
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
 		Guests:   m.tickets,
 		Changes:  []accounts.CustomerChanges{m.tickets},
-		Personal: []accounts.PersonalData{m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments, m.catalog},
+		Personal: []accounts.PersonalData{m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments.Personal(), m.catalog},
 	})
 	m.files.Register(m.tickets.FileRecords()...)
 	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords(), m.promos.FileRecords())...)
@@ -199,7 +200,7 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 		KeepLogMonths: c.cfg.WebhookLogMonths, Operators: m.operators, RecoveryDelay: c.cfg.RecoveryDelay, CallTime: c.cfg.GatewayCallTime,
 		Accounts: m.accounts, Mail: sender, Templates: templates,
 		Automatic: payments.AutomaticRefunds{PerHour: &c.cfg.AutoRefundsPerHour, PerDay: (*money.Cents)(&c.cfg.AutoRefundDailyLimit)},
-		Adapters: []payments.Adapter{
+		Adapters: []gateway.Adapter{
 			gwa.New(gwa.Config{
 				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Days: c.zone, Clock: c.clock, UserAgent: "Marquee/" + Version(),
 			}),

@@ -24,7 +24,7 @@ func Reconcile(ctx context.Context, cfg Config, logs io.Writer, o payments.Recon
 	}
 	report, err := a.modules.subscriptions.Reconcile(ctx, o)
 	if err == nil && !o.DryRun && len(o.Gateways) == 0 {
-		err = a.modules.payments.AcceptDatabase(ctx)
+		err = a.modules.payments.Comparison().AcceptDatabase(ctx)
 	}
 	return report, err
 }

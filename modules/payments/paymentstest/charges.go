@@ -9,13 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
 // Charge is a charge as the sandbox has it, whatever we believe.
 type Charge struct {
-	Gateway   payments.GatewayName
+	Gateway   gateway.Name
 	ID        string      // as orders and the ledger name it: a payment, or a payment intent
 	LocalID   objectid.ID // that we told the gateway
 	Cents     int64
@@ -59,7 +59,7 @@ func (g *Gateways) chargesA(t testing.TB) (all []Charge) {
 		for _, p := range page.Data {
 			refunded := p.Status == "REFUNDED"
 			all = append(all, Charge{
-				Gateway: payments.GWA, ID: p.ID, LocalID: objectid.ID(p.ExternalReference), Cents: int64(p.Value*100 + 0.5),
+				Gateway: gateway.GWA, ID: p.ID, LocalID: objectid.ID(p.ExternalReference), Cents: int64(p.Value*100 + 0.5),
 				Succeeded: refunded || p.Status == "CONFIRMED" || p.Status == "RECEIVED" || strings.Contains(p.Status, "CHARGEBACK"), Refunded: refunded,
 			})
 		}
@@ -88,7 +88,7 @@ func (g *Gateways) chargesB(t testing.TB) (all []Charge) {
 		for _, c := range page.Data {
 			local := c.Metadata["local_order_id"] + c.Metadata["local_subscription_id"]
 			all = append(all, Charge{
-				Gateway: payments.GWB, ID: c.PaymentIntent, LocalID: objectid.ID(local), Cents: c.Amount, Succeeded: c.Paid, Refunded: c.Refunded,
+				Gateway: gateway.GWB, ID: c.PaymentIntent, LocalID: objectid.ID(local), Cents: c.Amount, Succeeded: c.Paid, Refunded: c.Refunded,
 			})
 			after = "&starting_after=" + c.ID
 		}

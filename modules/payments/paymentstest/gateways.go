@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
 	"marquee/platform/clock"
@@ -104,24 +104,24 @@ func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 }
 
 // Adapters are both, as payments.Deps wants them.
-func (g *Gateways) Adapters() []payments.Adapter { return []payments.Adapter{g.A, g.B} }
+func (g *Gateways) Adapters() []gateway.Adapter { return []gateway.Adapter{g.A, g.B} }
 
 // Payer is a customer with a valid CPF whom no gateway knows.
-func Payer() payments.Payer {
+func Payer() gateway.Payer {
 	id := objectid.New()
-	return payments.Payer{
+	return gateway.Payer{
 		CustomerID: id, Name: "Ana Souza", Email: "ana." + id.String() + ".fill_never@example.com", Phone: "11987654321", TaxID: "52998224725",
 	}
 }
 
 // Card is a public test card of gateway A with its holder.
-func Card(number string) payments.Instrument {
-	return payments.Instrument{
-		Card: &payments.Card{
+func Card(number string) gateway.Instrument {
+	return gateway.Instrument{
+		Card: &gateway.Card{
 			HolderName: secret.NewText("ANA SOUZA"), Number: secret.NewText(number), CCV: secret.NewText("318"),
 			ExpiryMonth: secret.NewText("05"), ExpiryYear: secret.NewText("2035"),
 		},
-		Holder: &payments.CardHolder{
+		Holder: &gateway.CardHolder{
 			Name: "Ana Souza", Email: "ana@example.com", TaxID: "52998224725", PostalCode: "01310100", AddressNumber: "150", Phone: "1138830000",
 		},
 		RemoteIP: "203.0.113.7",
@@ -135,7 +135,7 @@ const (
 )
 
 // Token is a card token of gateway B, such as "pm_card_visa".
-func Token(id string) payments.Instrument { return payments.Instrument{PaymentMethodID: id} }
+func Token(id string) gateway.Instrument { return gateway.Instrument{PaymentMethodID: id} }
 
 // Tokens of gateway B's public test cards.
 const (

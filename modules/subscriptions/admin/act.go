@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
@@ -19,12 +19,12 @@ import (
 
 // wrongGateway is the answer of a gateway's admin routes for a subscription of
 // the other one (specification, Errors).
-func wrongGateway(want payments.GatewayName) error {
+func wrongGateway(want gateway.Name) error {
 	return fault.InvalidAt("is a subscription of another gateway than "+string(want), "path", "id")
 }
 
 // findAt is find for the routes of one gateway; "" takes either.
-func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName) (lifecycle.Row, error) {
+func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifecycle.Row, error) {
 	sub, err := s.reads.Find(ctx, s.pool, id)
 	if err == nil && only != "" && sub.Gateway != string(only) {
 		return lifecycle.Row{}, wrongGateway(only)
@@ -57,7 +57,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 		if action == lifecycle.AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
-			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(payments.MethodPix) && !r.PixAutomatic
+			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(gateway.MethodPix) && !r.PixAutomatic
 			if ended || passed || unpaid || r.ExpiresAt == nil && (lifecycle.ChargesNothing(*r) || lifecycle.DebitsNothing(*r)) {
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(now, r), nil
@@ -85,7 +85,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
 // recurrence: what would be opened might be charged by nothing, or by what comes of it.
 func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if !sub.IntentOpen || lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(payments.MethodCard) {
+	if !sub.IntentOpen || lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
 		return nil
 	}
 	i, open, err := s.intents.OpenOf(ctx, tx, sub.ID)

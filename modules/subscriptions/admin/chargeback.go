@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/money"
@@ -23,8 +24,8 @@ import (
 func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string, amount *int64) (lifecycle.Row, error) {
 	now := s.clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
-		report := payments.DisputeReport{
-			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: payments.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
+		report := gateway.DisputeReport{
+			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: gateway.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
 		disputed, latest, err := s.disputes.LatestOfChainTx(ctx, tx, *sub)
 		if err != nil {
@@ -46,7 +47,7 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 			report.Amount = money.Cents(*amount)
 		}
 		_, err = s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID, Report: report,
+			Gateway: gateway.Name(sub.Gateway), Purpose: gateway.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID, Report: report,
 		})
 		if err != nil {
 			return err

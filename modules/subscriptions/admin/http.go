@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -17,7 +17,7 @@ import (
 type handlers struct {
 	service *Admin
 	all     *collection.Resource
-	only    payments.GatewayName // the gateway of the routes of one, else ""
+	only    gateway.Name // the gateway of the routes of one, else ""
 }
 
 // AdminRoutes registers what admins do with subscriptions: for both gateways, and
@@ -40,7 +40,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin, h.extend)
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin, h.activate)
 
-	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, name := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		at := handlers{service: s, all: all, only: name}
 		path, prefix := "/admin/"+string(name)+"/subscriptions", "admin_"+string(name)+"_subscription_"
 		view := all.Restrict("t.gateway = '" + string(name) + "'")
@@ -50,7 +50,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, path+"/{id}/payments", prefix+"payments", httpapi.Admin, at.payments)
 		httpapi.Route(api, http.MethodGet, path+"/{id}/refunds", prefix+"refunds", httpapi.Admin, at.refunds)
 	}
-	gwa, gwb := handlers{service: s, only: payments.GWA}, handlers{service: s, only: payments.GWB}
+	gwa, gwb := handlers{service: s, only: gateway.GWA}, handlers{service: s, only: gateway.GWB}
 	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.recallRefundAt, nil))
 	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.recallRefundAt, nil))
 }
@@ -237,7 +237,7 @@ func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[su
 			ID: p.ID, PaymentIntent: lifecycle.Filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
 			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: lifecycle.Filled(p.Description),
 		}
-		if sub.Gateway == string(payments.GWA) {
+		if sub.Gateway == string(gateway.GWA) {
 			doc.GWAPaymentID, doc.BillingType = lifecycle.Filled(p.ID), lifecycle.Filled(p.BillingType)
 			doc.DueDate, doc.PaidAt = httpapi.TimePtr(p.DueDate), httpapi.TimePtr(p.PaidAt)
 		}

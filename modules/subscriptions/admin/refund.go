@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
@@ -67,7 +68,7 @@ func (s *Admin) refund(ctx context.Context, found lifecycle.Row, o refundOrder) 
 	return refundedBy(sub, payment, out), nil
 }
 
-func refundedBy(sub lifecycle.Row, payment payments.LedgerPayment, out payments.RefundOutcome) refunded {
+func refundedBy(sub lifecycle.Row, payment gateway.LedgerPayment, out payments.RefundOutcome) refunded {
 	r := refunded{
 		sub: sub, refund: out.Refund, response: out.Response, admin: out.Refund.Admin, at: out.Refund.RequestedAt,
 		full: out.Refund.Amount >= payment.Payment.Amount,
@@ -87,9 +88,9 @@ func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, err
 		return refunded{}, err
 	}
 	switch out.Refund.Status {
-	case payments.RefundRequested:
+	case gateway.RefundRequested:
 		return refunded{}, idempotency.InProgress()
-	case payments.RefundFailed:
+	case gateway.RefundFailed:
 		return refunded{}, httpapi.ErrCameToNothing
 	}
 	payment, err := s.payments.FindPayment(ctx, s.pool, out.Refund.Gateway, out.Refund.PaymentID)
@@ -108,13 +109,13 @@ func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, err
 
 // refundable finds the payment that is meant and what is left of it. The latest of
 // which a refund is not answered is not passed over for an older one.
-func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
-	none := payments.LedgerPayment{}
-	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder) (gateway.LedgerPayment, money.Cents, error) {
+	none := gateway.LedgerPayment{}
+	paid, err := s.payments.PaymentsOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return none, 0, err
 	}
-	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+	given, err := s.payments.RefundsOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return none, 0, err
 	}
@@ -149,7 +150,7 @@ func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder
 // know its invoice, while people see the payment intent or the charge.
 func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Row, id string) ([]string, error) {
 	names := []string{id}
-	if sub.Gateway != string(payments.GWB) {
+	if sub.Gateway != string(gateway.GWB) {
 		return names, nil
 	}
 	remote, err := s.listRemote(ctx, sub)
@@ -165,9 +166,9 @@ func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Row, id string) ([]st
 }
 
 // unanswered is the open request for a refund of the payment, nil without one.
-func unanswered(p payments.LedgerPayment, refunds []payments.Refund) *payments.Refund {
+func unanswered(p gateway.LedgerPayment, refunds []payments.Refund) *payments.Refund {
 	for _, r := range refunds {
-		if r.ByAdmin && r.Status == payments.RefundRequested && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
+		if r.ByAdmin && r.Status == gateway.RefundRequested && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
 			return &r
 		}
 	}
@@ -186,18 +187,18 @@ func (s *Admin) refundFault(ctx context.Context, err error, o refundOrder) error
 }
 
 // listRemote is the payments as the gateway has them.
-func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]payments.RemotePayment, error) {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]gateway.RemotePayment, error) {
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
-		return nil, payments.FaultOf(err)
+		return nil, gateway.FaultOf(err)
 	}
 	customer := lifecycle.Text(sub.GwaCustomerID)
-	if sub.Gateway == string(payments.GWB) {
+	if sub.Gateway == string(gateway.GWB) {
 		customer = lifecycle.Text(sub.GwbCustomerID)
 	}
-	q := payments.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), CustomerGatewayID: customer}
+	q := gateway.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), CustomerGatewayID: customer}
 	if sub.PixAutomatic {
-		paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+		paid, err := s.payments.PaymentsOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +206,7 @@ func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]payments.R
 			q.PaymentIDs = append(q.PaymentIDs, p.Payment.ID)
 		}
 	}
-	all, err := gateway.ListPayments(ctx, q)
+	all, err := gw.ListPayments(ctx, q)
 	if err != nil {
 		return nil, s.payments.Refused(ctx, "list payments", err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -36,7 +36,7 @@ func refundedOf(r refunded) subscriptionRefundedBody {
 		Message: "The refund was made.", SubscriptionID: r.sub.ID, Gateway: r.sub.Gateway, RefundAmount: int64(r.refund.Amount),
 		GatewayResponse: r.response, Reason: r.refund.Reason, RefundedAt: httpapi.Time(r.at), Admin: r.admin,
 	}
-	if r.refund.Status != payments.RefundDone {
+	if r.refund.Status != gateway.RefundDone {
 		body.Message = "The refund is under way at the gateway."
 	}
 	if len(body.GatewayResponse) == 0 {

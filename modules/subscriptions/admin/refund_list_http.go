@@ -3,7 +3,7 @@ package admin
 import (
 	"context"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -52,7 +52,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	given, err := h.service.payments.RefundsOf(ctx, h.service.pool, payments.ForSubscription, sub.ID)
+	given, err := h.service.payments.RefundsOf(ctx, h.service.pool, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)
 		body.Chargebacks = append(body.Chargebacks, doc)
 		switch d.State {
-		case payments.DisputeInquiry, payments.DisputeDismissed, payments.DisputeWithdrawn: // none that took money
+		case gateway.DisputeInquiry, gateway.DisputeDismissed, gateway.DisputeWithdrawn: // none that took money
 		default:
 			body.ChargebackCount++
 		}
@@ -90,7 +90,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 
 // idsAt puts a payment's id under the name that its gateway gives it.
 func idsAt(sub lifecycle.Row, id string) (payment, intent *string) {
-	if sub.Gateway == string(payments.GWA) {
+	if sub.Gateway == string(gateway.GWA) {
 		return lifecycle.Filled(id), nil
 	}
 	return nil, lifecycle.Filled(id)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
@@ -23,7 +23,7 @@ func NotKnownOf(i *intent.Intent) PixNotKnown {
 		return PixNotKnown{}
 	}
 	return PixNotKnown{
-		PaymentStatus: string(payments.OutcomeUnknown),
+		PaymentStatus: string(gateway.OutcomeUnknown),
 		Clarifying:    &ClarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)},
 	}
 }
@@ -43,7 +43,7 @@ type ClarifyingInfo struct {
 
 // Clarified tells a customer what is being found out, and when it may be known.
 func Clarified(sub lifecycle.Row, i intent.Intent) string {
-	if sub.PaymentMethod == string(payments.MethodPix) {
+	if sub.PaymentMethod == string(gateway.MethodPix) {
 		return "Your PIX is being clarified. " + AskedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
 	}
 	return "A payment of yours is still being confirmed. " + AskedAgain(i)

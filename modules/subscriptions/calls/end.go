@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
@@ -37,15 +37,15 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	if err != nil || !lifecycle.RunsThere(sub) {
 		return err
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return err
 	}
 	if lifecycle.RemoteID(sub) == "" {
 		return s.EndAtGateway(ctx, id)
 	}
-	remote, err := gateway.ReadSubscription(payments.Background(ctx), lifecycle.RemoteID(sub), sub.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status.Ended() {
+	remote, err := gw.ReadSubscription(gateway.Background(ctx), lifecycle.RemoteID(sub), sub.ID)
+	if errors.Is(err, gateway.ErrMissing) || err == nil && remote.Status.Ended() {
 		return s.noteEnded(ctx, sub)
 	}
 	if err == nil {
@@ -88,20 +88,20 @@ func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(lifecycle.Row
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,
 // authorization, a code that could be paid. What is gone is no error.
 func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return err
 	}
 	var failed error
 	if id := lifecycle.RemoteID(sub); id != "" {
-		failed = gateway.CancelSubscription(ctx, id, sub.ID)
+		failed = gw.CancelSubscription(ctx, id, sub.ID)
 	}
 	if sub.GwaPixAuthID != nil {
-		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub)))
+		failed = errors.Join(failed, gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub)))
 	}
 	if id := lifecycle.Text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
-		err := gateway.CancelPix(ctx, id, sub.ID)
-		if !errors.Is(err, payments.ErrGatewayMissing) && !errors.Is(err, payments.ErrAlreadyPaid) {
+		err := gw.CancelPix(ctx, id, sub.ID)
+		if !errors.Is(err, gateway.ErrMissing) && !errors.Is(err, gateway.ErrAlreadyPaid) {
 			failed = errors.Join(failed, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
@@ -22,13 +22,13 @@ func goneRef(sub lifecycle.Row) intent.Ref {
 }
 
 // ReadRunning reads the recurrence of a live subscription that was there once.
-func (s *Calls) ReadRunning(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.RemoteSubscription, error) {
+func (s *Calls) ReadRunning(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
 	remote, err := gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 	return remote, s.FoundOnce(ctx, sub, err)
 }
 
 // ReadAuthorization reads the automatic PIX of a live subscription.
-func (s *Calls) ReadAuthorization(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.PixAuthorization, error) {
+func (s *Calls) ReadAuthorization(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.PixAuthorization, error) {
 	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	return auth, s.FoundOnce(ctx, sub, err)
 }
@@ -37,7 +37,7 @@ func (s *Calls) ReadAuthorization(ctx context.Context, gateway payments.Gateway,
 // it: what is missing is ErrMissingOnce, and an intent has it looked at again.
 func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) error {
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
-	missing := errors.Is(read, payments.ErrGatewayMissing)
+	missing := errors.Is(read, gateway.ErrMissing)
 	if read != nil && !missing {
 		return read
 	}
@@ -82,7 +82,7 @@ func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, 
 // LookForGone looks again for what its gateway did not find. Missing a second time, an
 // hour later and while the gateway is not suspect, it has ended.
 func (s *Calls) LookForGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = payments.Background(ctx)
+	ctx = gateway.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil {
 		return 0, err
@@ -90,19 +90,19 @@ func (s *Calls) LookForGone(ctx context.Context, l *intent.Look) (intent.Answer,
 	if lifecycle.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil {
 		return intent.Settled, nil // nothing is left to be asked
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return 0, err
 	}
 	if lifecycle.RemoteID(sub) != "" {
-		_, err = gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
+		_, err = gw.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 	} else {
-		_, err = gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+		_, err = gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	}
 	switch {
 	case err == nil:
 		return intent.FoundAgain, nil // what it says is followed by whoever asks next
-	case !errors.Is(err, payments.ErrGatewayMissing):
+	case !errors.Is(err, gateway.ErrMissing):
 		return 0, err
 	case !l.Proved:
 		return intent.NotThere, nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -49,7 +49,7 @@ func (s *Calls) StopThere(ctx context.Context, sub lifecycle.Row) error {
 // SetPeriodEnd has gateway B end the subscription with the paid period, or takes that
 // back; it answers when that period ends.
 func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Row, cancel bool) (*time.Time, error) {
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gateway, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +66,14 @@ func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Row, cancel bool
 // ProvedMissing has a look confirm that what a call did not find at gateway B is not
 // there, which is then looked for again in an hour, as anything that was there once.
 func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Row, cause error) error {
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gw, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}
-	_, err = s.ReadRunning(ctx, gateway, sub)
+	_, err = s.ReadRunning(ctx, gw, sub)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: a read shows it: %w", payments.ErrUnavailable, errors.New(cause.Error()))
+		return fmt.Errorf("%w: a read shows it: %w", gateway.ErrUnavailable, errors.New(cause.Error()))
 	case err == ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
 		return nil
 	}

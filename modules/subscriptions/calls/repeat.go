@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -66,9 +66,9 @@ func (s *Calls) HandOver(ctx context.Context, o intent.Opening, cause error) err
 
 // IsGatewaysFault leaves the errors of our own, such as the database's, to the job.
 func IsGatewaysFault(err error) bool {
-	var rejected *payments.Rejected
-	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrOutcomeUnknown) ||
-		errors.Is(err, payments.ErrGatewayMissing) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, ErrRetryNotShown)
+	var rejected *gateway.Rejected
+	return errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrOutcomeUnknown) ||
+		errors.Is(err, gateway.ErrMissing) || errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, ErrRetryNotShown)
 }
 
 // isUnderWay reports whether another worker has the order, or a call of it may not show

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -57,7 +57,7 @@ func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (lifecyc
 func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 	opens := s.clock.Now().In(s.cfg.Zone).AddDate(0, 0, s.cfg.RenewPixDays)
 	switch {
-	case sub.PaymentMethod != string(payments.MethodPix):
+	case sub.PaymentMethod != string(gateway.MethodPix):
 		return fault.Conflict("Your subscription is not paid by PIX. It renews itself by card.")
 	case sub.PixAutomatic:
 		return fault.Conflict("Your subscription renews itself by automatic PIX.")
@@ -86,13 +86,13 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 		return lifecycle.RenewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
 	}
 	least := lifecycle.MinPixGWA
-	if sub.Gateway == string(payments.GWB) {
+	if sub.Gateway == string(gateway.GWB) {
 		least = lifecycle.MinGWB
 	}
 	if o.amount < least {
 		return lifecycle.RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
-	terms, gateway, err := s.chargeTerms(ctx, sub, o)
+	terms, gw, err := s.chargeTerms(ctx, sub, o)
 	if err != nil {
 		return lifecycle.RenewalCharge{}, err
 	}
@@ -103,7 +103,7 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 	terms.Reference = charge.ID
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	made, err := gateway.CreatePix(call, terms)
+	made, err := gw.CreatePix(call, terms)
 	faultpoint.Hit("renewal_charge.after_call")
 	if err == nil {
 		return s.keepCode(ctx, charge, made, lifecycle.ByAnswer)
@@ -114,7 +114,7 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 		return charge, s.intents.NotKnown(ctx, lifecycle.IntentOfCharge(charge.ID), err)
 	}
 	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused, lifecycle.ByAnswer); dropped != nil {
-		return charge, errors.Join(payments.FaultOf(err), dropped)
+		return charge, errors.Join(gateway.FaultOf(err), dropped)
 	}
 	return charge, s.payments.Refused(ctx, "make renewal PIX", err)
 }
@@ -129,19 +129,19 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 
 // chargeTerms is what the gateway is asked for, but the reference, and by which it is
 // searched.
-func (s *Charges) chargeTerms(ctx context.Context, sub lifecycle.Row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
+func (s *Charges) chargeTerms(ctx context.Context, sub lifecycle.Row, o chargeOrder) (gateway.PixTerms, gateway.Gateway, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
-		return payments.PixTerms{}, nil, fmt.Errorf("read plan: %w", err)
+		return gateway.PixTerms{}, nil, fmt.Errorf("read plan: %w", err)
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
-		return payments.PixTerms{}, nil, payments.FaultOf(err)
+		return gateway.PixTerms{}, nil, gateway.FaultOf(err)
 	}
-	return payments.PixTerms{
-		Kind: payments.KindSubscriptionPix, Payer: s.reads.PayerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
+	return gateway.PixTerms{
+		Kind: gateway.KindSubscriptionPix, Payer: s.reads.PayerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
 		DueDate: lifecycle.StartOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
-	}, gateway, nil
+	}, gw, nil
 }
 
 // intendCharge commits the order. Of two at once the second finds the first.
@@ -221,7 +221,7 @@ func (s *Charges) runsOut(c lifecycle.RenewalCharge) bool {
 }
 
 // keepCode writes the gateway's code, and settles it if it is paid already.
-func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, made payments.PixCharge, by string) (lifecycle.RenewalCharge, error) {
+func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, made gateway.PixCharge, by string) (lifecycle.RenewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
@@ -239,11 +239,11 @@ func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, 
 			return err
 		}
 		if first {
-			if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(charge.Gateway), charge.ID.String(), made.Payment.ID); err != nil {
+			if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(charge.Gateway), charge.ID.String(), made.Payment.ID); err != nil {
 				return err
 			}
 		}
-		if made.Payment.Status == payments.PaymentSettled {
+		if made.Payment.Status == gateway.PaymentSettled {
 			return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: lifecycle.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 		}
 		if lifecycle.Status(sub.Status).Ended() {
@@ -257,7 +257,7 @@ func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, 
 	return s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
 }
 
-func learnCode(c *lifecycle.RenewalCharge, made payments.PixCharge) {
+func learnCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
 	c.IntentOpen, c.LookAt = false, nil
 	lifecycle.Learn(&c.GatewayPaymentID, made.Payment.ID)
 	lifecycle.Learn(&c.PixPayload, made.Payload)
@@ -290,7 +290,7 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 }
 
 // LocateCharge finds the subscription of the renewal charge that an event is about.
-func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
+func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	c, err := s.reads.ChargeOf(ctx, tx, e)
 	if err != nil {
 		return lifecycle.Row{}, err
@@ -303,9 +303,9 @@ func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e payments.Event)
 
 // ApplyChargeTx applies an event about the payment of a renewal charge. Done is false
 // for what concerns any payment, such as refunds and disputes.
-func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (ignored string, done bool, err error) {
+func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, done bool, err error) {
 	switch e.Kind {
-	case payments.PaymentWasSettled, payments.PaymentHasFailed, payments.PaymentWasLost, payments.PaymentWasDeleted:
+	case gateway.PaymentWasSettled, gateway.PaymentHasFailed, gateway.PaymentWasLost, gateway.PaymentWasDeleted:
 	default:
 		return "", false, nil
 	}
@@ -318,7 +318,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		return "", true, err
 	}
 	switch {
-	case e.Kind == payments.PaymentWasSettled && e.Payment != nil:
+	case e.Kind == gateway.PaymentWasSettled && e.Payment != nil:
 		asked := false
 		err := s.settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
 			Payment: *e.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
@@ -330,7 +330,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 			return settle.IgnoredEnded, true, nil
 		}
 		return "", true, err
-	case e.Kind == payments.PaymentHasFailed:
+	case e.Kind == gateway.PaymentHasFailed:
 		return "a code that nobody paid is no failure", true, nil
 	}
 	return "", true, s.goneTx(ctx, tx, charge)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
@@ -39,20 +39,20 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 // withdrawCode makes an open code unpayable at the gateway; one that has just been
 // paid is settled instead.
 func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalCharge) error {
-	gateway, err := s.payments.Gateway(payments.GatewayName(charge.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(charge.Gateway))
 	if err != nil {
 		return err
 	}
-	err = gateway.CancelPix(ctx, *charge.GatewayPaymentID, charge.ID)
+	err = gw.CancelPix(ctx, *charge.GatewayPaymentID, charge.ID)
 	switch {
-	case errors.Is(err, payments.ErrAlreadyPaid):
-		made, err := gateway.ReadPix(ctx, *charge.GatewayPaymentID, charge.ID)
+	case errors.Is(err, gateway.ErrAlreadyPaid):
+		made, err := gw.ReadPix(ctx, *charge.GatewayPaymentID, charge.ID)
 		if err != nil {
 			return err
 		}
 		_, err = s.keepCode(ctx, charge, made, lifecycle.ByLook)
 		return err
-	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
+	case err != nil && !errors.Is(err, gateway.ErrMissing):
 		return err
 	}
 	return s.dropCharge(ctx, charge.ID, intent.Void, lifecycle.ByLook)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
@@ -23,7 +23,7 @@ func (s *Charges) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c lifecycle
 // LookAtCharge asks the gateway what became of an order whose answer was lost. Proved
 // to have made nothing the code is gone, and the customer may ask for another.
 func (s *Charges) LookAtCharge(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = payments.Background(ctx)
+	ctx = gateway.Background(ctx)
 	charge, err := s.db.GetRenewalCharge(ctx, s.pool, l.Subject)
 	if err != nil {
 		return 0, fmt.Errorf("read renewal charge: %w", err)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
@@ -18,7 +18,7 @@ type CardOrder struct {
 	CustomerID objectid.ID
 	PlanID     string
 	promoCode  string
-	Instrument payments.Instrument
+	Instrument gateway.Instrument
 	Renews     *lifecycle.Row // the subscription that a renewal replaces
 }
 
@@ -35,7 +35,7 @@ type CardOutcome struct {
 // A declined card is no error: the subscription comes back cancelled
 // (specification, States and transitions).
 func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, error) {
-	w, err := s.prepareCard(ctx, o, payments.GWB)
+	w, err := s.prepareCard(ctx, o, gateway.GWB)
 	if err != nil {
 		return CardOutcome{}, err
 	}
@@ -43,8 +43,8 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 		return CardOutcome{}, err
 	}
 	sub, remote, err := s.startCard(ctx, w, o)
-	var declined *payments.Declined
-	var rejected *payments.Rejected
+	var declined *gateway.Declined
+	var rejected *gateway.Rejected
 	switch {
 	case errors.As(err, &rejected):
 		if err := s.giveUp(ctx, sub, err); !fault.Is(err, fault.BadRequest) {
@@ -53,11 +53,11 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 		return CardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
 	case errors.As(err, &declined):
 		sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote})
-		return CardOutcome{Sub: sub, PaymentStatus: string(payments.RequiresPaymentMethod), declined: true, Message: declined.Message}, err
+		return CardOutcome{Sub: sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true, Message: declined.Message}, err
 	case err != nil:
 		return s.notAnswered(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Remote: &remote, Open: remote.Outcome == payments.OutcomeUnknown})
+	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Remote: &remote, Open: remote.Outcome == gateway.OutcomeUnknown})
 	return CardOutcome{Sub: sub, PaymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
 }
 
@@ -65,7 +65,7 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 // card within the call and charges it after, so the answer is pending; a refused
 // card is 400 with the gateway's sentence.
 func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, error) {
-	w, err := s.prepareCard(ctx, o, payments.GWA)
+	w, err := s.prepareCard(ctx, o, gateway.GWA)
 	if err != nil {
 		return CardOutcome{}, err
 	}
@@ -83,7 +83,7 @@ func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, 
 // notCharged is what gateway A's card routes answer to a first charge that failed:
 // a declined card ends the subscription, a lost answer leaves it to the recovery.
 func (s *Checkout) notCharged(ctx context.Context, sub lifecycle.Row, cause error) (CardOutcome, error) {
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	switch {
 	case errors.As(cause, &declined):
 		if _, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote}); err != nil {
@@ -102,15 +102,15 @@ func (s *Checkout) notAnswered(ctx context.Context, sub lifecycle.Row, cause err
 		return CardOutcome{}, s.giveUp(ctx, sub, cause)
 	}
 	s.recovery.NotKnown(ctx, sub, cause)
-	return CardOutcome{Sub: sub, PaymentStatus: string(payments.OutcomeUnknown)}, nil
+	return CardOutcome{Sub: sub, PaymentStatus: string(gateway.OutcomeUnknown)}, nil
 }
 
-func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name payments.GatewayName) (wish, error) {
+func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name gateway.Name) (wish, error) {
 	w, err := s.prepare(ctx, o.CustomerID, name, o.PlanID)
 	if err != nil {
 		return w, err
 	}
-	w.method, w.renews = payments.MethodCard, o.Renews
+	w.method, w.renews = gateway.MethodCard, o.Renews
 	if w.plan.TrialEnabled && w.customer.TrialUsedAt == nil && w.renews == nil {
 		w.trial = int(w.plan.TrialDays)
 	}
@@ -126,8 +126,8 @@ func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name payments.G
 }
 
 // checkCardAmount refuses a first month that gateway B would not charge as it is.
-func checkCardAmount(w wish, name payments.GatewayName) error {
-	if name != payments.GWB || w.first == nil || *w.first == 0 || *w.first >= lifecycle.MinGWB {
+func checkCardAmount(w wish, name gateway.Name) error {
+	if name != gateway.GWB || w.first == nil || *w.first == 0 || *w.first >= lifecycle.MinGWB {
 		return nil
 	}
 	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", lifecycle.MinGWB).WithField("plan_id")
@@ -135,14 +135,14 @@ func checkCardAmount(w wish, name payments.GatewayName) error {
 
 // startCard commits the intent and calls the gateway. The call outlives the
 // client's patience: what it does has to be known.
-func (s *Checkout) startCard(ctx context.Context, w wish, o CardOrder) (lifecycle.Row, payments.RemoteSubscription, error) {
+func (s *Checkout) startCard(ctx context.Context, w wish, o CardOrder) (lifecycle.Row, gateway.RemoteSubscription, error) {
 	sub, err := s.intend(ctx, w)
 	if err != nil {
-		return lifecycle.Row{}, payments.RemoteSubscription{}, err
+		return lifecycle.Row{}, gateway.RemoteSubscription{}, err
 	}
 	if w.renews != nil && sub.RenewsID == nil { // it was pending, and has ended here
 		if _, err := s.calls.EndNow(ctx, *w.renews); err != nil {
-			return sub, payments.RemoteSubscription{}, err
+			return sub, gateway.RemoteSubscription{}, err
 		}
 	}
 	terms := s.calendar.TermsOf(sub, w.plan, w.payer)
@@ -163,7 +163,7 @@ func (s *Checkout) giveUp(ctx context.Context, sub lifecycle.Row, cause error) e
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
 	if _, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Nothing: true}); err != nil {
-		return errors.Join(payments.FaultOf(cause), err)
+		return errors.Join(gateway.FaultOf(cause), err)
 	}
-	return payments.FaultOf(cause)
+	return gateway.FaultOf(cause)
 }

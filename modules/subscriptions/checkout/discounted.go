@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -30,18 +30,18 @@ func (s *Checkout) subscribeDiscounted(ctx context.Context, w wish, o CardOrder)
 		return s.notCharged(ctx, sub, err)
 	}
 	out := CardOutcome{Sub: sub, PaymentStatus: charge.Payment.NativeStatus}
-	if charge.Payment.Status != payments.PaymentSettled {
+	if charge.Payment.Status != gateway.PaymentSettled {
 		return out, s.recovery.WaitsForGateway(ctx, sub) // it looks at the risk first: the recurrence waits for its word
 	}
-	out.Sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.Instrument.RemoteIP}, lifecycle.BySubscribe)
+	out.Sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, gateway.Instrument{CardToken: charge.CardToken, RemoteIP: o.Instrument.RemoteIP}, lifecycle.BySubscribe)
 	return out, err
 }
 
 // startRecurrence makes what charges from the second month on. Without it the
 // month that was paid stays paid; nobody is told of a failure that the recovery
 // will mend.
-func (s *Checkout) startRecurrence(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source lifecycle.Source) (lifecycle.Row, error) {
-	gateway, err := s.payments.Gateway(payments.GWA)
+func (s *Checkout) startRecurrence(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan, payer gateway.Payer, card gateway.Instrument, source lifecycle.Source) (lifecycle.Row, error) {
+	gateway, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return sub, err
 	}

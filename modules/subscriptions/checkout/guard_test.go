@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
@@ -43,9 +44,9 @@ func (s *Checkout) wishOf(t *testing.T, db *pgxpool.Pool) wish {
 	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
 	plan, err := s.plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
 	require.NoError(t, err)
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gw, err := s.payments.Gateway(gateway.GWB)
 	require.NoError(t, err)
-	return wish{customer: accountstest.Customer(t, db), plan: plan, gateway: gateway, method: payments.MethodCard, months: 1}
+	return wish{customer: accountstest.Customer(t, db), plan: plan, gateway: gw, method: gateway.MethodCard, months: 1}
 }
 
 // twoIntents inserts two intents of one customer at once, each of which saw no

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -26,8 +26,8 @@ type GwbInfo struct {
 
 type subscribeGWBInput struct {
 	Body struct {
-		PlanID          string                     `json:"plan_id" minLength:"1" maxLength:"50"`
-		PaymentMethodID payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
+		PlanID          string                    `json:"plan_id" minLength:"1" maxLength:"50"`
+		PaymentMethodID gateway.PaymentMethodBody `json:"payment_method_id" required:"false"`
 	}
 }
 
@@ -39,7 +39,7 @@ func (h Handlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*lif
 	}
 	out, err := h.service.SubscribeGWB(ctx, CardOrder{
 		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID,
-		Instrument: payments.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
+		Instrument: gateway.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
 	})
 	if err != nil {
 		return nil, err
@@ -59,18 +59,18 @@ func cardGWBEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 }
 
 var outcomeMessages = map[string]string{
-	string(payments.Succeeded):             "The payment was approved.",
-	string(payments.RequiresAction):        "The bank asks for authentication: complete it with the client secret.",
-	string(payments.RequiresPaymentMethod): "The card was declined. Try another one.",
-	string(payments.OutcomeUnknown):        "The payment is being confirmed.",
+	string(gateway.Succeeded):             "The payment was approved.",
+	string(gateway.RequiresAction):        "The bank asks for authentication: complete it with the client secret.",
+	string(gateway.RequiresPaymentMethod): "The card was declined. Try another one.",
+	string(gateway.OutcomeUnknown):        "The payment is being confirmed.",
 }
 
 type subscribeGWAInput struct {
 	Body struct {
-		PlanID     string                  `json:"plan_id" minLength:"1" maxLength:"50"`
-		PromoCode  string                  `json:"promo_code" required:"false" maxLength:"50"`
-		CreditCard payments.CardBody       `json:"credit_card" required:"false"`
-		Holder     payments.CardHolderBody `json:"credit_card_holder_info" required:"false"`
+		PlanID     string                 `json:"plan_id" minLength:"1" maxLength:"50"`
+		PromoCode  string                 `json:"promo_code" required:"false" maxLength:"50"`
+		CreditCard gateway.CardBody       `json:"credit_card" required:"false"`
+		Holder     gateway.CardHolderBody `json:"credit_card_holder_info" required:"false"`
 	}
 }
 
@@ -92,7 +92,7 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 	}
 	out, err := h.service.SubscribeGWA(ctx, CardOrder{
 		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
-		Instrument: payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
+		Instrument: gateway.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
 	})
 	if err != nil {
 		return nil, err

@@ -3,7 +3,7 @@ package checkout
 import (
 	"context"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -36,12 +36,12 @@ type pixOutcome struct {
 
 // subscribePix makes one PIX payment for the configured months or, at gateway A,
 // the authorization of an automatic PIX.
-func (s *Checkout) subscribePix(ctx context.Context, name payments.GatewayName, o pixOrder) (pixOutcome, error) {
+func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrder) (pixOutcome, error) {
 	months, err := s.settings.PixBillingMonths(ctx)
 	if err != nil {
 		return pixOutcome{}, err
 	}
-	if name == payments.GWA && !o.automatic {
+	if name == gateway.GWA && !o.automatic {
 		mode, err := s.settings.PixSubscriptionMode(ctx)
 		if err != nil {
 			return pixOutcome{}, err
@@ -52,7 +52,7 @@ func (s *Checkout) subscribePix(ctx context.Context, name payments.GatewayName, 
 	if err != nil {
 		return pixOutcome{}, err
 	}
-	w.method, w.months, w.automatic = payments.MethodPix, months, o.automatic
+	w.method, w.months, w.automatic = gateway.MethodPix, months, o.automatic
 	if err := s.discount(ctx, &w, o.promoCode); err != nil {
 		return pixOutcome{}, err
 	}
@@ -82,7 +82,7 @@ func checkPixAmount(w wish) error {
 	}
 	least := lifecycle.MinPixGWA
 	switch {
-	case w.gateway.Name() == payments.GWB:
+	case w.gateway.Name() == gateway.GWB:
 		least = lifecycle.MinGWB
 	case w.automatic:
 		first, least = min(first, full), 1

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
@@ -48,7 +48,7 @@ func (h Handlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInp
 }
 
 func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*lifecycle.Envelope, error) {
-	out, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
+	out, err := h.service.subscribePix(ctx, gateway.GWA, pixOrder{
 		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode), automatic: automatic,
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ type pixGWBInfo struct {
 
 // SubscribePixGWB is POST /gwb/subscribe/pix.
 func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*lifecycle.Envelope, error) {
-	out, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
+	out, err := h.service.subscribePix(ctx, gateway.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -32,9 +32,9 @@ const constraintOneRenewal = "subscriptions_one_renewal_per_customer"
 type wish struct {
 	customer  accounts.Customer
 	plan      subscriptionsdb.Plan
-	gateway   payments.Gateway
-	payer     payments.Payer
-	method    payments.Method
+	gateway   gateway.Gateway
+	payer     gateway.Payer
+	method    gateway.Method
 	months    int
 	trial     int  // free days
 	automatic bool // PIX by authorized debits
@@ -47,14 +47,14 @@ type wish struct {
 // callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
 // discounted first month is charged at gateway A before the recurrence is made.
 func (s *Checkout) callTimeOf(w wish) time.Duration {
-	if w.renews != nil || w.first != nil && w.method == payments.MethodCard && w.gateway.Name() == payments.GWA {
+	if w.renews != nil || w.first != nil && w.method == gateway.MethodCard && w.gateway.Name() == gateway.GWA {
 		return 2 * s.intents.CallTime()
 	}
 	return s.intents.CallTime()
 }
 
 // prepare checks everything that can be checked without the gateway.
-func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name payments.GatewayName, planID string) (wish, error) {
+func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gateway.Name, planID string) (wish, error) {
 	var w wish
 	plan, err := s.plans.SellablePlan(ctx, planID)
 	if err != nil {
@@ -67,11 +67,11 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name pay
 	if customer.TaxID == "" || !taxid.Valid(customer.TaxID, s.cfg.AlphanumericTaxIDs) {
 		return w, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 	}
-	gateway, err := s.payments.Gateway(name)
+	gw, err := s.payments.Gateway(name)
 	if err != nil {
-		return w, payments.FaultOf(err)
+		return w, gateway.FaultOf(err)
 	}
-	return wish{customer: customer, plan: plan, gateway: gateway, months: 1}, nil
+	return wish{customer: customer, plan: plan, gateway: gw, months: 1}, nil
 }
 
 // admit makes room if a pending subscription may be replaced, and sees to it that
@@ -88,7 +88,7 @@ func (s *Checkout) admit(ctx context.Context, w *wish) (err error) {
 
 // payerAt makes the customer known to the gateway and keeps his id there. Making
 // him twice moves no money.
-func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer) (payments.Payer, error) {
+func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accounts.Customer) (gateway.Payer, error) {
 	p := lifecycle.PayerOf(c, gateway.Name())
 	if p.GatewayID != "" {
 		return p, nil
@@ -188,7 +188,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 	if w.renews != nil && lifecycle.Status(w.renews.Status) == lifecycle.Active {
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
-	if w.method == payments.MethodCard {
+	if w.method == gateway.MethodCard {
 		first := s.calendar.FirstDue(lifecycle.Row{
 			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
 			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
@@ -196,11 +196,11 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 		params.AnchorDay = new(int32(first.Day())) //nolint:gosec // a day of a month
 	}
 	switch w.gateway.Name() {
-	case payments.GWA:
+	case gateway.GWA:
 		params.GwaCustomerID = lifecycle.Filled(w.payer.GatewayID)
-	case payments.GWB:
+	case gateway.GWB:
 		params.GwbCustomerID = lifecycle.Filled(w.payer.GatewayID)
-		if w.method == payments.MethodCard {
+		if w.method == gateway.MethodCard {
 			params.GwbPriceID = w.plan.GwbPriceID
 		}
 	}
@@ -237,13 +237,13 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 	if !s.replaceable(live) {
 		return s.ConflictWith(ctx, s.pool, live)
 	}
-	if live.PaymentMethod == string(payments.MethodPix) {
+	if live.PaymentMethod == string(gateway.MethodPix) {
 		err = s.recovery.DropPixAs(ctx, live, lifecycle.Replaced, lifecycle.BySubscribe)
 	} else {
 		err = s.dropPendingCard(ctx, live)
 	}
 	if err != nil {
-		return payments.FaultOf(err)
+		return gateway.FaultOf(err)
 	}
 	return nil
 }
@@ -255,28 +255,28 @@ func (s *Checkout) replaceable(sub lifecycle.Row) bool {
 	if lifecycle.Status(sub.Status) != lifecycle.Pending || sub.IntentOpen {
 		return false
 	}
-	if sub.PaymentMethod == string(payments.MethodPix) {
+	if sub.PaymentMethod == string(gateway.MethodPix) {
 		return s.clock.Now().Sub(sub.RegisterDate) > s.cfg.PixPendingTTL
 	}
-	return sub.Gateway == string(payments.GWB) && sub.GwbSubscriptionID != nil
+	return sub.Gateway == string(gateway.GWB) && sub.GwbSubscriptionID != nil
 }
 
 // dropPendingCard ends a pending card subscription of gateway B. One that turns
 // out to be paid is settled instead; the caller finds it live.
 func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error {
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gw, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}
-	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID, sub.ID)
-	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+	remote, err := gw.ReadSubscription(ctx, *sub.GwbSubscriptionID, sub.ID)
+	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err
 	}
 	if err == nil && lifecycle.Running(remote.Status) {
 		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
 		return err
 	}
-	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
+	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
 		return s.recovery.EndLater(ctx, sub, lifecycle.BySubscribe, err)
 	}
 	return s.recovery.End(ctx, sub, lifecycle.Replaced, lifecycle.BySubscribe)
@@ -303,7 +303,7 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecy
 		}
 		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe anew.")
 	default:
-		if live.PaymentMethod == string(payments.MethodPix) {
+		if live.PaymentMethod == string(gateway.MethodPix) {
 			return fault.Conflict("A PIX payment of yours is still open: GET /customers/me/pix-qr shows its code.")
 		}
 		return fault.Conflict("A payment of yours is still being confirmed. If it does not go through, change the card, or cancel the subscription.")

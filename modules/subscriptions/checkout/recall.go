@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -34,17 +34,17 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 	if err != nil {
 		return nil, err
 	}
-	out := CardOutcome{Sub: sub, PaymentStatus: string(payments.Succeeded)}
+	out := CardOutcome{Sub: sub, PaymentStatus: string(gateway.Succeeded)}
 	if lifecycle.Status(sub.Status) == lifecycle.Pending {
-		out.PaymentStatus = string(payments.OutcomeUnknown)
+		out.PaymentStatus = string(gateway.OutcomeUnknown)
 		if out.Sub, out.clientSecret, err = h.service.recovery.Resolve(ctx, sub); err != nil {
-			return nil, payments.FaultOf(err)
+			return nil, gateway.FaultOf(err)
 		}
 		switch {
 		case out.clientSecret != "":
-			out.PaymentStatus = string(payments.RequiresAction)
+			out.PaymentStatus = string(gateway.RequiresAction)
 		case lifecycle.Status(out.Sub.Status) == lifecycle.Active:
-			out.PaymentStatus = string(payments.Succeeded)
+			out.PaymentStatus = string(gateway.Succeeded)
 		case lifecycle.Status(out.Sub.Status).Ended():
 			return nil, httpapi.ErrCameToNothing
 		}
@@ -80,13 +80,13 @@ func (h Handlers) RecallPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 	if err != nil {
 		return nil, err
 	}
-	var charge payments.PixCharge
+	var charge gateway.PixCharge
 	if lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PixPaymentID != nil {
-		gateway, err := h.service.payments.Gateway(payments.GWB)
+		gw, err := h.service.payments.Gateway(gateway.GWB)
 		if err != nil {
-			return nil, payments.FaultOf(err)
+			return nil, gateway.FaultOf(err)
 		}
-		if charge, err = gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID); err != nil {
+		if charge, err = gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID); err != nil {
 			return nil, h.service.payments.Refused(ctx, "read PIX", err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -34,7 +34,7 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	if err != nil || !isNew {
 		return err
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return err
 	}
@@ -44,13 +44,13 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	made, err := gateway.DebitPix(call, terms)
+	made, err := gw.DebitPix(call, terms)
 	faultpoint.Hit("debit.after_call")
 	if err == nil {
 		return s.keepDebit(ctx, sub, debit, made, "answer")
 	}
 	s.log.WarnContext(ctx, "debit not ordered", slog.String("subscription_id", id.String()), slog.Any("error", err))
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	if errors.As(err, &rejected) {
 		return s.refuseDebit(ctx, sub, debit, "answer")
 	}
@@ -81,7 +81,7 @@ func (s *Debits) LookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer
 	if d.GatewayPaymentID != nil || sub.GwaPixAuthID == nil {
 		return intent.Settled, nil
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +89,7 @@ func (s *Debits) LookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer
 	if err != nil {
 		return 0, err
 	}
-	made, found, err := gateway.FindPixDebit(ctx, terms)
+	made, found, err := gw.FindPixDebit(ctx, terms)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("find debit: %w", err)
@@ -103,8 +103,8 @@ func (s *Debits) LookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer
 	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
 		return 0, err
 	}
-	made, err = gateway.DebitPix(ctx, terms)
-	var rejected *payments.Rejected
+	made, err = gw.DebitPix(ctx, terms)
+	var rejected *gateway.Rejected
 	switch {
 	case err == nil:
 		return intent.Settled, s.keepDebit(ctx, sub, d, made, "look")
@@ -166,7 +166,7 @@ func (s *Debits) intendDebit(ctx context.Context, sub lifecycle.Row) (debit subs
 		if err != nil {
 			return fmt.Errorf("write debit: %w", err)
 		}
-		opening := intent.Opening{Ref: intentOfDebit(debit), Customer: sub.CustomerID, Gateway: string(payments.GWA)}
+		opening := intent.Opening{Ref: intentOfDebit(debit), Customer: sub.CustomerID, Gateway: string(gateway.GWA)}
 		if isNew = debit.TriedAt.Equal(debit.RegisterDate); isNew {
 			opening.CallTime = s.intents.CallTime()
 		}
@@ -178,12 +178,12 @@ func (s *Debits) intendDebit(ctx context.Context, sub lifecycle.Row) (debit subs
 	return debit, isNew && err == nil, err
 }
 
-func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
+func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (gateway.DebitTerms, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
-		return payments.DebitTerms{}, fmt.Errorf("read plan: %w", err)
+		return gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
-	return payments.DebitTerms{
+	return gateway.DebitTerms{
 		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.reads.PayerOfRow(ctx, sub),
 		Cycle: s.calendar.DayOf(d.Cycle), DueDate: lifecycle.LatestOf(s.calendar.DayOf(d.DueDate), new(s.calendar.DebitDueDate(s.calendar.DayOf(d.Cycle)))),
 		Amount: money.Cents(d.AmountCents), Description: plan.Name,
@@ -191,7 +191,7 @@ func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscripti
 }
 
 // keepDebit keeps what was ordered, and ends the intent.
-func (s *Debits) keepDebit(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
+func (s *Debits) keepDebit(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit, made gateway.Payment, by string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		if made.DueDate != nil {
@@ -203,7 +203,7 @@ func (s *Debits) keepDebit(ctx context.Context, sub lifecycle.Row, d subscriptio
 		if err != nil {
 			return fmt.Errorf("keep debit: %w", err)
 		}
-		paid, err := s.payments.FindPayment(ctx, tx, payments.GWA, made.ID)
+		paid, err := s.payments.FindPayment(ctx, tx, gateway.GWA, made.ID)
 		if err != nil {
 			return fmt.Errorf("find payment: %w", err)
 		}
@@ -219,6 +219,6 @@ func (s *Debits) keepDebit(ctx context.Context, sub lifecycle.Row, d subscriptio
 		if err := s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Done, by); err != nil {
 			return err
 		}
-		return s.payments.ReplayWaitingTx(ctx, tx, payments.GWA, made.ID)
+		return s.payments.ReplayWaitingTx(ctx, tx, gateway.GWA, made.ID)
 	})
 }

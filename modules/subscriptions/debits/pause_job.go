@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
@@ -51,7 +51,7 @@ func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pau
 
 // LookAtPause asks again for a pause whose call had no answer.
 func (s *Pauses) LookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	return calls.UnderWay(s.askForPause(payments.Background(ctx), l.Subject))
+	return calls.UnderWay(s.askForPause(gateway.Background(ctx), l.Subject))
 }
 
 // askForPause asks the gateway for what the pause is. Repeating it is harmless; one
@@ -100,7 +100,7 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
 func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gateway, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return err
 	}
@@ -138,22 +138,22 @@ func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n i
 // gateway does not find is looked at again, and when it has ended, nothing is left to
 // pause or resume.
 func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Row, err error) error {
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return s.calls.FoundOnce(ctx, sub, err)
 	}
 	return err
 }
 
 // CollectionOf names what the gateway is to collect, or not.
-func CollectionOf(sub lifecycle.Row) payments.Collection {
-	return payments.Collection{SubscriptionID: sub.ID, GatewayID: lifecycle.RemoteID(sub)}
+func CollectionOf(sub lifecycle.Row) gateway.Collection {
+	return gateway.Collection{SubscriptionID: sub.ID, GatewayID: lifecycle.RemoteID(sub)}
 }
 
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
-func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, p lifecycle.CollectionPause) error {
+func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, p lifecycle.CollectionPause) error {
 	for range MaxDropRounds {
-		open, err := gateway.OpenCharges(ctx, CollectionOf(sub))
+		open, err := gw.OpenCharges(ctx, CollectionOf(sub))
 		if err != nil {
 			return fmt.Errorf("list open charges: %w", err)
 		}
@@ -169,12 +169,12 @@ func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub 
 			}
 		}
 		for _, charge := range open {
-			if err := gateway.DropCharge(ctx, charge.ID, sub.ID); err != nil && !errors.Is(err, payments.ErrAlreadyPaid) {
+			if err := gw.DropCharge(ctx, charge.ID, sub.ID); err != nil && !errors.Is(err, gateway.ErrAlreadyPaid) {
 				return fmt.Errorf("drop charge %s: %w", charge.ID, err)
 			}
 		}
 	}
-	return fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, MaxDropRounds)
+	return fmt.Errorf("%w: charges are left after %d rounds", gateway.ErrUnavailable, MaxDropRounds)
 }
 
 // MaxDropRounds is how often charges are listed and dropped in one try.
@@ -184,7 +184,7 @@ const MaxDropRounds = 3
 // taken, those that are tried again among them. An order that may be on its way is
 // looked for first. A debit that is dropped is forgotten, so that its cycle can be
 // ordered again.
-func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) error {
+func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
 	since := s.calendar.DateOf(s.clock.Now().Add(-retriesReach))
 	debits, err := s.db.ListDebitsSince(ctx, s.pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
 	if err != nil {
@@ -195,13 +195,13 @@ func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub l
 			continue
 		}
 		if d.GatewayPaymentID == nil {
-			if d, err = s.lookForDebit(ctx, gateway, sub, d); err != nil {
+			if d, err = s.lookForDebit(ctx, gw, sub, d); err != nil {
 				return err
 			}
 		}
 		if d.GatewayPaymentID != nil {
-			err := gateway.DropCharge(ctx, *d.GatewayPaymentID, sub.ID)
-			if errors.Is(err, payments.ErrAlreadyPaid) {
+			err := gw.DropCharge(ctx, *d.GatewayPaymentID, sub.ID)
+			if errors.Is(err, gateway.ErrAlreadyPaid) {
 				continue
 			}
 			if err != nil {
@@ -223,7 +223,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub l
 }
 
 // lookForDebit finds what an order whose answer was lost has made.
-func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
+func (s *Pauses) lookForDebit(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
 	age := s.clock.Now().Sub(d.TriedAt)
 	if age < lifecycle.DebitGrace {
 		return d, calls.ErrDebitUnderWay
@@ -246,9 +246,9 @@ func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub
 // collectAgain has the subscription be collected from the day on for which it was
 // charged last, or from today: nothing is charged for the time of the pause.
 func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
-	var remote *payments.RemoteSubscription
+	var remote *gateway.RemoteSubscription
 	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !lifecycle.Stops(sub) { // else it is to charge no more
-		gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+		gateway, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 		if err != nil {
 			return err
 		}
@@ -281,7 +281,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 		if err != nil || n == 0 || lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
-		if p.NextDue == nil && remote != nil && sub.Gateway == string(payments.GWA) {
+		if p.NextDue == nil && remote != nil && sub.Gateway == string(gateway.GWA) {
 			// No charge was removed: the one that was made ahead is the next, and gateway A
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)

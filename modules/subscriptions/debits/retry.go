@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
@@ -90,7 +90,7 @@ func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, d
 // PayDebitTx notes with a debit that its money came, be it by the bank, by a retry or
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
-func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p payments.Payment) (cycle *time.Time, older bool, err error) {
+func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) (cycle *time.Time, older bool, err error) {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p)
 	if err != nil || !found {
 		return nil, false, err
@@ -110,7 +110,7 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 }
 
 // DropDebitTx notes that a debit was deleted at the gateway.
-func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
+func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/money"
@@ -15,7 +15,7 @@ import (
 
 // LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
-func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (lifecycle.Row, *payments.LedgerPayment, error) {
+func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (lifecycle.Row, *gateway.LedgerPayment, error) {
 	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
@@ -30,8 +30,8 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 
 // DisputableTx is what a dispute of a payment may be of: neither given back or asked for,
 // nor taken by another one. 409 while one is open.
-func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid payments.LedgerPayment) (money.Cents, error) {
-	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, of.ID)
+func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid gateway.LedgerPayment) (money.Cents, error) {
+	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, of.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -43,9 +43,9 @@ func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycl
 	for _, d := range all {
 		switch {
 		case !IsOne(paid.Payment, []string{d.PaymentID}):
-		case d.State == payments.DisputeOpen:
+		case d.State == gateway.DisputeOpen:
 			return 0, fault.Conflict("The payment has an open chargeback already.")
-		case d.State == payments.DisputeLost:
+		case d.State == gateway.DisputeLost:
 			left -= d.Amount
 		}
 	}
@@ -53,13 +53,13 @@ func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycl
 }
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.
-func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (*payments.LedgerPayment, error) {
-	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (*gateway.LedgerPayment, error) {
+	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range paid {
-		nothing, err := s.payments.BoughtNothing(ctx, tx, p.Gateway, p.Payment.ID)
+		nothing, err := s.payments.Cases().BoughtNothing(ctx, tx, p.Gateway, p.Payment.ID)
 		if err != nil || !nothing {
 			return &p, err
 		}
@@ -75,7 +75,7 @@ func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 		return lifecycle.Row{}, false, err
 	}
 	for _, disputed = range chain {
-		withdrawn, err = s.payments.WithdrawDisputeTx(ctx, tx, payments.ForSubscription, disputed.ID, disputeID)
+		withdrawn, err = s.payments.WithdrawDisputeTx(ctx, tx, gateway.ForSubscription, disputed.ID, disputeID)
 		if !postgres.IsNoRows(err) {
 			break
 		}
@@ -87,12 +87,12 @@ func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 // was won since, it is that one's end which opens the subscription.
 func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time) error {
 	all, err := s.holdingDisputesOf(ctx, tx, *sub)
-	if err != nil || hasState(all, payments.DisputeOpen) || hasState(all, payments.DisputeLost) {
+	if err != nil || hasState(all, gateway.DisputeOpen) || hasState(all, gateway.DisputeLost) {
 		return err
 	}
 	c := lifecycle.Change{Action: lifecycle.ChargebackWithdrawn, Source: lifecycle.ByAdmin, Actor: lifecycle.CallerID(ctx)}
 	switch {
-	case hasState(all, payments.DisputeWon):
+	case hasState(all, gateway.DisputeWon):
 		return s.winDisputeTx(ctx, tx, sub, at, c)
 	case sub.StartedAt == nil && lifecycle.Status(sub.Status) == lifecycle.Suspended:
 		c.Action = lifecycle.UnpaidWithdrawn

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
@@ -21,11 +22,11 @@ import (
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
 func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (string, error) {
-	won := changed.Closed && changed.State == payments.DisputeWon
+	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
 	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
 		return "of money that gave nobody anything", nil
-	case changed.State == payments.DisputeLost && (changed.Opened || changed.Closed):
+	case changed.State == gateway.DisputeLost && (changed.Opened || changed.Closed):
 		return "", s.loseDisputeTx(ctx, tx, sub, c)
 	case changed.Opened:
 		return "", s.OpenDisputeTx(ctx, tx, sub, c)
@@ -113,7 +114,7 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	c.Action = lifecycle.DisputeWon
 	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
-		if err != nil || hasState(all, payments.DisputeOpen) || lifecycle.Status(r.Status).Ended() && hasState(all, payments.DisputeLost) {
+		if err != nil || hasState(all, gateway.DisputeOpen) || lifecycle.Status(r.Status).Ended() && hasState(all, gateway.DisputeLost) {
 			return err // another one was lost, and stays so
 		}
 		return s.liftDisputeTx(ctx, tx, r, at, c)
@@ -167,7 +168,7 @@ func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle
 	}
 	var all []payments.Dispute
 	for _, r := range chain {
-		of, err := s.payments.DisputesOf(ctx, db, payments.ForSubscription, r.ID)
+		of, err := s.payments.DisputesOf(ctx, db, gateway.ForSubscription, r.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +184,7 @@ func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub li
 	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
 }
 
-func hasState(all []payments.Dispute, state payments.DisputeState) bool {
+func hasState(all []payments.Dispute, state gateway.DisputeState) bool {
 	for _, d := range all {
 		if d.State == state {
 			return true
@@ -211,7 +212,7 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error 
 			return err
 		}
 		switch {
-		case !hasState(holding, payments.DisputeOpen) && hasState(holding, payments.DisputeLost):
+		case !hasState(holding, gateway.DisputeOpen) && hasState(holding, gateway.DisputeLost):
 			return s.loseDisputeTx(ctx, tx, &locked, lifecycle.Change{Source: lifecycle.ByJob})
 		case !slices.ContainsFunc(holding, takesMoney) && slices.ContainsFunc(all, takesMoney):
 			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), lifecycle.Change{Source: lifecycle.ByJob})
@@ -234,7 +235,7 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 			return err
 		}
 		for _, d := range all {
-			if d.State != payments.DisputeOpen && d.State != payments.DisputeLost {
+			if d.State != gateway.DisputeOpen && d.State != gateway.DisputeLost {
 				continue
 			}
 			lifted, err := s.db.IsActivatedSince(ctx, tx, subscriptionsdb.IsActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
@@ -248,7 +249,7 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 			if err != nil {
 				return fmt.Errorf("read disputed subscription: %w", err)
 			}
-			if d.State == payments.DisputeLost {
+			if d.State == gateway.DisputeLost {
 				return s.loseDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob})
 			}
 			if err := s.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob}); err != nil {
@@ -260,9 +261,9 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 }
 
 // DisputedPayment reports whether a payment is one of those that are disputed.
-func DisputedPayment(all []payments.Dispute, p payments.Payment) bool {
+func DisputedPayment(all []payments.Dispute, p gateway.Payment) bool {
 	for _, d := range all {
-		if d.State != payments.DisputeWithdrawn && IsOne(p, []string{d.PaymentID}) {
+		if d.State != gateway.DisputeWithdrawn && IsOne(p, []string{d.PaymentID}) {
 			return true
 		}
 	}
@@ -270,9 +271,9 @@ func DisputedPayment(all []payments.Dispute, p payments.Payment) bool {
 }
 
 // LostOf is what disputes that were lost took of a payment.
-func LostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
+func LostOf(all []payments.Dispute, p gateway.Payment) (lost money.Cents) {
 	for _, d := range all {
-		if d.State == payments.DisputeLost && IsOne(p, []string{d.PaymentID}) {
+		if d.State == gateway.DisputeLost && IsOne(p, []string{d.PaymentID}) {
 			lost += d.Amount
 		}
 	}

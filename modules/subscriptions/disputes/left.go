@@ -2,11 +2,12 @@ package disputes
 
 import (
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 )
 
 // IsOne reports whether one of the names is the payment's.
-func IsOne(p payments.Payment, names []string) bool {
+func IsOne(p gateway.Payment, names []string) bool {
 	for _, name := range names {
 		if name != "" && (name == p.ID || name == p.InvoiceID || name == p.PaymentIntentID) {
 			return true
@@ -16,10 +17,10 @@ func IsOne(p payments.Payment, names []string) bool {
 }
 
 // LeftOf is what has not been given back or asked for yet.
-func LeftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
+func LeftOf(p gateway.LedgerPayment, refunds []payments.Refund) money.Cents {
 	left := p.Payment.Amount
 	for _, r := range refunds {
-		if r.Status != payments.RefundFailed && IsOne(p.Payment, []string{r.PaymentID}) {
+		if r.Status != gateway.RefundFailed && IsOne(p.Payment, []string{r.PaymentID}) {
 			left -= r.Amount
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
@@ -20,13 +20,13 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) er
 		return nil
 	}
 	all, err := s.holdingDisputesOf(ctx, tx, sub)
-	if err != nil || !hasState(all, payments.DisputeOpen) {
+	if err != nil || !hasState(all, gateway.DisputeOpen) {
 		return err
 	}
 	now := s.clock.Now()
 	since := now
 	for _, d := range all {
-		if d.State == payments.DisputeOpen && d.OpenedAt.Before(since) {
+		if d.State == gateway.DisputeOpen && d.OpenedAt.Before(since) {
 			since = d.OpenedAt
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
@@ -52,11 +53,11 @@ func (s *Disputes) shutAt(was lifecycle.Status, disputes []payments.Dispute) tim
 }
 
 func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputes []payments.Dispute, shut time.Time) error {
-	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
-	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		if left <= 0 || takenBack(disputes, p.Payment) {
 			continue
 		}
-		listed, err := s.payments.UnappliedStateOf(ctx, tx, p.Gateway, p.Payment.ID)
+		listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, p.Gateway, p.Payment.ID)
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		if begun {
 			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.", ends.UTC().Format(time.RFC3339))
 		}
-		_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 			PaidAt: p.Payment.SettledAt, Note: note, Automatic: !begun, Bought: begun, Reference: reference,
 		})
@@ -95,7 +96,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // slippedThrough reports whether a payment was charged by itself after a dispute that holds
 // the subscription, or ended it, had been opened. Gateways tell seconds: what came in that of
 // the opening came before it.
-func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p payments.LedgerPayment) bool {
+func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment) bool {
 	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 		return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
 	})
@@ -103,7 +104,7 @@ func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p payments.L
 
 // slippedAsOpened reports whether a payment was charged by itself in the second in which
 // such a dispute was opened, for a period that had not begun then.
-func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p payments.LedgerPayment, begins time.Time) bool {
+func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment, begins time.Time) bool {
 	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 		return !d.OfNothing && takesMoney(d) && begins.After(d.OpenedAt) &&
 			p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
@@ -121,7 +122,7 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if err != nil {
 		return err
 	}
-	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		if !slipped || DisputedPayment(disputes, p.Payment) {
 			continue
 		}
-		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount, CustomerID: sub.CustomerID,
 			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: SlippedNote,
 		})
@@ -153,7 +154,7 @@ const SlippedNote = "Charged while another payment of the subscription was dispu
 
 // PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
-func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
+func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
 		Gateway: string(p.Gateway), GatewayPaymentID: &p.Payment.ID,
 	})
@@ -180,11 +181,11 @@ func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 func takesMoney(d payments.Dispute) bool {
-	return d.State == payments.DisputeOpen || d.State == payments.DisputeLost
+	return d.State == gateway.DisputeOpen || d.State == gateway.DisputeLost
 }
 
 // takenBack reports whether a dispute holds, or took, a payment.
-func takenBack(disputes []payments.Dispute, p payments.Payment) bool {
+func takenBack(disputes []payments.Dispute, p gateway.Payment) bool {
 	for _, d := range disputes {
 		if takesMoney(d) && IsOne(p, []string{d.PaymentID}) {
 			return true

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
@@ -101,7 +101,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	}
 	shown := dunningMail{
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
-		Suspended: lifecycle.Status(sub.Status) == lifecycle.Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
+		Suspended: lifecycle.Status(sub.Status) == lifecycle.Suspended, Pix: sub.PaymentMethod == string(gateway.MethodPix),
 	}
 	again, code, paid, err := s.debits.HowToPayDebit(ctx, sub, m.PaymentID)
 	if err != nil || paid {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
@@ -30,7 +30,7 @@ func (DunningArgs) Kind() string { return "subscriptions_dunning_mail" }
 // records the failure: one a configured day. Further failures of the same payment
 // plan nothing new, and a payment without an id none: the gateway tells the failed
 // payment by an event of its own.
-func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *payments.Payment) error {
+func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment) error {
 	if s.mail == nil || failed == nil || failed.ID == "" {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, faile
 
 // DunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
-func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit, failed *payments.Payment) error {
+func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit, failed *gateway.Payment) error {
 	if s.mail == nil || d.FailedAt == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
-func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
+func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment, day int, due time.Time) (planned bool, err error) {
 	amount, now := int64(failed.Amount), s.clock.Now()
 	if amount == 0 { // a status event names the invoice alone
 		amount = sub.PriceCents * int64(sub.PeriodMonths)
@@ -94,7 +94,7 @@ func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Row, paymentID st
 	if lifecycle.Status(sub.Status).Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
-	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(sub.Gateway), paymentID)
+	paid, err := s.payments.FindPayment(ctx, s.pool, gateway.Name(sub.Gateway), paymentID)
 	if err != nil {
 		return false, fmt.Errorf("find payment: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
@@ -107,7 +108,7 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		return lifecycle.LatestOf(now, sub.ExpiresAt), nil
 	case sub.PixAutomatic && sub.NextBillingDate != nil:
 		return s.afterOrderedDebit(ctx, tx, sub)
-	case lifecycle.Recurs(sub) && sub.Gateway == string(payments.GWA):
+	case lifecycle.Recurs(sub) && sub.Gateway == string(gateway.GWA):
 		due, err := s.reads.FirstUnpaid(ctx, tx, sub)
 		if err != nil {
 			return due, err
@@ -144,7 +145,7 @@ func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifec
 // moved further on.
 func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
 	now := s.clock.Now()
-	if sub.Gateway == string(payments.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
+	if sub.Gateway == string(gateway.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
 		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(maxFreeYears, "year"))
 	}
 	n, err := s.db.LengthenChargeMove(ctx, tx, subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
@@ -70,7 +70,7 @@ func chargeMoveIntent(id objectid.ID) intent.Ref {
 
 // LookAtChargeMove asks again for a move whose call had no answer.
 func (s *Extensions) LookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	err := s.askForChargeMove(payments.Background(ctx), l.Subject)
+	err := s.askForChargeMove(gateway.Background(ctx), l.Subject)
 	if errors.Is(err, errChargeMoveRefused) {
 		return intent.Waiting, nil // a right answer
 	}
@@ -116,27 +116,27 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 // refusedForGood reports whether the gateway found the order wrong. That it was not
 // reached, also by the look before, refuses nothing.
 func refusedForGood(err error) bool {
-	var rejected *payments.Rejected
-	return lifecycle.Certain(err) && (errors.As(err, &rejected) || errors.Is(err, payments.ErrUnsupported))
+	var rejected *gateway.Rejected
+	return lifecycle.Certain(err) && (errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnsupported))
 }
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
-func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move chargeMove) (payments.RemoteSubscription, error) {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move chargeMove) (gateway.RemoteSubscription, error) {
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	c := debits.CollectionOf(sub)
-	if gateway.Name() == payments.GWB {
-		return gateway.MoveNextCharge(ctx, c, move.ToAt)
+	if gw.Name() == gateway.GWB {
+		return gw.MoveNextCharge(ctx, c, move.ToAt)
 	}
 	for range debits.MaxDropRounds {
-		remote, err := gateway.ReadSubscription(ctx, c.GatewayID, sub.ID)
+		remote, err := gw.ReadSubscription(ctx, c.GatewayID, sub.ID)
 		if err != nil || !lifecycle.Running(remote.Status) {
 			return remote, err
 		}
-		open, err := gateway.OpenCharges(ctx, c)
+		open, err := gw.OpenCharges(ctx, c)
 		if err != nil {
 			return remote, fmt.Errorf("list open charges: %w", err)
 		}
@@ -144,21 +144,21 @@ func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move cha
 			return remote, nil
 		}
 		for _, charge := range open {
-			if err := gateway.DropCharge(ctx, charge.ID, sub.ID); err != nil && !errors.Is(err, payments.ErrAlreadyPaid) {
+			if err := gw.DropCharge(ctx, charge.ID, sub.ID); err != nil && !errors.Is(err, gateway.ErrAlreadyPaid) {
 				return remote, fmt.Errorf("drop charge %s: %w", charge.ID, err)
 			}
 		}
 		faultpoint.Hit("charge_move.after_drop")
-		if _, err := gateway.MoveNextCharge(ctx, c, move.ToAt); err != nil {
+		if _, err := gw.MoveNextCharge(ctx, c, move.ToAt); err != nil {
 			return remote, err
 		}
 	}
-	return payments.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, debits.MaxDropRounds)
+	return gateway.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", gateway.ErrUnavailable, debits.MaxDropRounds)
 }
 
 // chargesFrom reports whether gateway A charges first on the day: by the charge that it
 // will make, or by one that it has made for it.
-func (s *Extensions) chargesFrom(at time.Time, remote payments.RemoteSubscription, open []payments.Payment) bool {
+func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription, open []gateway.Payment) bool {
 	day, first := s.calendar.DateOf(at).Time, false
 	for _, charge := range open {
 		if charge.DueDate == nil || s.calendar.DateOf(*charge.DueDate).Time.Before(day) {
@@ -175,7 +175,7 @@ func (s *Extensions) chargesFrom(at time.Time, remote payments.RemoteSubscriptio
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, state string, remote *gateway.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {

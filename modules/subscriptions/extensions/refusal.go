@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
@@ -26,7 +26,7 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, mo
 	if err != nil {
 		return fmt.Errorf("note refusal of charge move: %w", err)
 	}
-	if !errors.Is(cause, payments.ErrUnsupported) && now.Before(since.Add(refusalCounts)) {
+	if !errors.Is(cause, gateway.ErrUnsupported) && now.Before(since.Add(refusalCounts)) {
 		return fmt.Errorf("%w: %w", errChargeMoveRefused, cause)
 	}
 	s.log.ErrorContext(ctx, "the gateway refuses to charge an extended subscription later: the extension is taken back",
@@ -49,7 +49,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if err != nil || n == 0 {
 			return err
 		}
-		if err := s.payments.TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate, cause.Error()); err != nil {
+		if err := s.payments.Cases().TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate, cause.Error()); err != nil {
 			return err
 		}
 		if lifecycle.Status(sub.Status).Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {

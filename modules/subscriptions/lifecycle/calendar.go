@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/postgres"
 )
@@ -95,7 +95,7 @@ func (s *Calendar) PixDue(sub Row) time.Time {
 
 func (s *Calendar) afterLastPayment(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
 	first := s.FirstDue(sub).UTC()
-	paid, err := s.payments.PaymentsOf(ctx, db, payments.ForSubscription, sub.ID)
+	paid, err := s.payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read payments: %w", err)
 	}
@@ -137,7 +137,7 @@ func (s *Calendar) Day(t time.Time) string { return t.In(s.cfg.Zone).Format(time
 // whose recurrence is ended on our order.
 func (s *Calendar) Outlives(sub Row) bool {
 	ahead := sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
-	return ahead && (sub.Gateway == string(payments.GWA) || EndsThere(sub))
+	return ahead && (sub.Gateway == string(gateway.GWA) || EndsThere(sub))
 }
 
 // EndedThere notes that the gateway has confirmed the end.
@@ -153,11 +153,11 @@ func (s *Calendar) PeriodFrom(t time.Time, r *Row) *time.Time {
 }
 
 // LearnRemote keeps what a gateway tells of its subscription.
-func (s *Calendar) LearnRemote(r *Row, remote *payments.RemoteSubscription) {
+func (s *Calendar) LearnRemote(r *Row, remote *gateway.RemoteSubscription) {
 	if remote == nil {
 		return
 	}
-	if r.Gateway == string(payments.GWA) {
+	if r.Gateway == string(gateway.GWA) {
 		Learn(&r.GwaSubscriptionID, remote.GatewayID)
 		Learn(&r.GwaCustomerID, remote.CustomerGatewayID)
 	} else {

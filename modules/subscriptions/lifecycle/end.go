@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/jobs"
 )
 
@@ -20,7 +20,7 @@ func (s *Store) Reopen(r *Row, ended Row) {
 	r.GatewayEndOpenSince = nil
 	switch {
 	case !Collects(*r):
-		r.CancelAtPeriodEnd = r.Gateway == string(payments.GWA) && !PaysOnce(*r)
+		r.CancelAtPeriodEnd = r.Gateway == string(gateway.GWA) && !PaysOnce(*r)
 	case ended.GatewayEndedAt != nil:
 		r.GatewayDeletedAt = ended.GatewayEndedAt
 	case ended.GatewayDeletedAt == nil:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/postgres"
 )
 
@@ -25,7 +25,7 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*tim
 	case unpaid == nil:
 		return sub.NextBillingDate, nil
 	}
-	paid, err := s.payments.PaymentsOf(ctx, db, payments.ForSubscription, sub.ID)
+	paid, err := s.payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read payments: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -100,7 +100,7 @@ func (s *Reads) PausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at ti
 
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
 // of a pause, which may come late.
-func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
+func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, e gateway.Event) (bool, error) {
 	if e.Subscription == nil || !e.Subscription.Inactive {
 		return false, nil
 	}

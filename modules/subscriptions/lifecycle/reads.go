@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -63,7 +63,7 @@ func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID str
 }
 
 // DebitOfTx is the debit of the subscription that a payment pays.
-func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *payments.Payment) (d Debit, found bool, err error) {
+func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *gateway.Payment) (d Debit, found bool, err error) {
 	if !sub.PixAutomatic || p == nil || p.ID == "" {
 		return Debit{}, false, nil
 	}
@@ -79,7 +79,7 @@ func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *payments.P
 
 // chargeOfTx finds the renewal charge that an event is about, by our own id or the
 // payment's; nil when it is about none.
-func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*RenewalCharge, error) {
+func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (*RenewalCharge, error) {
 	if objectid.Valid(e.Reference.String()) {
 		c, err := s.db.GetRenewalCharge(ctx, db, e.Reference)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -147,15 +147,15 @@ func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB, customerID o
 }
 
 // StatusActions is the specification's mapping of gateway B's statuses.
-var StatusActions = map[payments.RemoteStatus]Action{
-	payments.RemoteActive:            GatewaySaysActive,
-	payments.RemoteTrialing:          GatewaySaysActive,
-	payments.RemotePastDue:           GatewaySaysSuspended,
-	payments.RemoteUnpaid:            GatewaySaysSuspended,
-	payments.RemotePaused:            GatewaySaysSuspended,
-	payments.RemoteCanceled:          GatewaySaysCancelled,
-	payments.RemoteIncomplete:        GatewaySaysIncomplete,
-	payments.RemoteIncompleteExpired: GatewaySaysExpired,
+var StatusActions = map[gateway.RemoteStatus]Action{
+	gateway.RemoteActive:            GatewaySaysActive,
+	gateway.RemoteTrialing:          GatewaySaysActive,
+	gateway.RemotePastDue:           GatewaySaysSuspended,
+	gateway.RemoteUnpaid:            GatewaySaysSuspended,
+	gateway.RemotePaused:            GatewaySaysSuspended,
+	gateway.RemoteCanceled:          GatewaySaysCancelled,
+	gateway.RemoteIncomplete:        GatewaySaysIncomplete,
+	gateway.RemoteIncompleteExpired: GatewaySaysExpired,
 }
 
 // HeldTx says what keeps a subscription suspended against gateway B's routine word

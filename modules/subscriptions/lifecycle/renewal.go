@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 const (
@@ -53,13 +54,13 @@ func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Row
 	if until.Sub(begins) < 48*time.Hour {
 		return nil
 	}
-	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, old.ID)
+	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, old.ID)
 	if err != nil || len(paid) == 0 {
 		return err
 	}
 	p := paid[0].Payment
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(old.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: gateway.Name(old.Gateway), PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: old.CustomerID, SubscriptionID: old.ID, PaidAt: p.SettledAt,
 		Note: "Paid while its renewal " + renewal.ID.String() + " was being confirmed, which charges the same time.", Automatic: true,
 	})

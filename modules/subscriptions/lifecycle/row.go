@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 )
@@ -11,12 +11,12 @@ import (
 // Recurs reports whether a recurrence at the gateway charges the card of the row by
 // itself, and goes on to.
 func Recurs(sub Row) bool {
-	return sub.PaymentMethod == string(payments.MethodCard) && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
+	return sub.PaymentMethod == string(gateway.MethodCard) && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
 }
 
 // PaysOnce reports whether each period is paid by a code of its own.
 func PaysOnce(sub Row) bool {
-	return sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	return sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
 }
 
 // Collects reports whether something at a gateway charges a subscription by itself.
@@ -34,7 +34,7 @@ type (
 // ChargesNothing reports whether no recurrence charges the card of a row, now or when it
 // is made.
 func ChargesNothing(sub Row) bool {
-	return sub.PaymentMethod == string(payments.MethodCard) && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
+	return sub.PaymentMethod == string(gateway.MethodCard) && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
 // DebitsNothing reports whether no authorization of a row's automatic PIX stands at the
@@ -44,12 +44,12 @@ func DebitsNothing(sub Row) bool {
 }
 
 // AuthorizationRef names the row's automatic PIX at gateway A.
-func AuthorizationRef(sub Row) payments.AuthorizationRef {
-	return payments.AuthorizationRef{ID: Text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: Text(sub.GwaCustomerID)}
+func AuthorizationRef(sub Row) gateway.AuthorizationRef {
+	return gateway.AuthorizationRef{ID: Text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: Text(sub.GwaCustomerID)}
 }
 
 // LearnAuthorization keeps what the gateway tells of an authorization.
-func LearnAuthorization(r *Row, a *payments.PixAuthorization) {
+func LearnAuthorization(r *Row, a *gateway.PixAuthorization) {
 	if a == nil {
 		return
 	}
@@ -71,8 +71,8 @@ func (st Status) StandIn(sub Row) Row {
 }
 
 // Running reports whether a subscription at its gateway gives access.
-func Running(status payments.RemoteStatus) bool {
-	return status == payments.RemoteActive || status == payments.RemoteTrialing
+func Running(status gateway.RemoteStatus) bool {
+	return status == gateway.RemoteActive || status == gateway.RemoteTrialing
 }
 
 // IsMissing reports whether the error says that there is no such thing.
@@ -102,7 +102,7 @@ func Latest(known, told *time.Time) *time.Time {
 // Stopped reports whether the recurrence was deleted on our order, or is to be, so that
 // nothing it tells of its charges moves a date or counts.
 func Stopped(sub Row) bool {
-	return sub.CancelAtPeriodEnd && sub.Gateway == string(payments.GWA) || EndsThere(sub)
+	return sub.CancelAtPeriodEnd && sub.Gateway == string(gateway.GWA) || EndsThere(sub)
 }
 
 // Stops reports whether something at gateway A, or at either when the subscription was
@@ -136,8 +136,8 @@ func EndsThere(sub Row) bool {
 // simply go on: gateway B takes the end back, and a period that was paid once has
 // nothing that would have to be taken back. Gateway A cannot undo a deletion.
 func Resumable(sub Row) bool {
-	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !EndsThere(sub))
+	once := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
+	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(gateway.GWB) && !EndsThere(sub))
 }
 
 // StartsFree reports whether the first charge lies ahead: a trial, or a promo code
@@ -155,7 +155,7 @@ func LatestOf(t time.Time, other *time.Time) time.Time {
 }
 
 // LearnPix keeps what the gateway tells of a PIX code.
-func LearnPix(r *Row, pix *payments.PixCharge) {
+func LearnPix(r *Row, pix *gateway.PixCharge) {
 	if pix == nil {
 		return
 	}
@@ -169,7 +169,7 @@ func LearnPix(r *Row, pix *payments.PixCharge) {
 
 // RemoteID is the subscription's id at its gateway, "" while it is not known.
 func RemoteID(sub Row) string {
-	if sub.Gateway == string(payments.GWA) {
+	if sub.Gateway == string(gateway.GWA) {
 		return Text(sub.GwaSubscriptionID)
 	}
 	return Text(sub.GwbSubscriptionID)

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"marquee/modules/accounts"
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/money"
 )
 
 // TermsOf is what the gateway is asked for, and by which it is searched after a
 // crash.
-func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
-	return payments.SubscriptionTerms{
+func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
+	return gateway.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: Text(sub.GwbPriceID),
 		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
 		FirstDue: s.FirstDue(sub),
@@ -36,16 +36,16 @@ func (s *Calendar) FirstDue(sub Row) time.Time {
 
 // Certain reports whether the error says that the gateway did nothing.
 func Certain(err error) bool {
-	if errors.Is(err, payments.ErrOutcomeUnknown) {
+	if errors.Is(err, gateway.ErrOutcomeUnknown) {
 		return false
 	}
-	var rejected *payments.Rejected
-	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, payments.ErrGatewayMissing)
+	var rejected *gateway.Rejected
+	return errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, gateway.ErrMissing)
 }
 
 // PayerOf is a customer as the gateways know payers.
-func PayerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
-	return payments.Payer{
+func PayerOf(c accounts.Customer, name gateway.Name) gateway.Payer {
+	return gateway.Payer{
 		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(name)],
 		Name: c.FullName, Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
 	}
@@ -58,7 +58,7 @@ const discountedDays = 30
 // ChargesFirstMonth reports whether the first month is a payment of its own: a
 // card at gateway A with a promo code.
 func (*Calendar) ChargesFirstMonth(sub Row) bool {
-	return sub.FirstAmountCents != nil && sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard)
+	return sub.FirstAmountCents != nil && sub.Gateway == string(gateway.GWA) && sub.PaymentMethod == string(gateway.MethodCard)
 }
 
 // Smallest PIX charges at gateway A (section 5), and charges of any kind at gateway
@@ -69,8 +69,8 @@ const MinPixGWA = money.Cents(500)
 const MinGWB = money.Cents(50)
 
 // AuthorizationOf is what gateway A is asked for to authorize an automatic PIX.
-func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
-	return payments.AuthorizationTerms{
+func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.AuthorizationTerms {
+	return gateway.AuthorizationTerms{
 		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
 		FirstAmount: PixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
 		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
@@ -79,9 +79,9 @@ func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer pay
 
 // PixTermsOf is what the gateway is asked for, and by which it is searched after
 // a crash.
-func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
-	return payments.PixTerms{
-		Reference: sub.ID, Kind: payments.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,
+func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.PixTerms {
+	return gateway.PixTerms{
+		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,
 		DueDate: StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
 	}
 }
@@ -96,16 +96,16 @@ func PixAmount(sub Row) money.Cents {
 
 // PayerOfRow is the payer as the row knows him; his data are only asked for
 // where they still are.
-func (s *Reads) PayerOfRow(ctx context.Context, sub Row) payments.Payer {
+func (s *Reads) PayerOfRow(ctx context.Context, sub Row) gateway.Payer {
 	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
 	if err != nil {
 		customer = accounts.Customer{ID: sub.CustomerID}
 	}
-	payer := PayerOf(customer, payments.GatewayName(sub.Gateway))
-	if sub.Gateway == string(payments.GWA) && sub.GwaCustomerID != nil {
+	payer := PayerOf(customer, gateway.Name(sub.Gateway))
+	if sub.Gateway == string(gateway.GWA) && sub.GwaCustomerID != nil {
 		payer.GatewayID = *sub.GwaCustomerID
 	}
-	if sub.Gateway == string(payments.GWB) && sub.GwbCustomerID != nil {
+	if sub.Gateway == string(gateway.GWB) && sub.GwbCustomerID != nil {
 		payer.GatewayID = *sub.GwbCustomerID
 	}
 	return payer

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
@@ -23,12 +23,12 @@ import (
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
 // none.
-func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (lifecycle.Row, string, error) {
+func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	pix := sub.PaymentMethod == string(payments.MethodPix)
+	pix := sub.PaymentMethod == string(gateway.MethodPix)
 	if sub.IntentOpen && lifecycle.Status(sub.Status) == lifecycle.Pending && !pix {
 		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, sub)
 	}
@@ -53,7 +53,7 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only paymen
 
 // currentAt is the customer's live subscription: 404 without one, 400 when it is
 // with the other gateway; "" stands for either.
-func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (lifecycle.Row, error) {
+func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, error) {
 	sub, err := s.reads.Current(ctx, customerID)
 	if err == nil && only != "" && sub.Gateway != string(only) {
 		return lifecycle.Row{}, fault.Bad("Your subscription is not with this gateway.")

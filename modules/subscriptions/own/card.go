@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -20,26 +20,26 @@ import (
 // without one, 400 when it is with the other gateway, is not paid by card, or the
 // card is refused. At gateway B, what a failed renewal left open is then paid with
 // it; the text tells how that went.
-func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payments.GatewayName, card payments.Instrument) (lifecycle.Row, string, error) {
+func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name, card gateway.Instrument) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	if sub.PaymentMethod != string(payments.MethodCard) {
+	if sub.PaymentMethod != string(gateway.MethodCard) {
 		return lifecycle.Row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
 	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
 		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(sub))
 	}
-	gateway, err := s.payments.Gateway(name)
+	gw, err := s.payments.Gateway(name)
 	if err != nil {
-		return lifecycle.Row{}, "", payments.FaultOf(err)
+		return lifecycle.Row{}, "", gateway.FaultOf(err)
 	}
 	field := "credit_card"
-	if name == payments.GWB {
+	if name == gateway.GWB {
 		field = "payment_method_id"
 	}
-	_, err = gateway.ChangeCard(ctx, payments.CardChange{
+	_, err = gw.ChangeCard(ctx, gateway.CardChange{
 		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), Payer: s.reads.PayerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
@@ -51,28 +51,28 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payme
 	if sub.PaymentFailures == 0 && lifecycle.Status(sub.Status) != lifecycle.Suspended {
 		return sub, cardChanged, nil
 	}
-	return s.payOpen(ctx, gateway, sub)
+	return s.payOpen(ctx, gw, sub)
 }
 
 const cardChanged = "The card was changed."
 
 func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	if errors.As(err, &declined) {
 		return fault.Bad("%s", declined.Message).WithField(field)
 	}
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	if errors.As(err, &rejected) {
 		return fault.Bad("The payment gateway did not accept this card.").WithField(field).WithCause(err)
 	}
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe anew.").WithCause(err)
 	}
 	return s.payments.Refused(ctx, "change card", err)
 }
 
 // payOpen tries the open invoice with the new card.
-func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (lifecycle.Row, string, error) {
+func (s *Own) payOpen(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	attempt := intent.Ref{Kind: intent.OpenInvoice, Subject: sub.ID, Item: objectid.New().String()}
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		return s.intents.OpenTx(ctx, tx, intent.Opening{
@@ -89,8 +89,8 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub lifecyc
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	paid, open, err := gateway.PayOpenInvoice(call, invoiceOf(sub, attempt))
-	var declined *payments.Declined
+	paid, open, err := gw.PayOpenInvoice(call, invoiceOf(sub, attempt))
+	var declined *gateway.Declined
 	switch {
 	case errors.As(err, &declined):
 		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, s.endInvoice(ctx, attempt, intent.Declined)
@@ -100,7 +100,7 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub lifecyc
 	case err != nil:
 		_ = s.payments.Refused(ctx, "pay open invoice", err)
 		return sub, cardChanged + " What is open is being paid with it.", s.intents.NotKnown(ctx, attempt, err)
-	case !open || paid.Status != payments.PaymentSettled:
+	case !open || paid.Status != gateway.PaymentSettled:
 		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Done)
 	}
 	if sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByCustomer, Invoice: &paid}); err != nil {
@@ -111,8 +111,8 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub lifecyc
 
 // invoiceOf is an attempt to pay what is open: its id is committed, and the same
 // attempt repeated is paid once.
-func invoiceOf(sub lifecycle.Row, attempt intent.Ref) payments.InvoicePayment {
-	return payments.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub)}
+func invoiceOf(sub lifecycle.Row, attempt intent.Ref) gateway.InvoicePayment {
+	return gateway.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub)}
 }
 
 func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.State) error {
@@ -134,22 +134,22 @@ func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 	if lifecycle.Status(sub.Status).Ended() || s.clock.Now().Sub(l.CreatedAt) > invoiceRepeats {
 		return intent.Settled, nil
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return 0, err
 	}
 	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
 		return 0, err
 	}
-	paid, open, err := gateway.PayOpenInvoice(ctx, invoiceOf(sub, intent.Ref{Item: l.Item}))
-	var declined *payments.Declined
+	paid, open, err := gw.PayOpenInvoice(ctx, invoiceOf(sub, intent.Ref{Item: l.Item}))
+	var declined *gateway.Declined
 	switch {
 	case errors.As(err, &declined):
 		return intent.Settled, nil
 	case err != nil:
 		return 0, err
 	case !open: // the attempt may have paid it
-		remote, err := gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
+		remote, err := gw.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 		if err != nil {
 			return 0, err
 		}
@@ -158,7 +158,7 @@ func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 		}
 		paid = *remote.LatestPayment
 	}
-	if paid.Status == payments.PaymentSettled {
+	if paid.Status == gateway.PaymentSettled {
 		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByRecovery, Invoice: &paid})
 	}
 	return intent.Settled, err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
@@ -49,7 +49,7 @@ func (h Handlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.Out
 
 // cancelOwn ends the caller's subscription now, or with its paid time; the text tells
 // which, and what paid time was thrown away.
-func (h Handlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (lifecycle.Row, string, error) {
+func (h Handlers) cancelOwn(ctx context.Context, in *cancelInput, only gateway.Name) (lifecycle.Row, string, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	if in.At != "" {
 		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
@@ -69,9 +69,9 @@ func (s *Own) endMessage(sub lifecycle.Row) string {
 
 type renewInput struct {
 	Body struct {
-		CreditCard      payments.CardBody          `json:"credit_card" required:"false"`
-		Holder          payments.CardHolderBody    `json:"credit_card_holder_info" required:"false"`
-		PaymentMethodID payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
+		CreditCard      gateway.CardBody          `json:"credit_card" required:"false"`
+		Holder          gateway.CardHolderBody    `json:"credit_card_holder_info" required:"false"`
+		PaymentMethodID gateway.PaymentMethodBody `json:"payment_method_id" required:"false"`
 	}
 }
 
@@ -115,7 +115,7 @@ func renewedOutput(out checkout.CardOutcome) (*httpapi.Output[renewedBody], erro
 		ID: sub.ID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status, PaymentMethod: sub.PaymentMethod,
 		StartedAt: httpapi.TimePtr(sub.StartedAt),
 	}}
-	if unknown := string(payments.OutcomeUnknown); out.PaymentStatus == unknown {
+	if unknown := string(gateway.OutcomeUnknown); out.PaymentStatus == unknown {
 		body.Info = &renewedInfo{PaymentStatus: unknown}
 	}
 	return httpapi.OK(body)
@@ -123,7 +123,7 @@ func renewedOutput(out checkout.CardOutcome) (*httpapi.Output[renewedBody], erro
 
 // ReadGWA is GET /gwa/subscription.
 func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
-	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
+	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, gateway.GWA)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 
 // CancelGWA is DELETE /gwa/subscription.
 func (h Handlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
-	sub, message, err := h.cancelOwn(ctx, in, payments.GWA)
+	sub, message, err := h.cancelOwn(ctx, in, gateway.GWA)
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +147,16 @@ func (h Handlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.En
 // this route, and at once what gives no access.
 func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	customer := httpapi.CallerOf(ctx).ID
-	sub, err := h.service.currentAt(ctx, customer, payments.GWB)
+	sub, err := h.service.currentAt(ctx, customer, gateway.GWB)
 	if err != nil {
 		return nil, err
 	}
 	var message string
 	if in.At == "" && lifecycle.Status(sub.Status) == lifecycle.Active {
-		sub, err = h.service.cancelAtPeriodEnd(ctx, customer, payments.GWB, true)
+		sub, err = h.service.cancelAtPeriodEnd(ctx, customer, gateway.GWB, true)
 		message = h.service.endMessage(sub)
 	} else {
-		sub, message, err = h.cancelOwn(ctx, in, payments.GWB)
+		sub, message, err = h.cancelOwn(ctx, in, gateway.GWB)
 	}
 	if err != nil {
 		return nil, err
@@ -166,29 +166,29 @@ func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.En
 
 type cardGWAInput struct {
 	Body struct {
-		CreditCard payments.CardBody       `json:"credit_card" required:"false"`
-		Holder     payments.CardHolderBody `json:"credit_card_holder_info" required:"false"`
+		CreditCard gateway.CardBody       `json:"credit_card" required:"false"`
+		Holder     gateway.CardHolderBody `json:"credit_card_holder_info" required:"false"`
 	}
 }
 
 // ChangeCardGWA is PUT /gwa/subscription/credit-card.
 func (h Handlers) ChangeCardGWA(ctx context.Context, in *cardGWAInput) (*lifecycle.Envelope, error) {
 	r := renewal{card: in.Body.CreditCard, holder: in.Body.Holder, remoteIP: httpapi.ClientIP(ctx)}
-	return h.changeCard(ctx, payments.GWA, r)
+	return h.changeCard(ctx, gateway.GWA, r)
 }
 
 type cardGWBInput struct {
 	Body struct {
-		PaymentMethodID payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
+		PaymentMethodID gateway.PaymentMethodBody `json:"payment_method_id" required:"false"`
 	}
 }
 
 // ChangeCardGWB is PUT /gwb/subscription/payment-method.
 func (h Handlers) ChangeCardGWB(ctx context.Context, in *cardGWBInput) (*lifecycle.Envelope, error) {
-	return h.changeCard(ctx, payments.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
+	return h.changeCard(ctx, gateway.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
 }
 
-func (h Handlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*lifecycle.Envelope, error) {
+func (h Handlers) changeCard(ctx context.Context, name gateway.Name, r renewal) (*lifecycle.Envelope, error) {
 	card, err := r.instrument(name)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -20,7 +20,7 @@ import (
 // gateway tells of the deleting changes nothing, and a job in the same commit deletes.
 // 409 when nothing is paid; with anyPeriod not while gateway B has a period, paid or
 // not, that can end.
-func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only payments.GatewayName, anyPeriod bool) (lifecycle.Row, error) {
+func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name, anyPeriod bool) (lifecycle.Row, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, err
@@ -42,7 +42,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	before := sub
 	if sub.GwbSubscriptionID != nil && !lifecycle.EndsThere(sub) { // also where the row says so already: a resumption may be under way
 		told, err = s.calls.SetPeriodEnd(ctx, sub, true)
-		if errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
+		if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
 			err = s.calls.ProvedMissing(ctx, sub, err)
 		}
 		if err != nil {
@@ -94,7 +94,7 @@ func errNothingPaid() error {
 func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
 	err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
-		if r.Gateway == string(payments.GWA) {
+		if r.Gateway == string(gateway.GWA) {
 			r.NextBillingDate = nil
 		}
 	})

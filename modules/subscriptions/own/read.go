@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/charges"
@@ -25,7 +25,7 @@ func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub lifecycl
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	if sub.Gateway != string(payments.GWB) {
+	if sub.Gateway != string(gateway.GWB) {
 		return lifecycle.Row{}, "", fault.Bad("Your subscription is not with this gateway.")
 	}
 	if httpapi.HeadOnly(ctx) {
@@ -34,7 +34,7 @@ func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub lifecycl
 	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
 		return s.checkout.ReadRenewal(ctx, sub, waiting, err)
 	}
-	if lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(payments.MethodCard) {
+	if lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
 		return sub, "", nil
 	}
 	resolved, clientSecret, err := s.recovery.Resolve(ctx, sub)
@@ -69,7 +69,7 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 	if err != nil {
 		return pixShown{}, err
 	}
-	if sub.PaymentMethod != string(payments.MethodPix) {
+	if sub.PaymentMethod != string(gateway.MethodPix) {
 		return pixShown{}, fault.Bad("Your pending subscription is not paid by PIX.")
 	}
 	if sub.PixPayload == nil {
@@ -163,7 +163,7 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 }
 
 func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (settle.Answer, error) {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gateway, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return settle.Answer{}, err
 	}

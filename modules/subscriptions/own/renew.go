@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
@@ -14,9 +14,9 @@ import (
 // renewal is what a customer renews with: a card for gateway A, or a card's token
 // for gateway B.
 type renewal struct {
-	card     payments.CardBody
-	holder   payments.CardHolderBody
-	token    payments.PaymentMethodBody
+	card     gateway.CardBody
+	holder   gateway.CardHolderBody
+	token    gateway.PaymentMethodBody
 	remoteIP string
 }
 
@@ -36,11 +36,11 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 	if status := lifecycle.Status(old.Status); status != lifecycle.Active && status != lifecycle.Pending {
 		return checkout.CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
-	if r.empty() && lifecycle.Resumable(old) && old.Gateway == string(payments.GWB) {
+	if r.empty() && lifecycle.Resumable(old) && old.Gateway == string(gateway.GWB) {
 		return s.resumeOwn(ctx, old)
 	}
 	o := checkout.CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
-	if o.Instrument, err = r.instrument(payments.GatewayName(old.Gateway)); err != nil {
+	if o.Instrument, err = r.instrument(gateway.Name(old.Gateway)); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	if old.IntentOpen {
@@ -54,13 +54,13 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 			return checkout.CardOutcome{}, err
 		}
 	}
-	if lifecycle.Status(old.Status) == lifecycle.Pending && old.PaymentMethod == string(payments.MethodPix) {
+	if lifecycle.Status(old.Status) == lifecycle.Pending && old.PaymentMethod == string(gateway.MethodPix) {
 		if old, err = s.dropForRenewal(ctx, old); err != nil {
 			return checkout.CardOutcome{}, err
 		}
 	}
 	subscribe := s.checkout.SubscribeGWB
-	if old.Gateway == string(payments.GWA) {
+	if old.Gateway == string(gateway.GWA) {
 		subscribe = s.checkout.SubscribeGWA
 	}
 	out, err := subscribe(ctx, o)
@@ -117,10 +117,10 @@ func (s *Own) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.
 // empty reports whether the request holds no card data at all.
 func (r renewal) empty() bool { return !r.card.Given() && !r.holder.Given() && !r.token.Given() }
 
-func (r renewal) instrument(gateway payments.GatewayName) (payments.Instrument, error) {
-	i := payments.Instrument{RemoteIP: r.remoteIP}
+func (r renewal) instrument(gw gateway.Name) (gateway.Instrument, error) {
+	i := gateway.Instrument{RemoteIP: r.remoteIP}
 	var err error
-	if gateway == payments.GWB {
+	if gw == gateway.GWB {
 		i.PaymentMethodID, err = r.token.Read()
 		return i, err
 	}

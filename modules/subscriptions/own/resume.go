@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/checkout"
@@ -23,8 +23,8 @@ import (
 func (s *Own) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
 	if sub.GwbSubscriptionID != nil {
 		_, err := s.calls.SetPeriodEnd(ctx, sub, false)
-		var rejected *payments.Rejected
-		if errors.Is(err, payments.ErrGatewayMissing) || errors.As(err, &rejected) {
+		var rejected *gateway.Rejected
+		if errors.Is(err, gateway.ErrMissing) || errors.As(err, &rejected) {
 			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.calendar.Day(*sub.ExpiresAt)).WithCause(err)
 		}
 		if err != nil {
@@ -84,7 +84,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOu
 	}
 	sub.Status = string(lifecycle.Pending)
 	return checkout.CardOutcome{
-		Sub: sub, PaymentStatus: string(payments.OutcomeUnknown),
+		Sub: sub, PaymentStatus: string(gateway.OutcomeUnknown),
 		Message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",
 	}, nil
 }
@@ -103,7 +103,7 @@ func (s *Own) resumeWaits(ctx context.Context, sub lifecycle.Row) error {
 // LookAtResume takes the end back once more, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
 func (s *Own) LookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = payments.Background(ctx)
+	ctx = gateway.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil || !lifecycle.Resumable(sub) {
 		return intent.Settled, err

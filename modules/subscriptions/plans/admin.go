@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -98,10 +98,10 @@ func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change f
 // syncPlanNow makes product and price of gateway B say what the plan says, also
 // when we believe they do: somebody may have changed them at the gateway.
 func (s *Plans) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gw, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
-		return payments.FaultOf(err)
+		return gateway.FaultOf(err)
 	}
-	_, err = s.pushPlan(ctx, gateway, p)
+	_, err = s.pushPlan(ctx, gw, p)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
@@ -148,7 +148,7 @@ func planMoveIntent(id objectid.ID) intent.Ref {
 
 // LookAtPlanMove asks again for a move whose call had no answer.
 func (s *Plans) LookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	left, err := s.askForMove(payments.Background(ctx), l.Subject)
+	left, err := s.askForMove(gateway.Background(ctx), l.Subject)
 	if left == nil && calls.IsGatewaysFault(err) {
 		return intent.Settled, nil // it ended as refused
 	}
@@ -181,7 +181,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle
 	if err == nil {
 		return nil, s.keepMove(ctx, sub, move, plan)
 	}
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return nil, errors.Join(err, s.endMove(ctx, move, moveRefused))
 	}
 	if !asked || lifecycle.Certain(err) {
@@ -211,16 +211,16 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 func (s *Plans) changePrice(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return plan, false, err
 	}
-	if gateway.Name() == payments.GWB {
-		if plan, err = s.SyncPlan(ctx, gateway, plan); err != nil {
+	if gw.Name() == gateway.GWB {
+		if plan, err = s.SyncPlan(ctx, gw, plan); err != nil {
 			return plan, false, err
 		}
 	}
-	return plan, true, gateway.ChangePrice(ctx, payments.PriceChange{
+	return plan, true, gw.ChangePrice(ctx, gateway.PriceChange{
 		SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), PriceID: lifecycle.Text(plan.GwbPriceID),
 		Amount: money.Cents(plan.AmountCents), Description: plan.Name,
 	})
@@ -248,7 +248,7 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 		}
 		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
-			if r.Gateway == string(payments.GWB) {
+			if r.Gateway == string(gateway.GWB) {
 				r.GwbPriceID = plan.GwbPriceID
 			}
 		})
@@ -266,13 +266,13 @@ func (s *Plans) endMove(ctx context.Context, move planMove, state string) error 
 
 // moveFault words why a move was not made.
 func (s *Plans) moveFault(ctx context.Context, err error) error {
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	switch {
-	case errors.Is(err, payments.ErrGatewayMissing):
+	case errors.Is(err, gateway.ErrMissing):
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it, and have the customer subscribe anew.").WithCause(err)
 	case errors.As(err, &rejected):
 		return fault.Bad("The payment gateway did not accept the price of this plan.").WithField("plan_id").WithCause(err)
-	case errors.Is(err, payments.ErrOutcomeUnknown):
+	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
 			Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
 			Message: "The payment gateway did not answer in time. The subscription moves to the plan as soon as the gateway confirms the price.",

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
@@ -34,7 +34,7 @@ func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsd
 
 // SyncPlan makes the plan's price known at gateway B if it is not, or if the
 // amount has changed since.
-func (s *Plans) SyncPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
 		return p, nil
 	}
@@ -43,15 +43,15 @@ func (s *Plans) SyncPlan(ctx context.Context, gateway payments.Gateway, p subscr
 
 // pushPlan asks gateway B for the plan's product and price, makes what is
 // missing there, and keeps the ids.
-func (s *Plans) pushPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
-	terms := payments.PlanTerms{
+func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+	terms := gateway.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
 		ProductID: lifecycle.Text(p.GwbProductID), PriceID: lifecycle.Text(p.GwbPriceID),
 	}
 	if p.GwbPriceAmountCents != nil {
 		terms.PriceAmount = money.Cents(*p.GwbPriceAmountCents)
 	}
-	ids, err := gateway.SyncPlan(ctx, terms)
+	ids, err := gw.SyncPlan(ctx, terms)
 	if err != nil {
 		return p, s.payments.Refused(ctx, "synchronise plan", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
@@ -16,10 +17,10 @@ import (
 )
 
 // endedAuthorizations say what the gateway's word makes of a row that runs.
-var endedAuthorizations = map[payments.AuthorizationStatus]lifecycle.Action{
-	payments.AuthorizationRefused:   lifecycle.AuthorizationCancelled,
-	payments.AuthorizationCancelled: lifecycle.AuthorizationCancelled,
-	payments.AuthorizationExpired:   lifecycle.AuthorizationExpired,
+var endedAuthorizations = map[gateway.AuthorizationStatus]lifecycle.Action{
+	gateway.AuthorizationRefused:   lifecycle.AuthorizationCancelled,
+	gateway.AuthorizationCancelled: lifecycle.AuthorizationCancelled,
+	gateway.AuthorizationExpired:   lifecycle.AuthorizationExpired,
 }
 
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
@@ -37,21 +38,21 @@ func (s *Reconciler) FollowAuthorization(ctx context.Context, a webhooks.Refused
 	if err != nil {
 		return err
 	}
-	return s.finishAsked(ctx, payments.GWA, a.EventID, sub.ID, ignored)
+	return s.finishAsked(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
 }
 
 func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored string, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return "an identifier of another subscription", nil
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return "", err
 	}
 	ref := lifecycle.AuthorizationRef(sub)
 	ref.ID = a.AuthorizationID
-	auth, err := gateway.ReadPixAuthorization(ctx, ref)
-	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && auth.Status != payments.AuthorizationActive {
+	auth, err := gw.ReadPixAuthorization(ctx, ref)
+	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationActive {
 		s.log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
 			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
 		return payments.NotAsIsTold, nil
@@ -72,7 +73,7 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told 
 	if sub.GwaPixAuthID == nil {
 		return payments.NotAsIsTold, nil
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gateway, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return "", err
 	}

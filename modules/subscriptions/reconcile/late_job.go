@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/objectid"
@@ -21,14 +22,14 @@ func (s *Reconciler) lookLater(ctx context.Context, a settle.LateMoneyArgs, why 
 	if err == nil && !again {
 		s.log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return s.finishAsked(ctx, payments.GWA, a.EventID, a.SubscriptionID, payments.NotAsIsTold)
+		return s.finishAsked(ctx, gateway.GWA, a.EventID, a.SubscriptionID, payments.NotAsIsTold)
 	}
 	return err
 }
 
 // lookAgain has a payment looked for once more after a pause; false: that was the last look.
 func (s *Reconciler) lookAgain(ctx context.Context, a settle.LateMoneyArgs) (bool, error) {
-	pause, again := payments.LivePause(a.Misses)
+	pause, again := gateway.LivePause(a.Misses)
 	if !again {
 		return false, nil
 	}
@@ -45,18 +46,18 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		return err
 	}
 	reference := sub.ID
-	charge, err := s.reads.ChargeOf(ctx, s.pool, payments.Event{Gateway: payments.GWA, Reference: a.ChargeID, Payment: &payments.Payment{ID: a.PaymentID}})
+	charge, err := s.reads.ChargeOf(ctx, s.pool, gateway.Event{Gateway: gateway.GWA, Reference: a.ChargeID, Payment: &gateway.Payment{ID: a.PaymentID}})
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
 	if charge != nil && charge.SubscriptionID == sub.ID {
 		reference = charge.ID
 	}
-	remote, err := s.payments.ReadSettled(ctx, payments.GWA, a.PaymentID, reference)
+	remote, err := s.payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, reference)
 	if err == nil {
 		err = s.confirmRecurrence(ctx, sub, remote.SubscriptionGatewayID)
 	}
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return s.lookLater(ctx, a, err)
 	}
 	if err != nil {
@@ -74,8 +75,8 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 	if told := a.SettledAt; told != nil && remote.SettledAt != nil && lifecycle.StartOfDay(*told, s.cfg.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt, s.cfg.Zone)) {
 		remote.SettledAt = told
 	}
-	e := payments.Event{
-		Gateway: payments.GWA, ID: a.EventID, Type: payments.ReadLive, Kind: payments.PaymentWasSettled, CreatedAt: s.clock.Now(),
+	e := gateway.Event{
+		Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, CreatedAt: s.clock.Now(),
 		SubscriptionID: remote.SubscriptionGatewayID, AuthorizationID: a.AuthorizationID, Reference: reference, Payment: &remote,
 	}
 	if a.First {
@@ -89,7 +90,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		if err != nil {
 			return err
 		}
-		return s.payments.FinishAskedTx(ctx, tx, payments.GWA, a.EventID, result)
+		return s.payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
 	})
 }
 
@@ -103,7 +104,7 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	}
 	for _, id := range untrue {
 		s.log.WarnContext(ctx, "payment that the gateway does not show counts no more", slog.String("subscription_id", sub.ID.String()), slog.String("payment_id", id))
-		if err := s.payments.UncountUnshownTx(ctx, tx, payments.GWA, id); err != nil {
+		if err := s.payments.Cases().UncountUnshownTx(ctx, tx, gateway.GWA, id); err != nil {
 			return err
 		}
 	}
@@ -112,17 +113,17 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 
 // finishAsked tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
-func (s *Reconciler) finishAsked(ctx context.Context, gateway payments.GatewayName, event string, id objectid.ID, ignored string) error {
+func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event string, id objectid.ID, ignored string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.db.GetSubscription(ctx, tx, id)
 		if err != nil {
 			return fmt.Errorf("read subscription: %w", err)
 		}
-		r := payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
+		r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
 		if ignored != "" {
-			r.Status = payments.ResultIgnored
+			r.Status = gateway.ResultIgnored
 		}
-		return s.payments.FinishAskedTx(ctx, tx, gateway, event, r)
+		return s.payments.FinishAskedTx(ctx, tx, gw, event, r)
 	})
 }
 
@@ -132,7 +133,7 @@ func (s *Reconciler) confirmRecurrence(ctx context.Context, sub lifecycle.Row, r
 	if recurrence == "" || recurrence == lifecycle.RemoteID(sub) {
 		return nil
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gateway, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -46,11 +47,11 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 	}
 	var failed error
 	for _, sub := range silent {
-		name := payments.GatewayName(sub.Gateway)
+		name := gateway.Name(sub.Gateway)
 		if !o.Of(name) {
 			continue
 		}
-		if err := s.payments.Pace(ctx, name); err != nil {
+		if err := s.payments.Comparison().Pace(ctx, name); err != nil {
 			return errors.Join(failed, err)
 		}
 		report.Asked++
@@ -67,7 +68,7 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 			report.Add(f)
 		}
 		failed = errors.Join(failed, err)
-		if errors.Is(err, payments.ErrUnavailable) {
+		if errors.Is(err, gateway.ErrUnavailable) {
 			return failed // the gateway is down, or its quota is used up
 		}
 	}
@@ -78,24 +79,24 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 // the run is dry. Ended reports that it is gone there.
 func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return f, false, err
 	}
 	read := s.calls.ReadRunning
 	if dryRun {
-		read = func(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.RemoteSubscription, error) {
+		read = func(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
 			return gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 		}
 	}
-	remote, err := read(ctx, gateway, sub)
-	if errors.Is(err, calls.ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+	remote, err := read(ctx, gw, sub)
+	if errors.Is(err, calls.ErrMissingOnce) || errors.Is(err, gateway.ErrMissing) {
 		return f, false, nil // seen missing once
 	}
 	if err != nil {
 		return f, false, fmt.Errorf("read subscription %s: %w", sub.ID, err)
 	}
-	gone := remote.Status == payments.RemoteCanceled
+	gone := remote.Status == gateway.RemoteCanceled
 	if dryRun {
 		return f, gone, nil
 	}
@@ -116,7 +117,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 		if lifecycle.Status(locked.Status).Ended() {
 			return nil
 		}
-		if sub.Gateway == string(payments.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
+		if sub.Gateway == string(gateway.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
 			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
 		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByReconcile}, remote)

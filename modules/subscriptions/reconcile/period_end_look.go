@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/webhooks"
@@ -70,12 +70,12 @@ func (s *Reconciler) LookAtPeriodEnds(ctx context.Context, now time.Time) error 
 	ids, err := s.db.ListDuePeriodEnds(ctx, s.pool, &now)
 	failed := err
 	for _, id := range ids {
-		if err := s.payments.Pace(ctx, payments.GWB); err != nil {
+		if err := s.payments.Comparison().Pace(ctx, gateway.GWB); err != nil {
 			return errors.Join(failed, err)
 		}
-		err := s.lookAtPeriodEnd(payments.Background(ctx), id)
+		err := s.lookAtPeriodEnd(gateway.Background(ctx), id)
 		failed = errors.Join(failed, err)
-		if errors.Is(err, payments.ErrUnavailable) {
+		if errors.Is(err, gateway.ErrUnavailable) {
 			return failed
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Reconciler) LookAtPeriodEnds(ctx context.Context, now time.Time) error 
 // the row say the same: what stands there is what charges the customer. While a call or
 // an event changes the row meanwhile it reads again.
 func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gateway, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 }
 
 // agree writes what was read into the row, unless that has changed since before it.
-func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
+func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gateway.RemoteSubscription, missing bool) (written bool, err error) {
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, before.CustomerID, before.ID)
 		if err != nil {
@@ -127,7 +127,7 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote pay
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
-		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != payments.RemoteCanceled && remote.Status != payments.RemoteIncompleteExpired
+		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled && remote.Status != gateway.RemoteIncompleteExpired
 		err = s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			r.PeriodEndLookAt = nil
 			if follows {

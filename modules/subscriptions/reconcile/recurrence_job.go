@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -26,7 +27,7 @@ func (s *Reconciler) FollowRecurrence(ctx context.Context, a webhooks.Recurrence
 	if err != nil {
 		return err
 	}
-	return s.finishAsked(ctx, payments.GatewayName(sub.Gateway), a.EventID, sub.ID, ignored)
+	return s.finishAsked(ctx, gateway.Name(sub.Gateway), a.EventID, sub.ID, ignored)
 }
 
 func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored string, err error) {
@@ -36,22 +37,22 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	if lifecycle.RemoteID(sub) == "" {
 		return payments.NotAsIsTold, nil
 	}
-	if sub.Gateway == string(payments.GWB) {
+	if sub.Gateway == string(gateway.GWB) {
 		return "", s.lookAtPeriodEnd(ctx, sub.ID)
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return "", err
 	}
-	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
+	remote, err := s.calls.ReadRunning(ctx, gw, sub)
 	switch {
 	case err == calls.ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
 		return "the gateway does not find it, and is asked again in an hour", nil
 	case err != nil:
 		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
-	case remote.Status != payments.RemoteCanceled && a.Moved:
+	case remote.Status != gateway.RemoteCanceled && a.Moved:
 		return s.followDay(ctx, sub, remote)
-	case remote.Status != payments.RemoteCanceled:
+	case remote.Status != gateway.RemoteCanceled:
 		s.log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
 		return payments.NotAsIsTold, nil
 	}
@@ -70,7 +71,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 }
 
 // followDay learns on which day the recurrence charges next, as it was read.
-func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote payments.RemoteSubscription) (ignored string, err error) {
+func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored string, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {

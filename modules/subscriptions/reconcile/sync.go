@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/recovery"
@@ -19,7 +19,7 @@ import (
 // settles what it says (specification, Rules for login 4). A subscription whose
 // first call is still open is left to its recovery job.
 func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
-	ctx = payments.Background(ctx)
+	ctx = gateway.Background(ctx)
 	sub, err := s.reads.Current(ctx, customerID)
 	if lifecycle.IsMissing(err) || (err == nil && sub.IntentOpen) {
 		return nil
@@ -33,26 +33,26 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 		}
 		return err
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return err
 	}
-	card := sub.PaymentMethod == string(payments.MethodCard)
+	card := sub.PaymentMethod == string(gateway.MethodCard)
 	switch {
-	case card && lifecycle.Status(sub.Status) == lifecycle.Pending && sub.Gateway == string(payments.GWB):
+	case card && lifecycle.Status(sub.Status) == lifecycle.Pending && sub.Gateway == string(gateway.GWB):
 		_, _, err = s.recovery.Resolve(ctx, sub)
 		return err
 	case card && lifecycle.RemoteID(sub) != "":
-		return s.syncCard(ctx, gateway, sub)
+		return s.syncCard(ctx, gw, sub)
 	case lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PixPaymentID != nil:
-		return s.syncPix(ctx, gateway, sub)
+		return s.syncPix(ctx, gw, sub)
 	}
 	return nil
 }
 
-func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) error {
-	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) || (err == nil && charge.Payment.Status != payments.PaymentSettled) {
+func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
+	charge, err := gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
+	if errors.Is(err, gateway.ErrMissing) || (err == nil && charge.Payment.Status != gateway.PaymentSettled) {
 		return nil // unpaid codes end by their own job
 	}
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub 
 	return err
 }
 
-func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) error {
+func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) error {
 	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
 	if errors.Is(err, calls.ErrMissingOnce) {
 		return nil
@@ -92,7 +92,7 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub
 
 // followReadTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
-func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote payments.RemoteSubscription) error {
+func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
 	action, known := lifecycle.StatusActions[remote.Status]
 	if !known || action == lifecycle.GatewaySaysIncomplete {
 		return nil
@@ -101,14 +101,14 @@ func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	switch {
 	case action == lifecycle.GatewaySaysActive:
 		// Gateway A's "active" tells of the recurrence, not of its payments.
-		if sub.Gateway == string(payments.GWA) || lifecycle.Status(sub.Status) != lifecycle.Suspended {
+		if sub.Gateway == string(gateway.GWA) || lifecycle.Status(sub.Status) != lifecycle.Suspended {
 			return nil
 		}
 		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
 		c.Edit = func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
-	case action == lifecycle.GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
+	case action == lifecycle.GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
 		return nil
 	case action != lifecycle.GatewaySaysCancelled && lifecycle.EndsThere(sub):
 		return nil

@@ -3,17 +3,17 @@ package reconcile
 import (
 	"context"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
 // untrueTwins reads the payments that have paid the day of a charge, and of which only an
 // event has told: those that gateway A does not show are returned.
-func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p payments.Payment) ([]string, error) {
-	if lifecycle.Status(sub.Status).Ended() || sub.PaymentMethod == string(payments.MethodPix) {
+func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p gateway.Payment) ([]string, error) {
+	if lifecycle.Status(sub.Status).Ended() || sub.PaymentMethod == string(gateway.MethodPix) {
 		return nil, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, s.pool, payments.GWA, sub.ID, p)
+	twins, err := s.payments.PaidFor(ctx, s.pool, gateway.GWA, sub.ID, p)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p payme
 	for _, t := range twins {
 		shown := t.Shown
 		if !shown {
-			if shown, err = s.payments.IsShown(ctx, payments.GWA, t.PaymentID); err != nil {
+			if shown, err = s.payments.Comparison().IsShown(ctx, gateway.GWA, t.PaymentID); err != nil {
 				return nil, err
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/postgres"
@@ -16,28 +16,28 @@ import (
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
 func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return err
 	}
 	if sub.GwaPixAuthID != nil {
-		return s.dropAuthorization(ctx, gateway, sub, by, source)
+		return s.dropAuthorization(ctx, gw, sub, by, source)
 	}
 	if sub.PixPaymentID == nil {
 		return s.End(ctx, sub, by, source)
 	}
-	err = gateway.CancelPix(ctx, *sub.PixPaymentID, sub.ID)
+	err = gw.CancelPix(ctx, *sub.PixPaymentID, sub.ID)
 	switch {
-	case errors.Is(err, payments.ErrAlreadyPaid):
-		charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
+	case errors.Is(err, gateway.ErrAlreadyPaid):
+		charge, err := gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 		if err != nil {
 			return err
 		}
 		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Pix: &charge})
 		return err
-	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == lifecycle.Replaced:
+	case err != nil && !errors.Is(err, gateway.ErrMissing) && by == lifecycle.Replaced:
 		return s.EndLater(ctx, sub, source, err)
-	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
+	case err != nil && !errors.Is(err, gateway.ErrMissing):
 		return err
 	}
 	return s.End(ctx, sub, by, source)
@@ -45,16 +45,16 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycl
 
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
-func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
-	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
-	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+	auth, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err
 	}
-	if err == nil && auth.Status == payments.AuthorizationActive {
+	if err == nil && auth.Status == gateway.AuthorizationActive {
 		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Auth: &auth})
 		return err
 	}
-	err = gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	err = gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	if err != nil && by == lifecycle.Replaced {
 		return s.EndLater(ctx, sub, source, err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
@@ -52,7 +52,7 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
-	waits := lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(payments.MethodPix) && !sub.IntentOpen
+	waits := lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(gateway.MethodPix) && !sub.IntentOpen
 	return waits && !s.calendar.PixDue(sub).After(s.clock.Now())
 }
 
@@ -62,7 +62,7 @@ func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
 
 // LookAtEnd ends at the gateway whatever of a subscription is to end there.
 func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = payments.Background(ctx)
+	ctx = gateway.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	switch {
 	case err != nil:

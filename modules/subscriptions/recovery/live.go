@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
@@ -19,27 +19,27 @@ import (
 const riskLife = 7 * 24 * time.Hour
 
 // FirstMonthOf is what gateway A is asked for to charge a first month that a promo code lowered.
-func (s *Recovery) FirstMonthOf(sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
-	return payments.CardTerms{
-		Reference: sub.ID, Kind: payments.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,
+func (s *Recovery) FirstMonthOf(sub lifecycle.Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.CardTerms {
+	return gateway.CardTerms{
+		Reference: sub.ID, Kind: gateway.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,
 	}
 }
 
 // askFirstMonth looks for the charge of the first month and for the recurrence, and
 // makes the latter when only the former is there, and it is proved that the call of
 // the request made none: the gateway's search may lag.
-func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (settle.Answer, error) {
-	charge, ok, err := gateway.FindCardCharge(ctx, s.FirstMonthOf(sub, plan, payer))
+func (s *Recovery) askFirstMonth(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, plan subscriptionsdb.Plan, payer gateway.Payer, l *intent.Look) (settle.Answer, error) {
+	charge, ok, err := gw.FindCardCharge(ctx, s.FirstMonthOf(sub, plan, payer))
 	if err != nil || !ok {
 		return settle.Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
 	}
 	a := settle.Answer{Source: lifecycle.ByRecovery, Charge: &charge}
 	switch charge.Payment.Status {
-	case payments.PaymentPending:
+	case gateway.PaymentPending:
 		a.Open = s.calendar.Age(sub) < riskLife
 		a.Declined = !a.Open
 		return a, nil
-	case payments.PaymentSettled:
+	case gateway.PaymentSettled:
 	default:
 		// Access that has begun was paid for, and the money given back since: it goes on
 		// as any other whose payment is refunded.
@@ -48,12 +48,12 @@ func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, 
 			return a, nil
 		}
 	}
-	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
+	remote, ok, err := gw.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
 	if err != nil {
 		return settle.Answer{}, err
 	}
 	if !ok {
-		if charge.CardToken.Empty() || sub.HasChargeback || charge.Payment.Status != payments.PaymentSettled {
+		if charge.CardToken.Empty() || sub.HasChargeback || charge.Payment.Status != gateway.PaymentSettled {
 			return a, nil // whose money is disputed or back is charged no further
 		}
 		if !l.Proved {
@@ -64,9 +64,9 @@ func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, 
 			return settle.Answer{}, err
 		}
 		terms := s.calendar.TermsOf(sub, plan, payer)
-		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: settle.NoAddress}
-		remote, err = gateway.Subscribe(ctx, terms)
-		var declined *payments.Declined
+		terms.Instrument = gateway.Instrument{CardToken: charge.CardToken, RemoteIP: settle.NoAddress}
+		remote, err = gw.Subscribe(ctx, terms)
+		var declined *gateway.Declined
 		if errors.As(err, &declined) {
 			return a, nil // the month is paid, and the last
 		}
@@ -99,7 +99,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 	if err != nil {
 		return sub, "", err
 	}
-	open := a.Open || a.Remote.Outcome == payments.RequiresAction
+	open := a.Open || a.Remote.Outcome == gateway.RequiresAction
 	if !lifecycle.Running(a.Remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
 		if err := s.endDead(ctx, sub, *a.Remote); err != nil {
 			return sub, "", err
@@ -123,7 +123,7 @@ func (s *Recovery) LookNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 }
 
 func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (settle.Answer, error) {
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gateway, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
 		return settle.Answer{}, err
 	}
@@ -131,11 +131,11 @@ func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (settle.Answ
 	return ReadRemote(lifecycle.ByLiveRead, &remote), err
 }
 
-func (s *Recovery) endDead(ctx context.Context, sub lifecycle.Row, remote payments.RemoteSubscription) error {
-	if remote.Status == payments.RemoteCanceled || remote.Status == payments.RemoteIncompleteExpired {
+func (s *Recovery) endDead(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
+	if remote.Status == gateway.RemoteCanceled || remote.Status == gateway.RemoteIncompleteExpired {
 		return nil
 	}
-	gateway, err := s.payments.Gateway(payments.GWB)
+	gateway, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}
@@ -148,24 +148,24 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	if id == "" {
 		return false, nil
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(waiting.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(waiting.Gateway))
 	if err != nil {
 		return false, err
 	}
-	remote, err := gateway.ReadSubscription(ctx, id, waiting.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: it is deleted, and looked for after that
-		return false, gateway.CancelSubscription(ctx, id, waiting.ID)
+	remote, err := gw.ReadSubscription(ctx, id, waiting.ID)
+	if errors.Is(err, gateway.ErrMissing) { // one read ends nothing: it is deleted, and looked for after that
+		return false, gw.CancelSubscription(ctx, id, waiting.ID)
 	}
 	if err != nil {
 		return false, err
 	}
-	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == payments.PaymentSettled
-	if paid || lifecycle.Running(remote.Status) && waiting.Gateway == string(payments.GWB) {
+	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentSettled
+	if paid || lifecycle.Running(remote.Status) && waiting.Gateway == string(gateway.GWB) {
 		_, err = s.settler.Settle(ctx, waiting, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
 		return true, err
 	}
-	return false, gateway.CancelSubscription(ctx, id, waiting.ID)
+	return false, gw.CancelSubscription(ctx, id, waiting.ID)
 }
 
 // AsksLive reports whether a live read tells what became of a pending row.
-func AsksLive(sub lifecycle.Row) bool { return sub.Gateway == string(payments.GWB) && !sub.IntentOpen }
+func AsksLive(sub lifecycle.Row) bool { return sub.Gateway == string(gateway.GWB) && !sub.IntentOpen }

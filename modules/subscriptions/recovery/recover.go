@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -93,7 +93,7 @@ func (s *Recovery) Look(ctx context.Context, l *intent.Look) (intent.Answer, err
 	if !sub.IntentOpen {
 		return intent.Settled, nil
 	}
-	a, err := s.ask(payments.Background(ctx), sub, l)
+	a, err := s.ask(gateway.Background(ctx), sub, l)
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +114,7 @@ func (s *Recovery) Look(ctx context.Context, l *intent.Look) (intent.Answer, err
 
 // ask looks at the gateway for what the intent's call may have made.
 func (s *Recovery) ask(ctx context.Context, sub lifecycle.Row, l *intent.Look) (settle.Answer, error) {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return settle.Answer{}, err
 	}
@@ -124,17 +124,17 @@ func (s *Recovery) ask(ctx context.Context, sub lifecycle.Row, l *intent.Look) (
 	}
 	payer := s.reads.PayerOfRow(ctx, sub)
 	if sub.PixAutomatic {
-		auth, ok, err := gateway.FindPixAuthorization(ctx, s.calendar.AuthorizationOf(sub, plan, payer))
+		auth, ok, err := gw.FindPixAuthorization(ctx, s.calendar.AuthorizationOf(sub, plan, payer))
 		return settle.Answer{Source: lifecycle.ByRecovery, Auth: &auth, Nothing: !ok}, err
 	}
 	if s.calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
-		return s.askFirstMonth(ctx, gateway, sub, plan, payer, l)
+		return s.askFirstMonth(ctx, gw, sub, plan, payer, l)
 	}
-	if sub.PaymentMethod == string(payments.MethodPix) {
-		charge, ok, err := gateway.FindPix(ctx, s.calendar.PixTermsOf(sub, plan, payer))
+	if sub.PaymentMethod == string(gateway.MethodPix) {
+		charge, ok, err := gw.FindPix(ctx, s.calendar.PixTermsOf(sub, plan, payer))
 		return settle.Answer{Source: lifecycle.ByRecovery, Pix: &charge, Nothing: !ok}, err
 	}
-	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
+	remote, ok, err := gw.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
 	if err != nil || !ok {
 		return settle.Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
 	}
@@ -142,14 +142,14 @@ func (s *Recovery) ask(ctx context.Context, sub lifecycle.Row, l *intent.Look) (
 }
 
 // ReadRemote judges a card subscription that was read live.
-func ReadRemote(source lifecycle.Source, remote *payments.RemoteSubscription) settle.Answer {
+func ReadRemote(source lifecycle.Source, remote *gateway.RemoteSubscription) settle.Answer {
 	a := settle.Answer{Source: source, Remote: remote}
 	switch remote.Status {
-	case payments.RemoteCanceled, payments.RemoteIncompleteExpired:
+	case gateway.RemoteCanceled, gateway.RemoteIncompleteExpired:
 		a.Declined = true
-	case payments.RemoteIncomplete:
-		a.Declined = remote.Outcome == payments.RequiresPaymentMethod
-		a.Open = remote.Outcome == payments.OutcomeUnknown
+	case gateway.RemoteIncomplete:
+		a.Declined = remote.Outcome == gateway.RequiresPaymentMethod
+		a.Open = remote.Outcome == gateway.OutcomeUnknown
 	}
 	return a
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -34,25 +35,25 @@ func (s *Retries) AskAutomatic(ctx context.Context, sub lifecycle.Row, dryRun bo
 // unless the run is dry: its debits are refused, and nothing else would end it.
 func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.Text(sub.GwaPixAuthID)}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return f, false, err
 	}
 	read := s.calls.ReadAuthorization
 	if dryRun {
-		read = func(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.PixAuthorization, error) {
+		read = func(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.PixAuthorization, error) {
 			return gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 		}
 	}
-	auth, err := read(ctx, gateway, sub)
-	if errors.Is(err, calls.ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+	auth, err := read(ctx, gw, sub)
+	if errors.Is(err, calls.ErrMissingOnce) || errors.Is(err, gateway.ErrMissing) {
 		return f, false, nil // seen missing once
 	}
 	if err != nil {
 		return f, false, fmt.Errorf("read authorization of %s: %w", sub.ID, err)
 	}
 	switch auth.Status {
-	case payments.AuthorizationCancelled, payments.AuthorizationRefused, payments.AuthorizationExpired:
+	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused, gateway.AuthorizationExpired:
 	default:
 		return f, false, nil
 	}
@@ -79,7 +80,7 @@ func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) 
 	}
 	e, waits, err := s.debitAsEvent(ctx, sub, debit)
 	f.ID, f.Amount = *debit.GatewayPaymentID, e.Payment.Amount
-	if e.Kind == payments.PaymentWasSettled {
+	if e.Kind == gateway.PaymentWasSettled {
 		f.Kind = payments.MissedPayment
 	}
 	if err != nil || waits || dryRun {
@@ -87,7 +88,7 @@ func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) 
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		result, err := s.applier.ApplyEventTx(ctx, tx, e)
-		found = result.Status == payments.ResultApplied
+		found = result.Status == gateway.ResultApplied
 		return err
 	})
 	if err != nil {
@@ -98,30 +99,30 @@ func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) 
 
 // debitAsEvent reads a debit and says what its present state means. Waits: it falls
 // due only now, since its order came late.
-func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
+func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waits bool, err error) {
 	now := s.clock.Now()
-	e = payments.Event{
-		Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentHasFailed, Attempt: 1, CreatedAt: now,
-		AuthorizationID: lifecycle.Text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &payments.Payment{ID: *debit.GatewayPaymentID},
+	e = gateway.Event{
+		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentHasFailed, Attempt: 1, CreatedAt: now,
+		AuthorizationID: lifecycle.Text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &gateway.Payment{ID: *debit.GatewayPaymentID},
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return e, false, err
 	}
-	paid, err := gateway.ReadPayment(ctx, *debit.GatewayPaymentID, sub.ID)
+	paid, err := gw.ReadPayment(ctx, *debit.GatewayPaymentID, sub.ID)
 	switch {
-	case errors.Is(err, payments.ErrGatewayMissing):
-		e.Kind = payments.PaymentWasDeleted
+	case errors.Is(err, gateway.ErrMissing):
+		e.Kind = gateway.PaymentWasDeleted
 		return e, false, nil
 	case err != nil:
 		return e, false, fmt.Errorf("read payment of %s: %w", sub.ID, err)
 	}
 	e.Payment = &paid
 	switch paid.Status {
-	case payments.PaymentSettled:
-		e.Kind = payments.PaymentWasSettled
-	case payments.PaymentGone:
-		e.Kind = payments.PaymentWasDeleted
+	case gateway.PaymentSettled:
+		e.Kind = gateway.PaymentWasSettled
+	case gateway.PaymentGone:
+		e.Kind = gateway.PaymentWasDeleted
 	default:
 		waits = paid.DueDate == nil || paid.DueDate.Add(OverdueAfter).After(now)
 	}

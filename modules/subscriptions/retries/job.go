@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
@@ -40,7 +40,7 @@ func (s *Retries) LookAtRetry(ctx context.Context, l *intent.Look) (intent.Answe
 	if err != nil {
 		return 0, fmt.Errorf("cycle of a debit: %w", err)
 	}
-	return calls.UnderWay(s.askForRetry(payments.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
+	return calls.UnderWay(s.askForRetry(gateway.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
 }
 
 // askForRetry orders the next planned retry of a debit, from the day before its day on.
@@ -69,25 +69,25 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	case !s.collects(sub) || s.clock.Now().Before(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
-	gateway, err := s.payments.Gateway(payments.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return err
 	}
-	order, found, err := gateway.FindPixOrder(ctx, *d.GatewayPaymentID)
+	order, found, err := gw.FindPixOrder(ctx, *d.GatewayPaymentID)
 	if err != nil || !found {
 		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notShown(err)))
 	}
 	ordered := order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == next.RetryDate
 	switch {
-	case order.Status == payments.PixOrderOpen && ordered:
+	case order.Status == gateway.PixOrderOpen && ordered:
 		return s.keepRetry(ctx, sub, d, next.RetryDate, order)
-	case order.Status == payments.PixOrderOpen:
+	case order.Status == gateway.PixOrderOpen:
 		return nil // the bank has another day of it
-	case order.Status == payments.PixOrderDone:
+	case order.Status == gateway.PixOrderDone:
 		return s.heardOfDebit(ctx, sub, d)
-	case order.Status == payments.PixOrderCancelled || order.Final:
+	case order.Status == gateway.PixOrderCancelled || order.Final:
 		return s.debits.DropRetries(ctx, sub, d, order.Reason)
-	case order.Status != payments.PixOrderRefused:
+	case order.Status != gateway.PixOrderRefused:
 		return fmt.Errorf("debit of %s: an order of unknown state", id)
 	case ordered, open != nil && order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == open.RetryDate:
 		// The bank refused it, and its event was lost.
@@ -95,7 +95,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	case open != nil:
 		return nil // its order is not shown yet
 	}
-	return s.orderRetry(ctx, gateway, sub, d, *next, order)
+	return s.orderRetry(ctx, gw, sub, d, *next, order)
 }
 
 func notShown(err error) error {
@@ -112,7 +112,7 @@ func (s *Retries) collects(sub lifecycle.Row) bool {
 	return !sub.HasChargeback && (lifecycle.Status(sub.Status) == lifecycle.Active || unpaid)
 }
 
-func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry, refused payments.PixOrder) error {
+func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry, refused gateway.PixOrder) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
 		return err
@@ -120,9 +120,9 @@ func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 	if !claimed {
 		return calls.ErrDebitUnderWay
 	}
-	order, err := gateway.RetryPixOrder(ctx, payments.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.calendar.DayOf(r.RetryDate)})
+	order, err := gw.RetryPixOrder(ctx, gateway.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.calendar.DayOf(r.RetryDate)})
 	faultpoint.Hit("debit_retry.after_call")
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	switch {
 	case err == nil:
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
@@ -158,7 +158,7 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 	return claimed, nil
 }
 
-func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, order payments.PixOrder) error {
+func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, order gateway.PixOrder) error {
 	return s.debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		_, err := s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{

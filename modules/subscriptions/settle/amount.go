@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
@@ -80,7 +81,7 @@ func askedFor(sub lifecycle.Row, p Payment) money.Cents {
 // was asked for: it pays no period, and people decide. What a webhook of gateway A tells
 // was held against it before. Gateway B's invoices say themselves what they are of.
 func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	atA := sub.Gateway == string(payments.GWA)
+	atA := sub.Gateway == string(gateway.GWA)
 	if atA && p.Source == lifecycle.ByWebhook || !atA && !lifecycle.PaysOnce(sub) {
 		return false, nil
 	}
@@ -93,8 +94,8 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 		price = money.Cents(sub.PriceCents)
 	}
 	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedForeign, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
 	})
 	return true, err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -13,15 +13,15 @@ import (
 func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
 	c := lifecycle.Change{Source: a.Source}
 	switch a.Auth.Status {
-	case payments.AuthorizationActive:
+	case gateway.AuthorizationActive:
 		c.Action = lifecycle.AuthorizationActivated
 		if lifecycle.Status(sub.Status).Ended() {
 			return s.store.EndAtGatewayTx(ctx, tx, *sub)
 		}
 		return s.AuthorizeTx(ctx, tx, sub, c, a.Auth)
-	case payments.AuthorizationCancelled, payments.AuthorizationRefused:
+	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused:
 		c.Action = lifecycle.AuthorizationCancelled
-	case payments.AuthorizationExpired:
+	case gateway.AuthorizationExpired:
 		c.Action = lifecycle.AuthorizationExpired
 	default:
 		return nil
@@ -34,7 +34,7 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 }
 
 // AuthorizeTx activates an automatic PIX that the payer has authorized.
-func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *payments.PixAuthorization) error {
+func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *gateway.PixAuthorization) error {
 	now, note := s.clock.Now(), c.Edit
 	c.Edit = func(r *lifecycle.Row) {
 		if note != nil {

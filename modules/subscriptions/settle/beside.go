@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -18,17 +19,17 @@ import (
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
-func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (bool, error) {
+func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
 	switch {
 	case lifecycle.PaysOnce(sub):
 		return false, nil
 	case IsFirst(sub, e):
 		return sub.LastPaymentAt != nil, nil
-	case !sub.PixAutomatic && e.Gateway == payments.GWA:
+	case !sub.PixAutomatic && e.Gateway == gateway.GWA:
 		return e.SubscriptionID == "", nil
 	case !sub.PixAutomatic:
 		return e.SubscriptionID == "" && e.Payment.InvoiceID == "", nil
-	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != payments.ReadLive:
+	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != gateway.ReadLive:
 		return false, nil
 	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == lifecycle.Text(sub.GwaPixAuthID):
 		return false, nil
@@ -54,8 +55,8 @@ func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if p.First {
 		note = "The first month of the subscription was paid before."
 	}
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: note,
 	})
 	return true, err
@@ -69,12 +70,12 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !paysADay(sub, p) {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, payments.GWA, sub.ID, p.Payment)
+	twins, err := s.payments.PaidFor(ctx, tx, gateway.GWA, sub.ID, p.Payment)
 	if err != nil || len(twins) == 0 {
 		return false, err
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: payments.GWA, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: gateway.GWA, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
 		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.cfg.Zone).Format(time.DateOnly) + ", which another one has paid.",
 	})
@@ -84,7 +85,7 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 // paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
 // day that is due has one.
 func paysADay(sub lifecycle.Row, p Payment) bool {
-	return p.Recurs && !p.First && sub.Gateway == string(payments.GWA) && sub.PaymentMethod != string(payments.MethodPix)
+	return p.Recurs && !p.First && sub.Gateway == string(gateway.GWA) && sub.PaymentMethod != string(gateway.MethodPix)
 }
 
 // asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
@@ -94,7 +95,7 @@ func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if !paysADay(sub, p) || lifecycle.Status(sub.Status).Ended() {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, payments.GWA, sub.ID, p.Payment)
+	twins, err := s.payments.PaidFor(ctx, tx, gateway.GWA, sub.ID, p.Payment)
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
 		return false, err
 	}
@@ -104,5 +105,5 @@ func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // countTx notes in the ledger that a payment opened the subscription or paid one of its
 // periods: what it does not say of has to be listed.
 func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) error {
-	return s.payments.CountPaymentTx(ctx, tx, payments.GatewayName(sub.Gateway), p.ID)
+	return s.payments.CountPaymentTx(ctx, tx, gateway.Name(sub.Gateway), p.ID)
 }

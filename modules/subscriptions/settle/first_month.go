@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -19,7 +19,7 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecy
 		return nil
 	}
 	recurs := a.Remote != nil || a.Seeks
-	if a.Charge.Payment.Status == payments.PaymentSettled {
+	if a.Charge.Payment.Status == gateway.PaymentSettled {
 		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: a.Charge.Payment, Source: a.Source, Recurs: recurs, First: recurs})
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -106,6 +106,6 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
 func (s *Settler) chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
-	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	oneOff := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }

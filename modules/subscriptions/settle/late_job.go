@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -47,7 +47,7 @@ func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, 
 // lengthen it without having been ordered here, confirmed by the gateway first, by job:
 // nothing is booked until then.
 func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if sub.Gateway != string(payments.GWA) || p.Source != lifecycle.ByWebhook {
+	if sub.Gateway != string(gateway.GWA) || p.Source != lifecycle.ByWebhook {
 		return false, nil
 	}
 	if !lifecycle.Status(sub.Status).Ended() {
@@ -55,7 +55,7 @@ func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 			return false, err
 		}
 	}
-	known, err := s.payments.FindPayment(ctx, tx, payments.GWA, p.ID)
+	known, err := s.payments.FindPayment(ctx, tx, gateway.GWA, p.ID)
 	if err != nil || known != nil {
 		return false, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -34,8 +35,8 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if err != nil || !moved {
 		return false, err
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged for time by which the subscription was extended.",
 	})
 	return true, err
@@ -51,11 +52,11 @@ func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	}
 	deleted := sub.GatewayDeletedAt
 	before := sub.GatewayEndOpenSince == nil && (sub.CancelAtPeriodEnd || deleted != nil && p.SettledAt != nil && p.SettledAt.Before(*deleted))
-	if before && (sub.Gateway == string(payments.GWB) || s.movesEnd(sub, p)) {
+	if before && (sub.Gateway == string(gateway.GWB) || s.movesEnd(sub, p)) {
 		return false, nil
 	}
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged by a recurrence that had ended.",
 	})
 	if err != nil {
@@ -73,9 +74,9 @@ func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
 
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B
 // charges when the period begins.
-func (s *Settler) dueOf(sub lifecycle.Row, p payments.Payment) time.Time {
+func (s *Settler) dueOf(sub lifecycle.Row, p gateway.Payment) time.Time {
 	switch {
-	case sub.Gateway == string(payments.GWA) && p.DueDate != nil:
+	case sub.Gateway == string(gateway.GWA) && p.DueDate != nil:
 		return *p.DueDate
 	case p.SettledAt != nil:
 		return *p.SettledAt

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 )
@@ -25,8 +26,8 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if err != nil || disputes.DisputedPayment(all, p.Payment) {
 		return false, err
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
 		Note: disputes.SlippedNote,
 	})

@@ -12,6 +12,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
@@ -65,17 +66,17 @@ func New(d Deps) *Settler {
 // the recovery job, a live read.
 type Answer struct {
 	Source   lifecycle.Source
-	Remote   *payments.RemoteSubscription
-	Pix      *payments.PixCharge
-	Auth     *payments.PixAuthorization
-	Charge   *payments.CardCharge // the first month that a promo code lowered
-	Invoice  *payments.Payment    // an open invoice that was paid on request
-	waits    bool                 // a payment is left for its event to tell, or the recovery
-	Declined bool                 // the first payment was refused
-	Dead     bool                 // a live read found it over
-	Nothing  bool                 // nothing was made and nothing will be
-	Open     bool                 // the outcome is still not known: ask again later
-	Seeks    bool                 // with open: the first month is paid, and its recurrence was not found yet
+	Remote   *gateway.RemoteSubscription
+	Pix      *gateway.PixCharge
+	Auth     *gateway.PixAuthorization
+	Charge   *gateway.CardCharge // the first month that a promo code lowered
+	Invoice  *gateway.Payment    // an open invoice that was paid on request
+	waits    bool                // a payment is left for its event to tell, or the recovery
+	Declined bool                // the first payment was refused
+	Dead     bool                // a live read found it over
+	Nothing  bool                // nothing was made and nothing will be
+	Open     bool                // the outcome is still not known: ask again later
+	Seeks    bool                // with open: the first month is paid, and its recurrence was not found yet
 }
 
 // Settle writes a gateway's answer.
@@ -138,7 +139,7 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 	if firstSight {
 		// Events may have overtaken the ids by which they are found.
 		ids := []string{sub.ID.String(), lifecycle.Text(sub.GwaSubscriptionID), lifecycle.Text(sub.GwbSubscriptionID), lifecycle.Text(sub.PixPaymentID), lifecycle.Text(sub.GwaPixAuthID), lifecycle.Text(sub.PixConciliationID)}
-		if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(sub.Gateway), ids...); err != nil {
+		if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(sub.Gateway), ids...); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 	case a.Declined:
 		return s.declineTx(ctx, tx, sub, a)
 	case a.Pix != nil:
-		if a.Pix.Payment.Status != payments.PaymentSettled {
+		if a.Pix.Payment.Status != gateway.PaymentSettled {
 			return nil
 		}
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: a.Pix.Payment, Source: a.Source, Recurs: false})
@@ -182,7 +183,7 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 	if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: a.Source}); err != nil {
 		return err
 	}
-	if a.Remote != nil && a.Remote.Status != payments.RemoteIncomplete {
+	if a.Remote != nil && a.Remote.Status != gateway.RemoteIncomplete {
 		return nil // it is over there too
 	}
 	return s.store.EndAtGatewayTx(ctx, tx, *sub)
@@ -196,11 +197,11 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return nil
 	}
 	latest := a.Remote.LatestPayment
-	paid := latest != nil && latest.Status == payments.PaymentSettled
+	paid := latest != nil && latest.Status == gateway.PaymentSettled
 	if a.waits {
 		return nil
 	}
-	waits := sub.Gateway == string(payments.GWA) && a.Source == lifecycle.BySubscribe
+	waits := sub.Gateway == string(gateway.GWA) && a.Source == lifecycle.BySubscribe
 	begins := lifecycle.Status(sub.Status) == lifecycle.Pending && !(paid && latest.Amount > 0)
 	switch {
 	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
@@ -209,14 +210,14 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			action = lifecycle.RenewalTaken
 		}
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: a.Source, Edit: func(r *lifecycle.Row) {
-			if due := s.calendar.FirstDue(*r).UTC(); r.Gateway == string(payments.GWA) {
+			if due := s.calendar.FirstDue(*r).UTC(); r.Gateway == string(gateway.GWA) {
 				r.NextBillingDate = &due // its answer already tells the charge after the first
 			}
 		}})
 		return err
 	case paid && !waits:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: a.Source, Recurs: true})
-	case sub.Gateway == string(payments.GWB) && lifecycle.Status(sub.Status) != lifecycle.Suspended: // what reopens that is judged elsewhere
+	case sub.Gateway == string(gateway.GWB) && lifecycle.Status(sub.Status) != lifecycle.Suspended: // what reopens that is judged elsewhere
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.GatewaySaysActive, Source: a.Source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
 		return err
 	}
@@ -225,7 +226,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // Payment is settled money on its way into a subscription.
 type Payment struct {
-	payments.Payment
+	gateway.Payment
 	Source lifecycle.Source
 	Event  *string
 	Recurs bool                     // it will be charged again without the payer's doing
@@ -245,7 +246,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if p.Amount == 0 {
 		return s.settleNothingTx(ctx, tx, sub, p)
 	}
-	known, err := s.payments.FindPayment(ctx, tx, payments.GatewayName(sub.Gateway), p.ID)
+	known, err := s.payments.FindPayment(ctx, tx, gateway.Name(sub.Gateway), p.ID)
 	if err != nil || IsOthers(*sub, known) {
 		return err
 	}
@@ -260,7 +261,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 		return err
 	}
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription,
+		Gateway: gateway.Name(sub.Gateway), Purpose: gateway.ForSubscription,
 		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.Source != lifecycle.ByWebhook,
 	})
 	if err != nil {
@@ -380,7 +381,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 	switch {
 	case r.PixAutomatic && p.Recurs:
 		s.payAutomatic(r, p, settledAt)
-	case r.PaymentMethod == string(payments.MethodPix):
+	case r.PaymentMethod == string(gateway.MethodPix):
 		if r.PixPaymentID == nil && !r.PixAutomatic {
 			r.PixPaymentID = &p.ID
 		}
@@ -393,7 +394,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 	case p.First:
 		next := s.calendar.FirstDue(*r).UTC()
 		r.NextBillingDate = &next
-	case r.Gateway == string(payments.GWA):
+	case r.Gateway == string(gateway.GWA):
 		due := lifecycle.StartOfDay(settledAt, s.cfg.Zone)
 		if p.DueDate != nil {
 			due = *p.DueDate
@@ -412,7 +413,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 // payStopped has a charge that slipped through before the recurrence was stopped at
 // gateway A pay its period all the same.
 func payStopped(r *lifecycle.Row, p Payment) {
-	if !p.Recurs || !lifecycle.Stopped(*r) || r.Gateway != string(payments.GWA) || r.NextBillingDate == nil {
+	if !p.Recurs || !lifecycle.Stopped(*r) || r.Gateway != string(gateway.GWA) || r.NextBillingDate == nil {
 		return
 	}
 	r.ExpiresAt, r.NextBillingDate = new(lifecycle.LatestOf(*r.NextBillingDate, r.ExpiresAt)), nil

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 )
@@ -15,8 +16,8 @@ import (
 // unapplied payments, from which it is refunded by itself, and ends at the gateway
 // what went on charging.
 func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment, note string, automatic bool) error {
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
 		Reference: referenceOf(p),
 	})
@@ -56,11 +57,11 @@ func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // access before it. A code that was paid before it and is told after it had none. Where
 // gateway A tells the day of the deletion alone, the customer is given the benefit.
 func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.Time) bool {
-	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	oneOff := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}
-	if sub.Gateway == string(payments.GWA) && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.cfg.Zone)) {
+	if sub.Gateway == string(gateway.GWA) && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.cfg.Zone)) {
 		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.cfg.Zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))

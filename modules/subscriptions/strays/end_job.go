@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/faultpoint"
@@ -25,14 +26,14 @@ const decisionWait = 5 * time.Minute
 // live before; what is not known ends nothing. Neither does anything while too much is
 // missing at the gateway, or after a restore.
 func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
-	state, err := s.payments.UnappliedStateOf(ctx, s.pool, a.Gateway, a.PaymentID)
+	state, err := s.payments.Cases().UnappliedStateOf(ctx, s.pool, a.Gateway, a.PaymentID)
 	if err != nil {
 		return err
 	}
 	switch state {
 	case payments.UnappliedRefunding, payments.UnappliedRefunded:
 	case payments.UnappliedOpen:
-		byItself, err := s.payments.IsRefundedByList(ctx, s.pool, a.Gateway, a.PaymentID)
+		byItself, err := s.payments.Cases().IsRefundedByList(ctx, s.pool, a.Gateway, a.PaymentID)
 		if err == nil && !byItself {
 			err = river.JobSnooze(decisionWait)
 		}
@@ -46,7 +47,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	if _, err := s.rowOfRecurrence(ctx, a); !errors.Is(err, pgx.ErrNoRows) {
 		return err // a row owns it by now
 	}
-	held, err := s.payments.RefundsHeld(ctx, s.pool)
+	held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	if held || slices.Contains(suspect, string(a.Gateway)) {
 		return river.JobSnooze(webhooks.StrayWait)
 	}
-	gateway, err := s.payments.Gateway(a.Gateway)
+	gw, err := s.payments.Gateway(a.Gateway)
 	if err != nil {
 		return err
 	}
@@ -65,16 +66,16 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	if a.CustomerID != "" {
 		reference = ""
 	}
-	remote, err := gateway.ReadSubscription(ctx, a.RecurrenceID, reference)
-	if err == nil && (remote.Status == payments.RemoteCanceled || a.CustomerID != "" && remote.CustomerGatewayID != a.CustomerID) {
+	remote, err := gw.ReadSubscription(ctx, a.RecurrenceID, reference)
+	if err == nil && (remote.Status == gateway.RemoteCanceled || a.CustomerID != "" && remote.CustomerGatewayID != a.CustomerID) {
 		return nil
 	}
-	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: what is missing is deleted, too
+	if err != nil && !errors.Is(err, gateway.ErrMissing) { // one read ends nothing: what is missing is deleted, too
 		return fmt.Errorf("read recurrence %s: %w", a.RecurrenceID, err)
 	}
 	s.log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway", slog.String("gateway", string(a.Gateway)),
 		slog.String("recurrence_id", a.RecurrenceID), slog.String("subscription_id", a.SubscriptionID.String()))
-	if err := gateway.CancelSubscription(ctx, a.RecurrenceID, reference); err != nil {
+	if err := gw.CancelSubscription(ctx, a.RecurrenceID, reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", a.RecurrenceID, err)
 	}
 	faultpoint.Hit("stray.after_call")
@@ -82,7 +83,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 }
 
 func (s *Strays) rowOfRecurrence(ctx context.Context, a webhooks.EndStrayArgs) (lifecycle.Row, error) {
-	if a.Gateway == payments.GWA {
+	if a.Gateway == gateway.GWA {
 		return s.db.GetSubscriptionByGWAID(ctx, s.pool, &a.RecurrenceID)
 	}
 	return s.db.GetSubscriptionByGWBID(ctx, s.pool, &a.RecurrenceID)

@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/webhooks"
@@ -32,9 +33,9 @@ const (
 // StrayMoneyArgs reads live, and lists, money of a customer of ours that names nothing
 // here, or of one who is not known and that names an id of ours.
 type StrayMoneyArgs struct {
-	Gateway    payments.GatewayName `json:"gateway"`
-	PaymentID  string               `json:"payment_id"`
-	CustomerID string               `json:"customer_id"` // the gateway's
+	Gateway    gateway.Name `json:"gateway"`
+	PaymentID  string       `json:"payment_id"`
+	CustomerID string       `json:"customer_id"` // the gateway's
 	// Reference is the id of ours that it names, where the customer has no subscription here.
 	Reference objectid.ID `json:"reference,omitempty"`
 }
@@ -46,13 +47,13 @@ func (StrayMoneyArgs) Kind() string { return "subscriptions_stray_money" }
 // customer is one of ours, also a deleted one, or when it names an id of ours, as does
 // what a restored database has lost (payments.StrayMoneyTaker). All else is what other
 // systems take in the same account.
-func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
-	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
+func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	unclaimed := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
 	sub, customer, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
 	if err != nil || customer == "" && !e.NamesOurs() {
 		return unclaimed, err
 	}
-	if state, err := s.payments.UnappliedStateOf(ctx, tx, e.Gateway, e.Payment.ID); err != nil || state != "" {
+	if state, err := s.payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, e.Payment.ID); err != nil || state != "" {
 		return unclaimed, err // it is listed, and needs no ledger for that
 	}
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
@@ -90,12 +91,12 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	if sub != nil {
 		named = ""
 	}
-	gateway, err := s.payments.Gateway(a.Gateway)
+	gw, err := s.payments.Gateway(a.Gateway)
 	if err != nil {
 		return err
 	}
 	if strings.HasPrefix(a.PaymentID, "pi_") {
-		invoice, err := gateway.InvoiceOf(ctx, a.PaymentID)
+		invoice, err := gw.InvoiceOf(ctx, a.PaymentID)
 		if err != nil {
 			return fmt.Errorf("find the invoice of %s: %w", a.PaymentID, err)
 		}
@@ -103,20 +104,20 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 			return nil // which tells itself what it is for
 		}
 	}
-	remote, err := gateway.ReadPayment(ctx, a.PaymentID, named)
-	if err != nil && a.Gateway == payments.GWA && named == "" { // a 404 there proves nothing without a list
-		if _, again := gateway.ReadPayment(ctx, a.PaymentID, customer); errors.Is(again, payments.ErrGatewayMissing) {
+	remote, err := gw.ReadPayment(ctx, a.PaymentID, named)
+	if err != nil && a.Gateway == gateway.GWA && named == "" { // a 404 there proves nothing without a list
+		if _, again := gw.ReadPayment(ctx, a.PaymentID, customer); errors.Is(again, gateway.ErrMissing) {
 			err = again
 		}
 	}
 	switch {
-	case errors.Is(err, payments.ErrGatewayMissing):
+	case errors.Is(err, gateway.ErrMissing):
 		return s.leaveStray(ctx, a, "the gateway does not know it")
 	case err != nil:
 		return fmt.Errorf("read stray payment %s: %w", a.PaymentID, err)
 	case remote.ID != a.PaymentID:
-		return fmt.Errorf("%w: asked for %s, the gateway told of %q", payments.ErrOutcomeUnknown, a.PaymentID, remote.ID)
-	case remote.Status != payments.PaymentSettled || remote.Amount <= 0:
+		return fmt.Errorf("%w: asked for %s, the gateway told of %q", gateway.ErrOutcomeUnknown, a.PaymentID, remote.ID)
+	case remote.Status != gateway.PaymentSettled || remote.Amount <= 0:
 		return s.leaveStray(ctx, a, "it is "+remote.NativeStatus)
 	case remote.CustomerGatewayID != a.CustomerID:
 		return s.leaveStray(ctx, a, "it is another customer's")
@@ -150,22 +151,22 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
-func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs, p gateway.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	_, err = s.locator.LocateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
+	_, err = s.locator.LocateRemote(ctx, tx, gateway.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row, and is applied with it
 	}
 	s.log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence), slog.String("customer_id", sub.CustomerID.String()))
-	if err := s.locator.BookTx(ctx, tx, sub, payments.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
+	if err := s.locator.BookTx(ctx, tx, sub, gateway.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
 		return err
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 		PaidAt: p.SettledAt, Note: "The gateway took it of this customer, and it names no subscription or order of ours.", Automatic: true,
 	})
@@ -188,7 +189,7 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 
 // ofGatewayCustomer finds whose customer a gateway's is: "" when it is nobody's of ours.
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
-func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
+func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name, gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
 	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
 		Gateway: string(gateway), GatewayCustomerID: gatewayID,
 	})
@@ -208,20 +209,20 @@ func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway 
 // gateway. What a recurrence took that names an id of ours is of a subscription that is
 // lost, and goes back by itself; about all else people decide, since it may be what they
 // have bought of somebody else there. The recurrence ends when its money goes back.
-func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p gateway.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	if _, err := s.locator.LocateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence}); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.locator.LocateRemote(ctx, tx, gateway.Event{Gateway: a.Gateway, SubscriptionID: recurrence}); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
 	note, lost := "The gateway took it of this customer, who has no subscription there, and it names no order of ours.", recurrence != "" && a.Reference != ""
 	if lost {
 		note = "The gateway took it of this customer by recurrence " + recurrence + ", which names " + a.Reference.String() + ": no subscription of ours, as after a restore of an older database."
 	}
-	if err := s.payments.ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil || recurrence == "" {
+	if err := s.payments.Cases().ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil || recurrence == "" {
 		return err
 	}
 	return s.locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{

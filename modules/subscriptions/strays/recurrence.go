@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/faultpoint"
@@ -32,7 +33,7 @@ type strayRecurrence = subscriptionsdb.SubscriptionsStrayRecurrence
 
 // listNamedTx lists, for people, money that names an id of ours which is not known here,
 // of a customer whom nobody knows. What charged it is to end at the gateway.
-func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p gateway.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
@@ -41,14 +42,14 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 	if p.SubscriptionGatewayID != "" {
 		note += " Recurrence " + p.SubscriptionGatewayID + " charged it."
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, Reference: a.Reference, PaidAt: p.SettledAt, Note: note,
 		GatewayCustomerID: a.CustomerID,
 	})
 	if err != nil || p.SubscriptionGatewayID == "" {
 		return err
 	}
-	held, err := s.payments.MayLack(ctx, tx, p.SettledAt)
+	held, err := s.payments.Comparison().MayLack(ctx, tx, p.SettledAt)
 	if err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 // listed until now, are to end: a person has run `marquee reconcile --apply`. After a
 // restore the first such run confirms nothing: it lists what a further one ends.
 func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
-	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
 		return err
 	}
 	var of []string
-	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		if o.Of(gateway) {
 			of = append(of, string(gateway))
 		}
@@ -92,7 +93,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	held, err := s.payments.RefundsHeld(ctx, s.pool)
+	held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func strayWaits(open []strayRecurrence, r strayRecurrence) bool {
 // endNamed ends one, unless a row owns it by now or an admin has kept its charge. It is
 // read live before; what is not known ends nothing, and is asked again by the next sweep.
 func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
-	name := payments.GatewayName(r.Gateway)
+	name := gateway.Name(r.Gateway)
 	outcome, err := s.ownedOrKept(ctx, r)
 	if err == nil && outcome == "" {
 		outcome, err = strayEnded, s.endRecurrence(ctx, name, r)
@@ -148,24 +149,24 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 }
 
 func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
-	_, err = s.rowOfRecurrence(ctx, webhooks.EndStrayArgs{Gateway: payments.GatewayName(r.Gateway), RecurrenceID: r.RecurrenceID})
+	_, err = s.rowOfRecurrence(ctx, webhooks.EndStrayArgs{Gateway: gateway.Name(r.Gateway), RecurrenceID: r.RecurrenceID})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return strayOwned, err
 	}
-	kept, err := s.payments.IsKept(ctx, s.pool, payments.GatewayName(r.Gateway), r.PaymentID)
+	kept, err := s.payments.Cases().IsKept(ctx, s.pool, gateway.Name(r.Gateway), r.PaymentID)
 	if err == nil && kept {
 		outcome = strayKept
 	}
 	return outcome, err
 }
 
-func (s *Strays) endRecurrence(ctx context.Context, name payments.GatewayName, r strayRecurrence) error {
-	gateway, err := s.payments.Gateway(name)
+func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRecurrence) error {
+	gw, err := s.payments.Gateway(name)
 	if err != nil {
 		return err
 	}
-	remote, err := gateway.ReadSubscription(ctx, r.RecurrenceID, r.Reference)
-	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: what is missing is deleted, too
+	remote, err := gw.ReadSubscription(ctx, r.RecurrenceID, r.Reference)
+	if err != nil && !errors.Is(err, gateway.ErrMissing) { // one read ends nothing: what is missing is deleted, too
 		return fmt.Errorf("read recurrence %s: %w", r.RecurrenceID, err)
 	}
 	if err == nil && remote.Status.Ended() && !remote.Inactive {
@@ -173,7 +174,7 @@ func (s *Strays) endRecurrence(ctx context.Context, name payments.GatewayName, r
 	}
 	s.log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway", slog.String("gateway", r.Gateway),
 		slog.String("recurrence_id", r.RecurrenceID), slog.String("reference", r.Reference.String()))
-	if err := gateway.CancelSubscription(ctx, r.RecurrenceID, r.Reference); err != nil {
+	if err := gw.CancelSubscription(ctx, r.RecurrenceID, r.Reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", r.RecurrenceID, err)
 	}
 	faultpoint.Hit("stray.after_call")
@@ -222,11 +223,11 @@ func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOption
 		}
 	}
 	for _, r := range before {
-		if !o.Of(payments.GatewayName(r.Gateway)) {
+		if !o.Of(gateway.Name(r.Gateway)) {
 			continue
 		}
 		f := payments.Finding{
-			Gateway: payments.GatewayName(r.Gateway), Kind: payments.StrayRecurrence, ID: r.RecurrenceID, LocalID: r.Reference, Verdict: payments.Repairable,
+			Gateway: gateway.Name(r.Gateway), Kind: payments.StrayRecurrence, ID: r.RecurrenceID, LocalID: r.Reference, Verdict: payments.Repairable,
 			Detail: "charges, and names an id that is not known here: to be ended at the gateway",
 		}
 		if !o.DryRun {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/jobs"
@@ -17,7 +17,7 @@ import (
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
-func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() {
 		return settle.IgnoredEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
@@ -30,7 +30,7 @@ func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecyc
 
 // teaches reports whether an event tells an id of the authorization that the row lacks,
 // since the answer to the call that made it was lost.
-func teaches(sub lifecycle.Row, e payments.Event) bool {
+func teaches(sub lifecycle.Row, e gateway.Event) bool {
 	a := e.Authorization
 	return a != nil && (sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != "")
 }
@@ -40,17 +40,17 @@ func teaches(sub lifecycle.Row, e payments.Event) bool {
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
-func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
 		return settle.IgnoredEnded, nil
-	case e.Kind == payments.AuthorizationWasCancelled && !s.calendar.EndsWithPeriod(*sub):
+	case e.Kind == gateway.AuthorizationWasCancelled && !s.calendar.EndsWithPeriod(*sub):
 		c := lifecycle.Change{Action: lifecycle.AuthorizationCancelled, Source: lifecycle.ByWebhook, Event: &e.ID}
 		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
 			return "", err
 		}
 		return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
-	case e.Kind != payments.AuthorizationWasCancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
+	case e.Kind != gateway.AuthorizationWasCancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return settle.IgnoredOlder, nil
 	}
 	return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
@@ -72,7 +72,7 @@ func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // cycleAfterTx is the beginning of the cycle after the one whose debit failed or is
 // gone; nil when the payment is no debit. Without it the debits would stop at the first
 // that nobody paid.
-func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (*time.Time, error) {
+func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (*time.Time, error) {
 	if !sub.PixAutomatic || e.Payment == nil {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
 	}
@@ -87,7 +87,7 @@ func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // skipCycleTx has the debits go on with the cycle after the one of the event's
 // debit, which nobody will pay. Moved is false when they have gone on already, and
 // when the payment is no debit.
-func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (moved bool, err error) {
+func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (moved bool, err error) {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
 	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
 		return false, err

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/faultpoint"
@@ -16,27 +17,27 @@ import (
 
 // appliers say what each kind of event does to the subscription it is about,
 // which is locked. The text is why it did nothing, "" when it did.
-var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (ignored string, err error){
-	payments.PaymentWasSettled:    (*Applier).applyPaymentTx,
-	payments.PaymentHasFailed:     (*Applier).applyFailureTx,
-	payments.PaymentWasLost:       (*Applier).applyLossTx,
-	payments.PaymentWasDeleted:    (*Applier).applyDeletedTx,
-	payments.SubscriptionChanged:  (*Applier).applyStatusTx,
-	payments.SubscriptionWasEnded: (*Applier).applyEndTx,
+var appliers = map[gateway.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, err error){
+	gateway.PaymentWasSettled:    (*Applier).applyPaymentTx,
+	gateway.PaymentHasFailed:     (*Applier).applyFailureTx,
+	gateway.PaymentWasLost:       (*Applier).applyLossTx,
+	gateway.PaymentWasDeleted:    (*Applier).applyDeletedTx,
+	gateway.SubscriptionChanged:  (*Applier).applyStatusTx,
+	gateway.SubscriptionWasEnded: (*Applier).applyEndTx,
 
-	payments.PaymentWasRefunded: (*Applier).applyRefundTx,
-	payments.RefundIsPending:    (*Applier).applyRefundTx,
-	payments.RefundHasFailed:    (*Applier).applyRefundTx,
-	payments.DisputeWasOpened:   (*Applier).applyDisputeTx,
-	payments.DisputeWasClosed:   (*Applier).applyDisputeTx,
+	gateway.PaymentWasRefunded: (*Applier).applyRefundTx,
+	gateway.RefundIsPending:    (*Applier).applyRefundTx,
+	gateway.RefundHasFailed:    (*Applier).applyRefundTx,
+	gateway.DisputeWasOpened:   (*Applier).applyDisputeTx,
+	gateway.DisputeWasClosed:   (*Applier).applyDisputeTx,
 
-	payments.RecurrenceWasMoved: (*Applier).applyNextDueTx,
-	payments.RecurrenceWasEnded: (*Applier).applyEndTx,
+	gateway.RecurrenceWasMoved: (*Applier).applyNextDueTx,
+	gateway.RecurrenceWasEnded: (*Applier).applyEndTx,
 
-	payments.AuthorizationWasActivated: (*Applier).applyAuthorizedTx,
-	payments.AuthorizationWasCancelled: (*Applier).applyUnauthorizedTx,
-	payments.AuthorizationWasRefused:   (*Applier).applyUnauthorizedTx,
-	payments.AuthorizationHasExpired:   (*Applier).applyUnauthorizedTx,
+	gateway.AuthorizationWasActivated: (*Applier).applyAuthorizedTx,
+	gateway.AuthorizationWasCancelled: (*Applier).applyUnauthorizedTx,
+	gateway.AuthorizationWasRefused:   (*Applier).applyUnauthorizedTx,
+	gateway.AuthorizationHasExpired:   (*Applier).applyUnauthorizedTx,
 }
 
 // Words of results of events that only have the gateway asked.
@@ -47,40 +48,40 @@ const (
 
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
-func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
-	if _, known := appliers[e.Kind]; !known || e.Purpose == payments.ForOrder {
-		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
+func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	if _, known := appliers[e.Kind]; !known || e.Purpose == gateway.ForOrder {
+		return gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}, nil
 	}
 	found, err := s.locator.locate(ctx, tx, e)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
+		return gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}, nil
 	}
 	if err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
 	sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 	if err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
 	if e.Known == nil && ofPayment(e) != "" { // it may have been booked while the row was locked
 		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, ofPayment(e)); err != nil {
-			return payments.Result{}, err
+			return gateway.Result{}, err
 		}
 	}
 	if e.Known != nil && (e.Dispute != nil || e.Refund != nil) { // or have been made another subscription's (/extend)
 		if sub, err = s.lockOwnerTx(ctx, tx, sub, &e); err != nil {
-			return payments.Result{}, err
+			return gateway.Result{}, err
 		}
 	}
 	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
-		return payments.Result{Status: payments.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: settle.IgnoredOthers}, err
+		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: settle.IgnoredOthers}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
-		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
 	if asked, err := s.asksFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
-		return payments.Asked(&sub.ID, settle.AskedLive), err
+		return gateway.Asked(&sub.ID, settle.AskedLive), err
 	}
 	ignored := stray.reason
 	if ignored != "" {
@@ -89,19 +90,19 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		ignored, err = s.applyToTx(ctx, tx, &sub, e)
 	}
 	if err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
 	faultpoint.Hit("webhook.before_commit")
-	r := payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
+	r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
 	switch ignored {
 	case "":
 	case settle.AskedLive, askedRecurrence, askedAuthorization:
-		r = payments.Asked(&sub.ID, ignored)
+		r = gateway.Asked(&sub.ID, ignored)
 	default:
-		r.Status = payments.ResultIgnored
+		r.Status = gateway.ResultIgnored
 	}
 	if !e.IsProof() && stray.reason == "" {
-		r.Unproven = e.Kind == payments.PaymentWasSettled && !heldByID(sub, e) || e.Kind == payments.PaymentHasFailed && sub.PaymentMethod == string(payments.MethodCard)
+		r.Unproven = e.Kind == gateway.PaymentWasSettled && !heldByID(sub, e) || e.Kind == gateway.PaymentHasFailed && sub.PaymentMethod == string(gateway.MethodCard)
 	}
 	return r, nil
 }
@@ -109,7 +110,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // applyToTx applies an event to the subscription that it was found to be of. What was
 // taken back was paid before, which may never be told, or when the gateway shows it no
 // more: a payment that the ledger lacks is booked first.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (ignored string, err error) {
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, err error) {
 	if paid, ok := paidBefore(e); ok {
 		if lifecycle.Status(sub.Status).Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, *paid.Payment)
@@ -132,27 +133,27 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
 // the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
-func paidBefore(e payments.Event) (paid payments.Event, ok bool) {
+func paidBefore(e gateway.Event) (paid gateway.Event, ok bool) {
 	takenBack := e.Refund != nil || e.Dispute != nil
 	if !takenBack || e.Known != nil || e.Payment == nil || e.Payment.SettledAt == nil || !e.IsProof() {
 		return e, false
 	}
 	p := *e.Payment
-	p.Status = payments.PaymentSettled
+	p.Status = gateway.PaymentSettled
 	paid = e
 	paid.ID = "" // its move is that of the payment, not the one that the event makes
-	paid.Kind, paid.Payment, paid.Refund, paid.Dispute = payments.PaymentWasSettled, &p, nil, nil
-	if paid.Type != payments.Reconciled {
-		paid.Type = payments.ReadLive
+	paid.Kind, paid.Payment, paid.Refund, paid.Dispute = gateway.PaymentWasSettled, &p, nil, nil
+	if paid.Type != gateway.Reconciled {
+		paid.Type = gateway.ReadLive
 	}
 	return paid, true
 }
 
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
-func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p payments.Payment) error {
+func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
+		Gateway: gateway.Name(sub.Gateway), Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
 	if err != nil || !first {
 		return err
@@ -163,13 +164,13 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // heldByID reports whether a payment is held against an id that the gateway told here: a
 // code's or a debit's (isOrderedTx). The charges of a card's recurrence, a first month and
 // the first code of an automatic PIX have ids of the gateway's own.
-func heldByID(sub lifecycle.Row, e payments.Event) bool {
+func heldByID(sub lifecycle.Row, e gateway.Event) bool {
 	return lifecycle.PaysOnce(sub) || sub.PixAutomatic && !settle.IsFirst(sub, e)
 }
 
 // lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
 // locks whose it is by now.
-func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e *payments.Event) (lifecycle.Row, error) {
+func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e *gateway.Event) (lifecycle.Row, error) {
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
 	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
 		return sub, err
@@ -179,7 +180,7 @@ func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
@@ -198,7 +199,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
-	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !lifecycle.Status(sub.Status).Ended())
+	recurs := (sub.PaymentMethod != string(gateway.MethodPix) || sub.PixAutomatic) && (adopted || !lifecycle.Status(sub.Status).Ended())
 	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e)
 	if err != nil {
 		return "", err
@@ -221,12 +222,12 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (bool, error) {
+func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
 	status := lifecycle.Status(sub.Status)
 	if e.Payment.InvoiceID == "" || e.Payment.Amount == 0 || status != lifecycle.Active && status != lifecycle.Suspended {
 		return false, nil
 	}
-	f, err := s.payments.LastFailure(ctx, tx, payments.ForSubscription, sub.ID)
+	f, err := s.payments.LastFailure(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil || f == nil {
 		return false, err
 	}
@@ -238,7 +239,7 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // (finance-definitions, payment_success_rate). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	if e.Payment == nil || e.Payment.ID == "" {
 		return "no payment in the event", nil
 	}
@@ -246,11 +247,11 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", err
 	}
 	status := lifecycle.Status(sub.Status)
-	if sub.PaymentMethod == string(payments.MethodPix) && (!sub.PixAutomatic || status == lifecycle.Pending) {
+	if sub.PaymentMethod == string(gateway.MethodPix) && (!sub.PixAutomatic || status == lifecycle.Pending) {
 		return "a code that nobody paid is no failure", nil
 	}
 	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
-		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID,
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
 		PaymentID: e.Payment.ID, Attempt: e.Attempt, Amount: e.Payment.Amount, FailedAt: e.CreatedAt,
 	})
 	if err != nil {
@@ -266,7 +267,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", err
 	case lifecycle.Stopped(*sub):
 		return "the recurrence was stopped: nothing is owed", nil
-	case lifecycle.Waits(*sub) && e.Gateway == payments.GWA:
+	case lifecycle.Waits(*sub) && e.Gateway == gateway.GWA:
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
 	case e.FirstInvoice || status == lifecycle.Pending:
@@ -283,7 +284,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", s.suspendLateTx(ctx, tx, sub, e)
 	}
 	at := e.CreatedAt
-	if e.Gateway == payments.GWA && e.Payment.DueDate != nil {
+	if e.Gateway == gateway.GWA && e.Payment.DueDate != nil {
 		at = *e.Payment.DueDate
 	}
 	if moved, err := s.reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
@@ -297,7 +298,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
-func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) error {
+func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) error {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, *sub, e.Payment)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
@@ -312,7 +313,7 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 }
 
 // failTx counts a failed payment; the one that reaches the limit suspends.
-func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) error {
+func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) error {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
 	if err != nil {
 		return err
@@ -339,7 +340,7 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e p
 
 // failedPayment is the payment that an event says has failed: its own, or the
 // newest of the subscription whose status it tells.
-func failedPayment(e payments.Event) *payments.Payment {
+func failedPayment(e gateway.Event) *gateway.Payment {
 	if e.Payment == nil && e.Subscription != nil {
 		return e.Subscription.LatestPayment
 	}
@@ -348,11 +349,11 @@ func failedPayment(e payments.Event) *payments.Payment {
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
 		return settle.IgnoredEnded, nil
-	case lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(payments.MethodPix):
+	case lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodPix):
 		return "the subscription does not wait for it", nil
 	case e.Payment == nil || sub.PixPaymentID != nil && *sub.PixPaymentID != e.Payment.ID:
 		return "the subscription waits for another payment", nil
@@ -369,7 +370,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return "no consequence", nil
 	}
@@ -388,7 +389,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
 		return settle.IgnoredEnded, nil
@@ -410,7 +411,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() {
 		return settle.IgnoredEnded, nil
 	}
@@ -424,7 +425,7 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
 	c := lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
-	var remote payments.RemoteSubscription
+	var remote gateway.RemoteSubscription
 	if e.Subscription != nil {
 		remote = *e.Subscription
 	}
@@ -432,7 +433,7 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 }
 
 // noteEvent keeps the newest status event, against which older ones are told.
-func noteEvent(r *lifecycle.Row, e payments.Event) {
+func noteEvent(r *lifecycle.Row, e gateway.Event) {
 	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
 		at := e.CreatedAt
 		r.LastEventAt, r.LastEventID = &at, &e.ID
@@ -441,4 +442,4 @@ func noteEvent(r *lifecycle.Row, e payments.Event) {
 
 // isCreation reports whether the event tells of the subscription's beginning: the
 // oldest there is, whatever comes with it.
-func isCreation(e payments.Event) bool { return strings.HasSuffix(e.Type, ".created") }
+func isCreation(e gateway.Event) bool { return strings.HasSuffix(e.Type, ".created") }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -15,7 +15,7 @@ import (
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
-func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
+func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 )
@@ -14,9 +14,9 @@ import (
 // asksFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
-func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e payments.Event) (bool, error) {
+func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) (bool, error) {
 	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
-	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.IsProof() || why.reason == "" && !teaches {
+	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
 	}
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)

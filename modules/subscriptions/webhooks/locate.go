@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -19,14 +20,14 @@ import (
 // last also finds events that overtook our own commit, and those of a call whose
 // answer was none: whether the event fits the row is strayTx's to say. A payment that
 // the ledger has needs no looking: its row says what it was for.
-func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
+func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	if e.Known != nil {
-		if e.Known.Purpose != payments.ForSubscription {
+		if e.Known.Purpose != gateway.ForSubscription {
 			return lifecycle.Row{}, pgx.ErrNoRows
 		}
 		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
-	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (lifecycle.Row, error){
+	for _, find := range []func(context.Context, pgx.Tx, gateway.Event) (lifecycle.Row, error){
 		s.LocateRemote, s.locateAuthorization, s.locateReference, s.charges.LocateCharge, s.locateOwnPix,
 	} {
 		sub, err := find(ctx, tx, e)
@@ -38,17 +39,17 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (life
 }
 
 // LocateRemote finds the subscription by the gateway's id of its recurrence.
-func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
+func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	if e.SubscriptionID == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
-	if e.Gateway == payments.GWA {
+	if e.Gateway == gateway.GWA {
 		return s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
 	}
 	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
 }
 
-func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
+func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	if e.AuthorizationID != "" {
 		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -61,7 +62,7 @@ func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments
 	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
 }
 
-func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
+func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	if !objectid.Valid(e.Reference.String()) {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
@@ -70,7 +71,7 @@ func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e payments.Eve
 
 // locateOwnPix finds the subscription whose code a refund or a dispute of gateway B is
 // of, which names nothing but the payment.
-func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
+func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	id := ofPayment(e)
 	if id == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
@@ -88,7 +89,7 @@ func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event)
 
 // ofPayment is the payment that a refund or a dispute is of, where the event tells
 // nothing else of it; "" else.
-func ofPayment(e payments.Event) string {
+func ofPayment(e gateway.Event) string {
 	switch {
 	case e.Payment != nil:
 		return ""
@@ -103,8 +104,8 @@ func ofPayment(e payments.Event) string {
 // repeatOthersTx reports whether an event names the subscription with a payment that the
 // ledger has for something else: it pays that alone, whoever tells it. One that was made
 // another row's of the customer (/extend) learns what the gateway says of it since.
-func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (bool, error) {
-	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
+	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil {
 		return false, nil
 	}
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
@@ -127,7 +128,7 @@ type stray struct {
 
 // strayTx holds the event's ids against the row's. An id that contradicts is not
 // believed, and never written over the row's own.
-func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (stray, error) {
+func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (stray, error) {
 	if e.Known != nil {
 		return stray{}, nil
 	}
@@ -144,16 +145,16 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e p
 		return stray{reason: "an identifier of another authorization", ours: true}, nil
 	case e.Authorization != nil && e.Reference != "" && e.Reference != sub.ID:
 		return stray{reason: "a contract of another subscription"}, nil
-	case otherRecurrence && known != "", otherRecurrence && e.Gateway == payments.GWA && sub.PaymentMethod != string(payments.MethodCard):
+	case otherRecurrence && known != "", otherRecurrence && e.Gateway == gateway.GWA && sub.PaymentMethod != string(gateway.MethodCard):
 		return stray{reason: "another recurrence than the subscription's", ours: true}, nil
-	case otherRecurrence && e.Gateway == payments.GWA && e.Kind != payments.PaymentWasSettled:
+	case otherRecurrence && e.Gateway == gateway.GWA && e.Kind != gateway.PaymentWasSettled:
 		return stray{reason: "the recurrence is not known here yet", waits: true}, nil
 	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != lifecycle.Text(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
 			return stray{reason: "an identifier of another authorization"}, nil
 		}
 		return s.takenTx(s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID))
-	case e.Payment != nil && sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic && sub.PixPaymentID == nil:
+	case e.Payment != nil && sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic && sub.PixPaymentID == nil:
 		return s.takenTx(s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{
 			Gateway: sub.Gateway, PixPaymentID: &e.Payment.ID,
 		}))
@@ -170,8 +171,8 @@ func (*Locator) takenTx(_ lifecycle.Row, err error) (stray, error) {
 }
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
-func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e payments.Event) error {
-	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.Payment.Amount == 0 {
+func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) error {
+	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil || e.Payment.Amount == 0 {
 		return nil
 	}
 	s.log.WarnContext(ctx, "money that names a subscription and is not its own", slog.String("subscription_id", sub.ID.String()),
@@ -186,19 +187,19 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if err := s.BookTx(ctx, tx, sub, e); err != nil {
 		return err
 	}
-	if _, err := s.payments.RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
+	if _, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
 		return err
 	}
 	return s.endStrayTx(ctx, tx, sub, e)
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
-func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (adopted bool, err error) {
+func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (adopted bool, err error) {
 	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
 	err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
-		if e.Gateway == payments.GWA {
+		if e.Gateway == gateway.GWA {
 			lifecycle.Learn(&r.GwaSubscriptionID, e.SubscriptionID)
 		} else {
 			lifecycle.Learn(&r.GwbSubscriptionID, e.SubscriptionID)

@@ -3,7 +3,7 @@ package webhooks
 import (
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -17,7 +17,7 @@ const LookAhead = 24 * time.Hour
 // doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
 // whether the subscription ends with its period, and may be the older word: one of the
 // second of the last event, or from before our own last call.
-func doubtsPeriodEnd(sub lifecycle.Row, e payments.Event) bool {
+func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event) bool {
 	if e.Subscription.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
 		return false
 	}
@@ -27,8 +27,8 @@ func doubtsPeriodEnd(sub lifecycle.Row, e payments.Event) bool {
 
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
-func chargedThoughEnding(sub lifecycle.Row, e payments.Event) bool {
-	return e.Gateway == payments.GWB && sub.CancelAtPeriodEnd && lifecycle.Status(sub.Status) == lifecycle.Active && !lifecycle.EndsThere(sub) &&
+func chargedThoughEnding(sub lifecycle.Row, e gateway.Event) bool {
+	return e.Gateway == gateway.GWB && sub.CancelAtPeriodEnd && lifecycle.Status(sub.Status) == lifecycle.Active && !lifecycle.EndsThere(sub) &&
 		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
 }
 
@@ -39,7 +39,7 @@ func (s *Applier) PlanPeriodEndLook(r *lifecycle.Row) {
 		end = r.ExpiresAt
 	}
 	r.PeriodEndLookAt = nil
-	if r.Gateway == string(payments.GWB) && lifecycle.RemoteID(*r) != "" && end != nil {
+	if r.Gateway == string(gateway.GWB) && lifecycle.RemoteID(*r) != "" && end != nil {
 		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
 	}
 }

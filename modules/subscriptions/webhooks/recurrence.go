@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -27,7 +27,7 @@ func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
 // askRecurrenceTx has the recurrence of the locked row read by job.
 func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
-	if sub.Gateway == string(payments.GWB) { // the sweep looks where the job is lost
+	if sub.Gateway == string(gateway.GWB) { // the sweep looks where the job is lost
 		now := s.clock.Now()
 		if err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
@@ -46,10 +46,10 @@ func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // written. What gateway A only holds inactive keeps the charges that it made ahead, which
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
-func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, remote payments.RemoteSubscription) error {
+func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, remote gateway.RemoteSubscription) error {
 	now := s.clock.Now()
-	told := c.Source == lifecycle.ByWebhook && sub.Gateway == string(payments.GWB)
-	leaves := told || sub.Gateway == string(payments.GWA) && remote.NativeStatus != deletedAtGWA
+	told := c.Source == lifecycle.ByWebhook && sub.Gateway == string(gateway.GWB)
+	leaves := told || sub.Gateway == string(gateway.GWA) && remote.NativeStatus != deletedAtGWA
 	if !s.calendar.Outlives(*sub) {
 		note := c.Edit
 		c.Edit = func(r *lifecycle.Row) {

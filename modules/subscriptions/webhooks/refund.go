@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -20,12 +21,12 @@ import (
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
 	record := payments.RefundRecord{
-		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Refund, Payment: paymentOf(e),
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Refund, Payment: paymentOf(e),
 	}
 	changed, err := s.payments.RecordRefundTx(ctx, tx, record)
 	if err != nil {
@@ -34,7 +35,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	reason := ""
 	if changed.Dispute != nil {
 		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
-		if err != nil || changed.Dispute.State != payments.DisputeWon {
+		if err != nil || changed.Dispute.State != gateway.DisputeWon {
 			return reason, err
 		}
 	}
@@ -54,11 +55,11 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // listReturnedTx has people decide about what is left of a PIX of which the payer's bank
 // did not take all in the end: its time was lost with the subscription.
 func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
-	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
-	paid := payments.LedgerPayment{Gateway: r.Gateway, Payment: *r.Payment}
+	paid := gateway.LedgerPayment{Gateway: r.Gateway, Payment: *r.Payment}
 	left := disputes.LeftOf(paid, given)
 	if left <= 0 {
 		return nil
@@ -67,7 +68,7 @@ func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if err != nil {
 		return err
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 		PaidAt: r.Payment.SettledAt, Bought: true, Reference: reference,
 		Note: fmt.Sprintf("The payer's bank had taken the PIX back, which ended the subscription; a refund by which it did so failed, and R$ %s of it is with us.", left),
@@ -76,7 +77,7 @@ func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 }
 
 // paymentOf is the payment that a refund is of, nil when nothing is known of it.
-func paymentOf(e payments.Event) *payments.Payment {
+func paymentOf(e gateway.Event) *gateway.Payment {
 	if e.Known != nil {
 		return &e.Known.Payment
 	}
@@ -85,17 +86,17 @@ func paymentOf(e payments.Event) *payments.Payment {
 
 // listTakenBackTx has people look at what a bank took back of a payment, once or more often.
 func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
-	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
 	part := money.Cents(0)
 	for _, g := range given {
-		if g.Kind == payments.RefundTakenBack && g.Status != payments.RefundFailed && disputes.IsOne(*r.Payment, []string{g.PaymentID}) {
+		if g.Kind == payments.RefundTakenBack && g.Status != gateway.RefundFailed && disputes.IsOne(*r.Payment, []string{g.PaymentID}) {
 			part += g.Amount
 		}
 	}
-	return s.payments.RecordTakenBackTx(ctx, tx, payments.Unapplied{
+	return s.payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt, Bought: true,
 		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here asked for it.", part, r.Payment.ID, r.Payment.Amount),
@@ -104,7 +105,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 
 // totalRefundsTx writes what the ledger adds up to.
 func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
-	total, err := s.payments.RefundedTotal(ctx, tx, payments.ForSubscription, sub.ID)
+	total, err := s.payments.RefundedTotal(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil || int64(total) == sub.TotalRefundedCents {
 		return err
 	}
@@ -137,7 +138,7 @@ func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) 
 // FollowRefund keeps the total of a subscription when the recovery of a refund has
 // settled it, of which no event may ever tell (payments.RefundFollower).
 func (s *Applier) FollowRefund(ctx context.Context, r payments.Refund) error {
-	if r.Purpose != payments.ForSubscription {
+	if r.Purpose != gateway.ForSubscription {
 		return nil
 	}
 	_, err := s.TotalRefunds(ctx, r.CustomerID, r.LocalID)

@@ -7,12 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
-func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
 	if e.Subscription == nil {
 		return "no subscription in the event", nil
 	}
@@ -47,7 +48,7 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 }
 
 // followTx does what the gateway's newest word asks for.
-func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, e payments.Event) (string, error) {
+func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, e gateway.Event) (string, error) {
 	if action == lifecycle.GatewaySaysExpired && sub.IntentOpen {
 		action = lifecycle.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
@@ -80,7 +81,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 		if err != nil {
 			return "", err
 		}
-		if s.cfg.PastDueOnlyCounts && e.Subscription.Status == payments.RemotePastDue {
+		if s.cfg.PastDueOnlyCounts && e.Subscription.Status == gateway.RemotePastDue {
 			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e)
 		}
 		c.Edit = func(r *lifecycle.Row) {
@@ -106,11 +107,11 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 
 // paidAlready reports whether the newest payment that a status event names is
 // known to be made.
-func paidAlready(sub lifecycle.Row, latest *payments.Payment) bool {
+func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
 	return latest != nil && latest.ID == lifecycle.Text(sub.LastPaidInvoiceID)
 }
 
-func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e payments.Event) error {
+func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e gateway.Event) error {
 	if counts && lifecycle.Status(sub.Status) != lifecycle.Pending {
 		if err := s.failTx(ctx, tx, sub, e); err != nil {
 			return err
@@ -122,13 +123,13 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // countsTx reports whether the event tells of a failure that is not counted yet:
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
-func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (bool, error) {
+func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
 	latest := e.Subscription.LatestPayment
 	if latest == nil || latest.ID == "" || latest.ID == lifecycle.Text(sub.LastPaidInvoiceID) {
 		return lifecycle.Status(sub.Status) != lifecycle.Suspended, nil
 	}
 	return s.payments.RecordFailureTx(ctx, tx, payments.Failure{
-		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID,
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
 		PaymentID: latest.ID, Amount: latest.Amount, FailedAt: e.CreatedAt,
 	})
 }
@@ -136,14 +137,14 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // follow writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Applier) follow(r *lifecycle.Row, e payments.Event, extended *time.Time) {
+func (s *Applier) follow(r *lifecycle.Row, e gateway.Event, extended *time.Time) {
 	noteEvent(r, e)
 	s.calendar.LearnRemote(r, e.Subscription)
 	s.FollowPeriodEnd(r, e.Subscription, extended)
 }
 
 // FollowPeriodEnd writes whether the gateway ends the recurrence with its paid time.
-func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *payments.RemoteSubscription, extended *time.Time) {
+func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscription, extended *time.Time) {
 	before := r.CancelAtPeriodEnd
 	switch {
 	case remote.CancelAtPeriodEnd && remote.NextBilling != nil:
@@ -160,7 +161,7 @@ func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *payments.RemoteSubsc
 // gateway's clock has whole seconds: on a tie nothing worse than the present
 // state is believed, except an end, from which there is no way back, and a change
 // that says of itself that it left the present state.
-func older(sub lifecycle.Row, action lifecycle.Action, e payments.Event) bool {
+func older(sub lifecycle.Row, action lifecycle.Action, e gateway.Event) bool {
 	if action == lifecycle.GatewaySaysIncomplete && isCreation(e) && lifecycle.Status(sub.Status) != lifecycle.Pending {
 		return true // it was paid since it was created
 	}
@@ -179,7 +180,7 @@ func older(sub lifecycle.Row, action lifecycle.Action, e payments.Event) bool {
 
 // follows reports whether the event's change began at the present state. One about
 // an invoice that is paid by now lies before that payment.
-func follows(sub lifecycle.Row, e payments.Event) bool {
+func follows(sub lifecycle.Row, e gateway.Event) bool {
 	left, told := lifecycle.StatusActions[e.LeftStatus]
 	if !told || paidAlready(sub, e.Subscription.LatestPayment) {
 		return false

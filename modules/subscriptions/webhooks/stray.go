@@ -9,15 +9,16 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
 
 // BookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
+func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
 	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
 	})
 	return err
 }
@@ -29,10 +30,10 @@ const StrayWait = 10 * time.Second
 // EndStrayArgs ends at the gateway a recurrence that names a subscription of ours, or is
 // a customer's of ours, and that no row owns.
 type EndStrayArgs struct {
-	Gateway        payments.GatewayName `json:"gateway"`
-	RecurrenceID   string               `json:"recurrence_id"`
-	SubscriptionID objectid.ID          `json:"subscription_id"`
-	PaymentID      string               `json:"payment_id"` // the charge that told of it
+	Gateway        gateway.Name `json:"gateway"`
+	RecurrenceID   string       `json:"recurrence_id"`
+	SubscriptionID objectid.ID  `json:"subscription_id"`
+	PaymentID      string       `json:"payment_id"` // the charge that told of it
 	// CustomerID is the gateway's customer, of a recurrence that names no subscription of
 	// ours: it is that one's, or nothing is ended.
 	CustomerID string `json:"customer_id,omitempty"`
@@ -43,7 +44,7 @@ func (EndStrayArgs) Kind() string { return "subscriptions_end_stray" }
 
 // endStrayTx has the recurrence behind a charge ended that is booked beside the
 // subscription's own.
-func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
+func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
 	if e.SubscriptionID == "" || e.SubscriptionID == lifecycle.RemoteID(sub) {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/audit"
@@ -128,7 +129,7 @@ func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []lifecycle.Row) 
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
 	for _, sub := range slices.Backward(chain) {
-		first, err := s.payments.FirstPaymentOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+		first, err := s.payments.FirstPaymentOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -219,7 +220,7 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 		if err != nil {
 			return withdrawal{}, err
 		}
-		disputed, err := s.payments.DisputesOf(ctx, s.pool, payments.ForSubscription, r.ID)
+		disputed, err := s.payments.DisputesOf(ctx, s.pool, gateway.ForSubscription, r.ID)
 		if err != nil {
 			return withdrawal{}, err
 		}
@@ -232,10 +233,10 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 				earlier += r.Amount
 				w.amount -= r.Amount
 			}
-			if r.Status == payments.RefundRequested || r.Status == payments.RefundPending {
+			if r.Status == gateway.RefundRequested || r.Status == gateway.RefundPending {
 				w.underWay = true
 			}
-			if r.Status != payments.RefundDone {
+			if r.Status != gateway.RefundDone {
 				continue
 			}
 			if !before {
@@ -259,16 +260,16 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 // under way then, as an admin's beside the withdrawal, gives its money back with it.
 func givenBefore(r payments.Refund, withdrawn time.Time) bool {
 	own := r.ByAdmin && r.AdminID == nil && r.Reason == withdrawalReason
-	return r.Status == payments.RefundDone && !own && !r.UpdatedAt.After(withdrawn)
+	return r.Status == gateway.RefundDone && !own && !r.UpdatedAt.After(withdrawn)
 }
 
 // paidAndGiven are the payments of a subscription and the refunds of them.
-func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]payments.LedgerPayment, []payments.Refund, error) {
-	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, id)
+func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]gateway.LedgerPayment, []payments.Refund, error) {
+	paid, err := s.payments.PaymentsOf(ctx, s.pool, gateway.ForSubscription, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
+	given, err := s.payments.RefundsOf(ctx, s.pool, gateway.ForSubscription, id)
 	return paid, given, err
 }
 
@@ -322,7 +323,7 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 
 // giveBackPayment refunds one payment. What its gateway refuses, now or after it had
 // taken the refund on, is left to people.
-func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
+func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, given []payments.Refund, left money.Cents) error {
 	for _, r := range given {
 		if r.FailedAtGateway() && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
 			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
@@ -331,11 +332,11 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
 	_, err := s.payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: withdrawalReason}, nil)
-	var rejected *payments.Rejected
-	var declined *payments.Declined
+	var rejected *gateway.Rejected
+	var declined *gateway.Declined
 	var disputed *payments.RefundDisputedError
 	switch {
-	case err == nil, errors.Is(err, payments.ErrRefundTooMuch), errors.Is(err, payments.ErrOutcomeUnknown):
+	case err == nil, errors.Is(err, payments.ErrRefundTooMuch), errors.Is(err, gateway.ErrOutcomeUnknown):
 		return nil // what is not known is asked about until it is
 	case errors.As(err, &disputed):
 		return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal was not made. "+disputed.Told())
@@ -345,9 +346,9 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
 }
 
-func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p payments.LedgerPayment, left money.Cents, note string) error {
+func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, left money.Cents, note string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
 			CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Note: note, Bought: true,
 		})
@@ -363,7 +364,7 @@ type amountAt struct {
 
 // MarshalJSON writes the amount.
 func (a amountAt) MarshalJSON() ([]byte, error) {
-	if a.gateway == string(payments.GWA) {
+	if a.gateway == string(gateway.GWA) {
 		return json.Marshal(a.amount.Reais())
 	}
 	return json.Marshal(int64(a.amount))

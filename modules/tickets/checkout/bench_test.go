@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/testutil/pgtest"
 )
@@ -21,9 +21,9 @@ func BenchmarkHundredEvents(b *testing.B) { benchmarkPurchases(b, 100, 0) }
 func BenchmarkHotPaidEvent(b *testing.B) { benchmarkPurchases(b, 1, 5000) }
 
 // noCalls is a gateway whose name is all that is asked.
-type noCalls struct{ payments.Gateway }
+type noCalls struct{ gateway.Gateway }
 
-func (noCalls) Name() payments.GatewayName { return payments.GWB }
+func (noCalls) Name() gateway.Name { return gateway.GWB }
 
 func benchmarkPurchases(b *testing.B, spread, cents int) {
 	db := pgtest.DB(b)
@@ -42,9 +42,9 @@ func benchmarkPurchases(b *testing.B, spread, cents int) {
 		for n := 0; pb.Next(); n++ {
 			w := wish{event: all[n%spread], customer: buyer(n), quantity: 1}
 			if cents > 0 {
-				w.gateway, w.method = noCalls{}, payments.MethodPix
+				w.gateway, w.method = noCalls{}, gateway.MethodPix
 				w.customer.TaxID = w.customer.ID.String()
-				w.payer = payments.Payer{CustomerID: w.customer.ID, GatewayID: "cus_1", TaxID: w.customer.TaxID}
+				w.payer = gateway.Payer{CustomerID: w.customer.ID, GatewayID: "cus_1", TaxID: w.customer.TaxID}
 				w.holder = s.holderOf(b.Context(), w.event, w.customer, nil)
 				w.holder.address = s.holderMAC("address", w.event.ID, w.customer.TaxID)
 			}

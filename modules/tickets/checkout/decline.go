@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"marquee/modules/accounts"
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -18,7 +18,7 @@ import (
 type subjects struct{ address, card, buyer []byte }
 
 // subjects of a payment; buyer is the account's e-mail, in whichever way he came.
-func (s *Checkout) subjects(ctx context.Context, instrument payments.Instrument, buyer string) subjects {
+func (s *Checkout) subjects(ctx context.Context, instrument gateway.Instrument, buyer string) subjects {
 	card := instrument.PaymentMethodID
 	if instrument.Card != nil {
 		card = instrument.Card.Number.Reveal()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
@@ -61,7 +61,7 @@ func purchaseBodyOf(r receipt) purchaseBody {
 	if r.order.State == state.Paid {
 		body.Payment.Status = orders.StatusConfirmed
 	}
-	if postgres.Text(r.order.PaymentMethod) == string(payments.MethodPix) {
+	if postgres.Text(r.order.PaymentMethod) == string(gateway.MethodPix) {
 		body.Payment.BillingType = "PIX"
 	}
 	if r.pix != nil {
@@ -97,39 +97,39 @@ type TicketPurchase struct {
 // CardPurchaseA is a purchase by a card of gateway A.
 type CardPurchaseA struct {
 	TicketPurchase
-	Card   payments.CardBody       `json:"credit_card" required:"false"`
-	Holder payments.CardHolderBody `json:"credit_card_holder_info" required:"false"`
+	Card   gateway.CardBody       `json:"credit_card" required:"false"`
+	Holder gateway.CardHolderBody `json:"credit_card_holder_info" required:"false"`
 }
 
 // CardPurchaseB is a purchase by a card token of gateway B.
 type CardPurchaseB struct {
 	TicketPurchase
-	Method payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
+	Method gateway.PaymentMethodBody `json:"payment_method_id" required:"false"`
 }
 
-func (w TicketPurchase) purchase(gateway payments.GatewayName, method payments.Method) purchase {
+func (w TicketPurchase) purchase(gateway gateway.Name, method gateway.Method) purchase {
 	id, _ := objectid.Parse(w.EventID.String())
 	return purchase{gateway: gateway, method: method, eventID: id, quantity: w.Quantity}
 }
 
 func (b CardPurchaseA) purchase(ctx context.Context) purchase {
-	p := b.TicketPurchase.purchase(payments.GWA, payments.MethodCard)
-	p.instrument = func() (payments.Instrument, error) {
+	p := b.TicketPurchase.purchase(gateway.GWA, gateway.MethodCard)
+	p.instrument = func() (gateway.Instrument, error) {
 		card, err := b.Card.Read()
 		if err != nil {
-			return payments.Instrument{}, err
+			return gateway.Instrument{}, err
 		}
 		holder, err := b.Holder.Read()
-		return payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)}, err
+		return gateway.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)}, err
 	}
 	return p
 }
 
 func (b CardPurchaseB) purchase(context.Context) purchase {
-	p := b.TicketPurchase.purchase(payments.GWB, payments.MethodCard)
-	p.instrument = func() (payments.Instrument, error) {
+	p := b.TicketPurchase.purchase(gateway.GWB, gateway.MethodCard)
+	p.instrument = func() (gateway.Instrument, error) {
 		id, err := b.Method.Read()
-		return payments.Instrument{PaymentMethodID: id}, err
+		return gateway.Instrument{PaymentMethodID: id}, err
 	}
 	return p
 }
@@ -152,12 +152,12 @@ func (s *Checkout) BuyCardB(ctx context.Context, in *buyCardBInput) (*httpapi.Ou
 
 // BuyPixA answers POST /store/purchase/gwa/pix.
 func (s *Checkout) BuyPixA(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
-	return s.buyAs(ctx, in.Body.purchase(payments.GWA, payments.MethodPix))
+	return s.buyAs(ctx, in.Body.purchase(gateway.GWA, gateway.MethodPix))
 }
 
 // BuyPixB answers POST /store/purchase/gwb/pix.
 func (s *Checkout) BuyPixB(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
-	return s.buyAs(ctx, in.Body.purchase(payments.GWB, payments.MethodPix))
+	return s.buyAs(ctx, in.Body.purchase(gateway.GWB, gateway.MethodPix))
 }
 
 // buyAs buys for the customer who calls.
@@ -211,12 +211,12 @@ func (s *Checkout) CheckoutCardB(ctx context.Context, in *guestCardBInput) (*htt
 
 // CheckoutPixA answers POST /store/purchase/checkout/gwa/pix, of a guest.
 func (s *Checkout) CheckoutPixA(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
-	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(payments.GWA, payments.MethodPix))
+	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(gateway.GWA, gateway.MethodPix))
 }
 
 // CheckoutPixB answers POST /store/purchase/checkout/gwb/pix, of a guest.
 func (s *Checkout) CheckoutPixB(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
-	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(payments.GWB, payments.MethodPix))
+	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(gateway.GWB, gateway.MethodPix))
 }
 
 // buyFor buys for a guest.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/accounts"
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
@@ -32,20 +32,20 @@ const (
 
 // purchase is a request to buy, of a customer or a guest.
 type purchase struct {
-	gateway    payments.GatewayName
-	method     payments.Method
+	gateway    gateway.Name
+	method     gateway.Method
 	eventID    objectid.ID
 	quantity   int
-	customerID objectid.ID                         // of a customer
-	buyer      *Buyer                              // of a guest
-	instrument func() (payments.Instrument, error) // reads the card; nil for PIX
+	customerID objectid.ID                        // of a customer
+	buyer      *Buyer                             // of a guest
+	instrument func() (gateway.Instrument, error) // reads the card; nil for PIX
 }
 
 // receipt is what became of a purchase.
 type receipt struct {
 	order   orders.Order
 	tickets []objectid.ID
-	pix     *payments.PixCharge
+	pix     *gateway.PixCharge
 }
 
 // buy checks everything that can be checked without the gateway, holds the
@@ -68,13 +68,13 @@ func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
-	if p.method == payments.MethodPix {
+	if p.method == gateway.MethodPix {
 		return s.payByPix(call, w, r)
 	}
 	return s.payByCard(call, w, r, instrument)
 }
 
-func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument payments.Instrument, err error) {
+func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument gateway.Instrument, err error) {
 	if p.quantity > s.cfg.MaxQuantity {
 		return w, instrument, fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.cfg.MaxQuantity), "body", "quantity")
 	}
@@ -101,7 +101,7 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument 
 			return w, instrument, err
 		}
 	}
-	if p.buyer != nil && !free && p.method == payments.MethodCard {
+	if p.buyer != nil && !free && p.method == gateway.MethodCard {
 		// Before an account is made: whoever tests cards gets none, and nobody mails.
 		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, p.buyer.Email)); err != nil {
 			return w, instrument, err
@@ -114,25 +114,25 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument 
 	if w.holder = s.holderOf(ctx, e, w.customer, p.buyer); free {
 		return w, instrument, nil
 	}
-	if p.buyer == nil && p.method == payments.MethodCard {
+	if p.buyer == nil && p.method == gateway.MethodCard {
 		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, w.customer.Email)); err != nil {
 			return w, instrument, err
 		}
 	}
 	if w.gateway, err = s.payments.Gateway(p.gateway); err != nil {
-		return w, instrument, payments.FaultOf(err)
+		return w, instrument, gateway.FaultOf(err)
 	}
 	w.payer, err = s.payerAt(ctx, w.gateway, w.customer, p.buyer)
 	return w, instrument, err
 }
 
 // instrumentOf reads the card.
-func instrumentOf(p purchase, total int64) (payments.Instrument, error) {
+func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 	if p.instrument == nil {
-		if p.gateway == payments.GWA && money.Cents(total) < minPixGWA {
-			return payments.Instrument{}, fault.Bad("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", minPixGWA).WithField("quantity")
+		if p.gateway == gateway.GWA && money.Cents(total) < minPixGWA {
+			return gateway.Instrument{}, fault.Bad("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", minPixGWA).WithField("quantity")
 		}
-		return payments.Instrument{}, nil
+		return gateway.Instrument{}, nil
 	}
 	return p.instrument()
 }
@@ -165,9 +165,9 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accou
 // payerAt makes the buyer known to the gateway and keeps his id there. Making
 // him twice moves no money. What a guest says of himself is not written into an
 // account that was there before; the gateway gets it where the account has none.
-func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer, b *Buyer) (payments.Payer, error) {
-	p := payments.Payer{
-		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gateway.Name())], Name: events.NameOf(c), Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.Customer, b *Buyer) (gateway.Payer, error) {
+	p := gateway.Payer{
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gw.Name())], Name: events.NameOf(c), Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
 	}
 	if b != nil {
 		if p.TaxID == "" {
@@ -180,11 +180,11 @@ func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c acco
 	if p.GatewayID != "" {
 		return p, nil
 	}
-	id, err := gateway.EnsureCustomer(ctx, p)
+	id, err := gw.EnsureCustomer(ctx, p)
 	if err != nil {
 		return p, s.payments.Refused(ctx, "make customer", err)
 	}
-	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gateway.Name()), id)
+	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gw.Name()), id)
 	return p, err
 }
 
@@ -208,12 +208,12 @@ func (s *Checkout) payByPix(ctx context.Context, w wish, r receipt) (receipt, er
 // Only what the gateway certainly did not do ends the order; everything else, also what
 // nobody foresaw, is not known: the purchase is pending, and the looks find out.
 func (s *Checkout) withoutAnswer(ctx context.Context, o orders.Order, err error) error {
-	var declined *payments.Declined
-	var rejected *payments.Rejected
+	var declined *gateway.Declined
+	var rejected *gateway.Rejected
 	switch {
 	case errors.As(err, &declined):
 		return s.giveUp(ctx, o, intent.Declined, err)
-	case errors.As(err, &rejected), errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrUnsupported):
+	case errors.As(err, &rejected), errors.Is(err, gateway.ErrUnavailable), errors.Is(err, gateway.ErrUnsupported):
 		return s.giveUp(ctx, o, intent.Refused, err)
 	}
 	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", postgres.Text(o.Gateway)), slog.Any("error", err))
@@ -232,11 +232,11 @@ func errLatePix(cause error) error {
 	}).WithCause(cause)
 }
 
-func (s *Checkout) payByCard(ctx context.Context, w wish, r receipt, instrument payments.Instrument) (receipt, error) {
+func (s *Checkout) payByCard(ctx context.Context, w wish, r receipt, instrument gateway.Instrument) (receipt, error) {
 	charge, err := w.gateway.ChargeCard(ctx, orders.CardTerms(r.order, w.payer, w.event.Title, instrument))
 	faultpoint.Hit("purchase.after_call")
-	var declined *payments.Declined
-	var rejected *payments.Rejected
+	var declined *gateway.Declined
+	var rejected *gateway.Rejected
 	if err != nil {
 		refused := s.withoutAnswer(ctx, r.order, err)
 		if errors.As(err, &declined) || errors.As(err, &rejected) {
@@ -244,7 +244,7 @@ func (s *Checkout) payByCard(ctx context.Context, w wish, r receipt, instrument 
 		}
 		return r, refused
 	}
-	r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Payment: &charge.Payment, Open: charge.Payment.Status == payments.PaymentPending})
+	r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Payment: &charge.Payment, Open: charge.Payment.Status == gateway.PaymentPending})
 	return r, err
 }
 
@@ -254,10 +254,10 @@ func (s *Checkout) giveUp(ctx context.Context, o orders.Order, how intent.State,
 	if _, err := s.orders.Settle(ctx, o.ID, orders.Answer{Declined: true, End: orders.End{How: how, By: orders.ByAnswer}}); err != nil {
 		return errors.Join(err, why)
 	}
-	var declined *payments.Declined
+	var declined *gateway.Declined
 	if errors.As(why, &declined) {
 		field := "credit_card"
-		if postgres.Text(o.Gateway) == string(payments.GWB) {
+		if postgres.Text(o.Gateway) == string(gateway.GWB) {
 			field = "payment_method_id"
 		}
 		message := declined.Message

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -31,7 +31,7 @@ func (s *Checkout) recall(ctx context.Context, orderID objectid.ID) (receipt, er
 	tickets, err := s.orders.TicketIDsOf(ctx, s.pool, o.ID)
 	r := receipt{order: o, tickets: tickets[o.ID]}
 	if o.PixPayload != nil {
-		r.pix = &payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)}
+		r.pix = &gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)}
 	}
 	return r, err
 }

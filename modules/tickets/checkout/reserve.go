@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
@@ -25,9 +25,9 @@ import (
 type wish struct {
 	event        events.Event
 	customer     accounts.Customer
-	payer        payments.Payer   // with GatewayID; empty for a free event
-	gateway      payments.Gateway // nil for a free event
-	method       payments.Method
+	payer        gateway.Payer   // with GatewayID; empty for a free event
+	gateway      gateway.Gateway // nil for a free event
+	method       gateway.Method
 	quantity     int
 	withoutLogin bool
 	unproved     bool // nobody has proved the account's e-mail
@@ -157,10 +157,10 @@ func (s *Checkout) newOrder(e events.Event, w wish, now time.Time) orders.Order 
 
 // holdUntil is when unpaid places are given back: never later than the event, and
 // sooner while many are held unpaid.
-func (s *Checkout) holdUntil(e events.Event, method payments.Method, now time.Time) time.Time {
+func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Time) time.Time {
 	until := now.Add(s.cfg.PixTTL)
 	switch {
-	case method == payments.MethodCard:
+	case method == gateway.MethodCard:
 		until = now.Add(s.cfg.CardTTL)
 	case s.crowded(e):
 		until = now.Add(min(s.cfg.PixTTL, crowdedPixTTL))

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/clock"
@@ -92,7 +93,7 @@ func TestOnePersonsOrdersAreCountedAcrossProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 60 {
 		all.Go(func() {
-			w := wish{event: e, customer: me, quantity: 1, gateway: noCalls{}, method: payments.MethodPix, payer: payments.Payer{CustomerID: me.ID, GatewayID: "cus_1"}}
+			w := wish{event: e, customer: me, quantity: 1, gateway: noCalls{}, method: gateway.MethodPix, payer: gateway.Payer{CustomerID: me.ID, GatewayID: "cus_1"}}
 			if n%2 == 0 {
 				s.gate.enter(t.Context(), w)
 			} else {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
@@ -28,7 +29,7 @@ func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // refundDeletedTx lists money of an order whose customer was deleted before it was known
 // to be paid: the gateway could not drop its code in time. It gives no tickets, which
 // would go with the rest of what the customer had, and is given back by itself.
-func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p payments.Payment) error {
+func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	now := s.clock.Now()
 	if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
 		return fmt.Errorf("give places back: %w", err)
@@ -36,8 +37,8 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p paym
 	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: gateway.Name(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
 	})
 	if err != nil {

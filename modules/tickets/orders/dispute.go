@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/postgres"
@@ -52,11 +52,11 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 }
 
 func (s *Store) disputesTx(ctx context.Context, tx pgx.Tx, o Order) (open, lost bool, err error) {
-	disputes, err := s.payments.DisputesOf(ctx, tx, payments.ForOrder, o.ID)
+	disputes, err := s.payments.DisputesOf(ctx, tx, gateway.ForOrder, o.ID)
 	if err != nil || len(disputes) == 0 {
 		return false, false, err
 	}
-	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForOrder, o.ID)
+	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForOrder, o.ID)
 	if err != nil {
 		return false, false, fmt.Errorf("read payments: %w", err)
 	}
@@ -66,8 +66,8 @@ func (s *Store) disputesTx(ctx context.Context, tx pgx.Tx, o Order) (open, lost 
 		}
 		for _, d := range disputes {
 			if isNamed(p.Payment, d.PaymentID) {
-				open = open || d.State == payments.DisputeOpen
-				lost = lost || d.State == payments.DisputeLost
+				open = open || d.State == gateway.DisputeOpen
+				lost = lost || d.State == gateway.DisputeLost
 			}
 		}
 	}

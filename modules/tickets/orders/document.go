@@ -1,7 +1,7 @@
 package orders
 
 import (
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
@@ -45,6 +45,6 @@ type OrderPixBody struct {
 }
 
 // PixBodyOf shows an order's code.
-func PixBodyOf(o Order, c payments.PixCharge) *OrderPixBody {
+func PixBodyOf(o Order, c gateway.PixCharge) *OrderPixBody {
 	return &OrderPixBody{Payload: c.Payload, EncodedImage: c.EncodedImage, ExpirationDate: httpapi.TimePtr(o.HoldUntil)}
 }

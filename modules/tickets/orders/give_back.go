@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
@@ -48,7 +49,7 @@ func (s *Store) followGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Mone
 	}
 	givenBack = g.AskedAt != nil
 	for _, r := range m.Refunds {
-		if g.RefundID == nil || r.ID != *g.RefundID || r.Status != payments.RefundFailed {
+		if g.RefundID == nil || r.ID != *g.RefundID || r.Status != gateway.RefundFailed {
 			continue
 		}
 		if r.FailedUnasked() || r.FailedByDispute() {
@@ -68,7 +69,7 @@ func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 			continue
 		}
 		left, _ := m.Left(p.Payment)
-		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: o.CustomerID, OrderID: o.ID,
 			PaidAt: p.Payment.SettledAt, Note: why.Reason() + " The gateway did not give the money back: " + r.Failure, Bought: true,
 		})
@@ -105,10 +106,10 @@ func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order, since 
 		amount += p.Payment.Amount
 		for _, r := range m.Refunds {
 			switch {
-			case !IsOf(r, p.Payment) || r.Status == payments.RefundFailed:
+			case !IsOf(r, p.Payment) || r.Status == gateway.RefundFailed:
 			case since != nil && r.RequestedAt.Before(*since):
 				amount -= r.Amount
-			case r.Status == payments.RefundDone && (at == nil || r.RefundedAt.After(*at)):
+			case r.Status == gateway.RefundDone && (at == nil || r.RefundedAt.After(*at)):
 				at = r.RefundedAt
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
@@ -135,7 +135,7 @@ func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order)
 	for i, o := range orders {
 		ids[i], own[o.ID] = o.ID, postgres.Text(o.GatewayPaymentID)
 	}
-	all, err := s.payments.RefundedPayments(ctx, db, payments.ForOrder, ids)
+	all, err := s.payments.RefundedPayments(ctx, db, gateway.ForOrder, ids)
 	refunded := map[objectid.ID]money.Cents{}
 	for _, r := range all {
 		if r.PaymentID == own[r.LocalID] {
@@ -171,7 +171,7 @@ func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
 		body.WithdrawalUntil = httpapi.TimePtr(until)
 	}
 	if Payable(o, s.store.clock.Now()) && e.CancelledAt == nil {
-		body.Pix = PixBodyOf(o, payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)})
+		body.Pix = PixBodyOf(o, gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)})
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -7,21 +7,22 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
 )
 
 // isOtherAmount reports whether money of gateway A is not the order's price.
-func isOtherAmount(o Order, p payments.Payment) bool {
-	return postgres.Text(o.Gateway) == string(payments.GWA) && p.Status == payments.PaymentSettled && int64(p.Amount) != o.TotalCents
+func isOtherAmount(o Order, p gateway.Payment) bool {
+	return postgres.Text(o.Gateway) == string(gateway.GWA) && p.Status == gateway.PaymentSettled && int64(p.Amount) != o.TotalCents
 }
 
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
 // the order's own charge nobody can pay that any more, and the places are free again.
-func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p payments.Payment) error {
+func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: payments.GatewayName(postgres.Text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: gateway.Name(postgres.Text(o.Gateway)), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
@@ -18,15 +19,15 @@ import (
 // Money is what the ledgers know of an order: its payments and their
 // refunds, newest first.
 type Money struct {
-	Paid    []payments.LedgerPayment
+	Paid    []gateway.LedgerPayment
 	Refunds []payments.Refund
 }
 
 func (s *Store) MoneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m Money, err error) {
-	if m.Paid, err = s.payments.PaymentsOf(ctx, tx, payments.ForOrder, id); err != nil {
+	if m.Paid, err = s.payments.PaymentsOf(ctx, tx, gateway.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read payments: %w", err)
 	}
-	if m.Refunds, err = s.payments.RefundsOf(ctx, tx, payments.ForOrder, id); err != nil {
+	if m.Refunds, err = s.payments.RefundsOf(ctx, tx, gateway.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read refunds: %w", err)
 	}
 	return m, nil
@@ -41,7 +42,7 @@ func (m Money) whole(o Order) bool {
 		}
 		left := p.Payment.Amount
 		for _, r := range m.Refunds {
-			if r.Status == payments.RefundDone && IsOf(r, p.Payment) {
+			if r.Status == gateway.RefundDone && IsOf(r, p.Payment) {
 				left -= r.Amount
 			}
 		}
@@ -50,19 +51,19 @@ func (m Money) whole(o Order) bool {
 	return false
 }
 
-func IsOf(r payments.Refund, p payments.Payment) bool { return isNamed(p, r.PaymentID) }
+func IsOf(r payments.Refund, p gateway.Payment) bool { return isNamed(p, r.PaymentID) }
 
 // isNamed tells whether a refund or dispute speaks of the payment by that id.
-func isNamed(p payments.Payment, id string) bool { return id == p.ID || id == p.PaymentIntentID }
+func isNamed(p gateway.Payment, id string) bool { return id == p.ID || id == p.PaymentIntentID }
 
 // Left is what of a payment is neither back nor on its way, and bounced the last of
 // its refunds that failed, nil when none has.
-func (m Money) Left(p payments.Payment) (left money.Cents, bounced *payments.Refund) {
+func (m Money) Left(p gateway.Payment) (left money.Cents, bounced *payments.Refund) {
 	left = p.Amount
 	for i, r := range m.Refunds {
 		switch {
 		case !IsOf(r, p):
-		case r.Status != payments.RefundFailed:
+		case r.Status != gateway.RefundFailed:
 			left -= r.Amount
 		case bounced == nil:
 			bounced = &m.Refunds[i]
@@ -109,7 +110,7 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 	}
 	due := o.State == state.RefundDue
 	err = s.MoveTx(ctx, tx, o, state.MoneyReturned, func(o *Order) {
-		o.PaymentStatus = refundedStatus(payments.GatewayName(postgres.Text(o.Gateway)))
+		o.PaymentStatus = refundedStatus(gateway.Name(postgres.Text(o.Gateway)))
 	})
 	if err != nil || !due {
 		return err
@@ -121,7 +122,7 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 // same. As long as it does not, the order stays among those whose refund is due.
 func (s *Store) refundAgainTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	err := s.MoveTx(ctx, tx, o, state.RefundBounced, func(o *Order) {
-		o.PaymentStatus = settledStatus(payments.GatewayName(postgres.Text(o.Gateway)))
+		o.PaymentStatus = settledStatus(gateway.Name(postgres.Text(o.Gateway)))
 	})
 	if err != nil || o.GatewayPaymentID == nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
@@ -35,34 +36,34 @@ const (
 
 // OpenStatus is the gateway's word for a payment that is awaited: at gateway B a
 // card's is under way there, a PIX waits for the payer.
-func OpenStatus(gateway payments.GatewayName, method payments.Method) string {
+func OpenStatus(gw gateway.Name, method gateway.Method) string {
 	switch {
-	case gateway == payments.GWA:
+	case gw == gateway.GWA:
 		return StatusPending
-	case method == payments.MethodCard:
+	case method == gateway.MethodCard:
 		return statusProcessing
 	}
 	return statusAction
 }
 
 // endStatus is its word for one that nobody will make.
-func endStatus(gateway payments.GatewayName) string {
-	if gateway == payments.GWB {
+func endStatus(gw gateway.Name) string {
+	if gw == gateway.GWB {
 		return statusCanceled
 	}
 	return StatusOverdue
 }
 
 // settledStatus is its word for one whose money has come.
-func settledStatus(gateway payments.GatewayName) string {
-	if gateway == payments.GWB {
+func settledStatus(gw gateway.Name) string {
+	if gw == gateway.GWB {
 		return statusSucceeded
 	}
 	return statusReceived
 }
 
-func refundedStatus(gateway payments.GatewayName) string {
-	if gateway == payments.GWB {
+func refundedStatus(gw gateway.Name) string {
+	if gw == gateway.GWB {
 		return statusReturned
 	}
 	return StatusRefunded
@@ -71,8 +72,8 @@ func refundedStatus(gateway payments.GatewayName) string {
 // Answer is what a gateway says of an order's payment, whoever asked: the request
 // itself, a webhook, the recovery job.
 type Answer struct {
-	Payment  *payments.Payment
-	Pix      *payments.PixCharge
+	Payment  *gateway.Payment
+	Pix      *gateway.PixCharge
 	Declined bool // refused, or nothing was made and nothing will be: the purchase never came about
 	RanOut   bool // nobody paid in time
 	Open     bool // the gateway decides later: ask again
@@ -158,17 +159,17 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) err
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
-		if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(postgres.Text(o.Gateway)), o.ID.String(), p.ID); err != nil {
+		if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(postgres.Text(o.Gateway)), o.ID.String(), p.ID); err != nil {
 			return err
 		}
 	}
 	switch p.Status {
-	case payments.PaymentSettled:
+	case gateway.PaymentSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
-	case payments.PaymentFailed, payments.PaymentGone:
-		a.Declined = postgres.Text(o.PaymentMethod) == string(payments.MethodCard)
+	case gateway.PaymentFailed, gateway.PaymentGone:
+		a.Declined = postgres.Text(o.PaymentMethod) == string(gateway.MethodCard)
 		return s.GiveBackTx(ctx, tx, o, a)
-	case payments.PaymentPending:
+	case gateway.PaymentPending:
 		if open && a.Pix != nil && a.End.By == ByLook && Payable(*o, s.clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
 		}
@@ -177,7 +178,7 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) err
 }
 
 // LearnPix keeps the code of a charge.
-func LearnPix(o *Order, c *payments.PixCharge) {
+func LearnPix(o *Order, c *gateway.PixCharge) {
 	if c.Payload != "" {
 		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage
 	}
@@ -191,9 +192,9 @@ func closeIntent(o *Order) { o.IntentOpen, o.RecoveryAt = false, nil }
 
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
 // never in neither and never in both. Repetitions change nothing.
-func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p payments.Payment) error {
+func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: payments.GatewayName(postgres.Text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: gateway.Name(postgres.Text(o.Gateway)), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
@@ -288,9 +289,9 @@ const (
 
 // ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
 // The order's own job refunds it, and shows there when it cannot.
-func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p payments.Payment, kind payments.UnappliedKind, note string) error {
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: kind, Gateway: payments.GatewayName(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind, note string) error {
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: kind, Gateway: gateway.Name(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: note,
 	})
 	return err
@@ -382,7 +383,7 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) e
 		}
 	}
 	return s.MoveTx(ctx, tx, o, state.GiveBack, func(o *Order) {
-		o.PaymentStatus = endStatus(payments.GatewayName(postgres.Text(o.Gateway)))
+		o.PaymentStatus = endStatus(gateway.Name(postgres.Text(o.Gateway)))
 		o.PixPayload, o.PixImage = nil, nil
 		if o.GatewayPaymentID == nil && a.Pix != nil {
 			o.GatewayPaymentID = &a.Pix.Payment.ID

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/jobs"
@@ -35,9 +36,9 @@ func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds
 		i := slices.IndexFunc(refunds, func(r payments.Refund) bool { return r.ID == *t.RefundID })
 		switch {
 		case i < 0:
-		case refunds[i].Status == payments.RefundDone && t.RefundedAt == nil:
+		case refunds[i].Status == gateway.RefundDone && t.RefundedAt == nil:
 			done = append(done, t.RefundID.String())
-		case refunds[i].Status == payments.RefundFailed:
+		case refunds[i].Status == gateway.RefundFailed:
 			if t.RefundedAt != nil {
 				owed = append(owed, t.ID)
 			} else if !slices.Contains(failed, t.RefundID.String()) {
@@ -81,7 +82,7 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 			if !IsOf(r, p.Payment) || r.FailedUnasked() {
 				continue
 			}
-			_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+			_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 				Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &r.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 				PaidAt: p.Payment.SettledAt, Note: "The gateway did not give the money back: " + r.Failure, Bought: true,
 			})
@@ -106,7 +107,7 @@ func (SharesArgs) Kind() string { return "tickets_refund_shares" }
 // FollowRefund has order and tickets follow a refund that the recovery has settled, of
 // which no event may ever tell (payments.RefundFollower).
 func (s *Store) FollowRefund(ctx context.Context, r payments.Refund) error {
-	if r.Purpose != payments.ForOrder {
+	if r.Purpose != gateway.ForOrder {
 		return nil
 	}
 	return s.FollowOrder(ctx, r.LocalID, "")

@@ -3,7 +3,7 @@ package orders
 import (
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 )
@@ -19,9 +19,9 @@ func Payable(o Order, now time.Time) bool {
 }
 
 // PixTerms are the terms of an order that is paid by PIX.
-func (s *Store) PixTerms(o Order, payer payments.Payer, description string) payments.PixTerms {
-	terms := payments.PixTerms{
-		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
+func (s *Store) PixTerms(o Order, payer gateway.Payer, description string) gateway.PixTerms {
+	terms := gateway.PixTerms{
+		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
 		DueDate: o.CreatedAt.In(s.cfg.Zone), ExpiresIn: s.cfg.PixTTL,
 	}
 	if o.HoldUntil != nil {
@@ -31,8 +31,8 @@ func (s *Store) PixTerms(o Order, payer payments.Payer, description string) paym
 }
 
 // CardTerms are the terms of an order that is paid by card.
-func CardTerms(o Order, payer payments.Payer, description string, instrument payments.Instrument) payments.CardTerms {
-	return payments.CardTerms{
-		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
+func CardTerms(o Order, payer gateway.Payer, description string, instrument gateway.Instrument) gateway.CardTerms {
+	return gateway.CardTerms{
+		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/objectid"
@@ -39,7 +39,7 @@ func (s *Reconciler) Look(ctx context.Context, l *intent.Look) (intent.Answer, e
 		return intent.NotThere, nil
 	case !found:
 		a = orders.Answer{Declined: true, End: orders.End{How: intent.Missing, By: orders.ByLook}}
-	case a.Pix != nil && a.Pix.Payment.Status == payments.PaymentPending:
+	case a.Pix != nil && a.Pix.Payment.Status == gateway.PaymentPending:
 		if a, err = s.offerable(ctx, o, a); err != nil {
 			return 0, err
 		}
@@ -72,20 +72,20 @@ func (s *Reconciler) offerable(ctx context.Context, o orders.Order, a orders.Ans
 	if orders.Payable(after, now) && !a.Pix.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return a, nil
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
+	gw, err := s.payments.Gateway(gateway.Name(postgres.Text(o.Gateway)))
 	if err != nil {
 		return a, err
 	}
-	err = gateway.CancelPix(ctx, a.Pix.Payment.ID, o.ID)
+	err = gw.CancelPix(ctx, a.Pix.Payment.ID, o.ID)
 	switch {
-	case errors.Is(err, payments.ErrAlreadyPaid):
-		charge, err := gateway.ReadPix(ctx, a.Pix.Payment.ID, o.ID)
+	case errors.Is(err, gateway.ErrAlreadyPaid):
+		charge, err := gw.ReadPix(ctx, a.Pix.Payment.ID, o.ID)
 		if err != nil {
 			return a, fmt.Errorf("read paid charge: %w", err)
 		}
 		a.Pix = &charge
 		return a, nil
-	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
+	case err != nil && !errors.Is(err, gateway.ErrMissing):
 		return a, fmt.Errorf("cancel charge: %w", err)
 	}
 	a.RanOut = true
@@ -114,24 +114,24 @@ func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
 
 // ask looks at the gateway for what the order's call may have made.
 func (s *Reconciler) ask(ctx context.Context, o orders.Order) (a orders.Answer, found bool, err error) {
-	ctx = payments.Background(ctx)
-	gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
+	ctx = gateway.Background(ctx)
+	gw, err := s.payments.Gateway(gateway.Name(postgres.Text(o.Gateway)))
 	if err != nil {
 		return a, false, err
 	}
-	payer := payments.Payer{CustomerID: o.CustomerID, GatewayID: postgres.Text(o.GatewayCustomerID)}
-	if postgres.Text(o.PaymentMethod) == string(payments.MethodPix) {
-		charge, ok, err := gateway.FindPix(ctx, s.orders.PixTerms(o, payer, ""))
+	payer := gateway.Payer{CustomerID: o.CustomerID, GatewayID: postgres.Text(o.GatewayCustomerID)}
+	if postgres.Text(o.PaymentMethod) == string(gateway.MethodPix) {
+		charge, ok, err := gw.FindPix(ctx, s.orders.PixTerms(o, payer, ""))
 		return orders.Answer{Pix: &charge}, ok, err
 	}
-	var p payments.Payment
+	var p gateway.Payment
 	found = true
 	if o.GatewayPaymentID != nil {
-		p, err = gateway.ReadPayment(ctx, *o.GatewayPaymentID, o.ID)
+		p, err = gw.ReadPayment(ctx, *o.GatewayPaymentID, o.ID)
 	} else {
-		var charge payments.CardCharge
-		charge, found, err = gateway.FindCardCharge(ctx, orders.CardTerms(o, payer, "", payments.Instrument{}))
+		var charge gateway.CardCharge
+		charge, found, err = gw.FindCardCharge(ctx, orders.CardTerms(o, payer, "", gateway.Instrument{}))
 		p = charge.Payment
 	}
-	return orders.Answer{Payment: &p, Open: p.Status == payments.PaymentPending}, found, err
+	return orders.Answer{Payment: &p, Open: p.Status == gateway.PaymentPending}, found, err
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
@@ -31,20 +31,20 @@ func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if o.GatewayPaymentID != nil {
-		gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
+		gw, err := s.payments.Gateway(gateway.Name(postgres.Text(o.Gateway)))
 		if err != nil {
 			return err
 		}
-		err = gateway.CancelPix(ctx, *o.GatewayPaymentID, o.ID)
-		if errors.Is(err, payments.ErrAlreadyPaid) {
-			charge, err := gateway.ReadPix(ctx, *o.GatewayPaymentID, o.ID)
+		err = gw.CancelPix(ctx, *o.GatewayPaymentID, o.ID)
+		if errors.Is(err, gateway.ErrAlreadyPaid) {
+			charge, err := gw.ReadPix(ctx, *o.GatewayPaymentID, o.ID)
 			if err != nil {
 				return fmt.Errorf("read paid charge: %w", err)
 			}
 			_, err = s.orders.Settle(ctx, id, orders.Answer{Pix: &charge})
 			return err
 		}
-		if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+		if err != nil && !errors.Is(err, gateway.ErrMissing) {
 			return fmt.Errorf("cancel charge: %w", err)
 		}
 	}

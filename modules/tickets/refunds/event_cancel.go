@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/fault"
@@ -119,6 +119,6 @@ func (s *Refunds) cancellationOf(ctx context.Context, id objectid.ID) (c cancell
 	if err != nil {
 		return c, fmt.Errorf("list orders: %w", err)
 	}
-	c.amount, err = s.payments.RefundedSince(ctx, s.pool, payments.ForOrder, orders, *c.event.CancelledAt)
+	c.amount, err = s.payments.RefundedSince(ctx, s.pool, gateway.ForOrder, orders, *c.event.CancelledAt)
 	return c, err
 }

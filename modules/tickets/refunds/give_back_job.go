@@ -12,7 +12,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	"golang.org/x/sync/errgroup"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
@@ -60,7 +60,7 @@ func (s *Refunds) QueueGiveBacks(ctx context.Context) error {
 // limit how often they may be called, and the sale of other events goes on. An order whose
 // refund was asked for is due no more, so that another process goes on where one died.
 func (s *Refunds) GiveBackDue(ctx context.Context) error {
-	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
 		return errors.Join(err, river.JobSnooze(giveBackHeld))
 	}
 	tick := time.NewTicker(time.Second / time.Duration(s.cfg.RefundsPerSecond))
@@ -106,7 +106,7 @@ func (s *Refunds) giveBackDue(ctx context.Context, id objectid.ID) error {
 	why := g.Why
 	_, err = s.RefundTickets(ctx, TicketRefund{OrderID: id, Consumed: true, Reason: why.Reason(), why: why})
 	faultpoint.Hit("give_back.one_done")
-	if err == nil || errors.Is(err, payments.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
+	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
 		return nil
 	}
 	s.log.WarnContext(ctx, "an order is not given back yet", slog.String("order_id", id.String()), slog.Any("error", err))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/fault"
@@ -95,9 +96,9 @@ func (s *Refunds) RecallOrderRefund(ctx context.Context, id objectid.ID) (*httpa
 		return nil, err
 	}
 	switch out.Refund.Status {
-	case payments.RefundRequested:
+	case gateway.RefundRequested:
 		return nil, idempotency.InProgress()
-	case payments.RefundFailed:
+	case gateway.RefundFailed:
 		return nil, httpapi.ErrCameToNothing
 	}
 	return s.orderRefundAnswer(ctx, out.Refund.LocalID, &out)
@@ -130,7 +131,7 @@ func (s *Refunds) orderRefundAnswer(ctx context.Context, id objectid.ID, out *pa
 		return httpapi.OK(body)
 	}
 	body.Message = "The refund was made."
-	if out.Refund.Status != payments.RefundDone {
+	if out.Refund.Status != gateway.RefundDone {
 		body.Message = "The refund is under way at the gateway."
 	}
 	body.RefundID, body.RefundAmount = &out.Refund.ID, events.Reais(out.Refund.Amount)

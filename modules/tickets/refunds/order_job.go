@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
@@ -38,20 +39,20 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil {
 		return err
 	}
-	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(postgres.Text(o.Gateway)), paymentID)
+	paid, err := s.payments.FindPayment(ctx, s.pool, gateway.Name(postgres.Text(o.Gateway)), paymentID)
 	if err != nil || paid == nil {
 		return err
 	}
-	if kept, err := s.payments.IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
+	if kept, err := s.payments.Cases().IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
 		return err // an admin has decided so
 	}
-	if listed, err := s.payments.IsRefundedByList(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
+	if listed, err := s.payments.Cases().IsRefundedByList(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
 		return err // within the limits
 	}
 	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
 		return err // it stands on the list, for people
 	}
-	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
 		return cmp.Or(err, errHeld)
 	}
 	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
@@ -75,9 +76,9 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 			}
 			return s.orders.ReturnedTx(ctx, tx, &o, "")
 		})
-	case errors.Is(err, payments.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
+	case errors.Is(err, gateway.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
 		return nil
-	case errors.Is(err, payments.ErrDisputed):
+	case errors.Is(err, gateway.ErrDisputed):
 		return s.listDisputed(ctx, o, *paid)
 	case err != nil:
 		return fmt.Errorf("refund order %s: %w", id, err)
@@ -87,8 +88,8 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 
 // isDisputed reports whether the gateway has refused to give the payment back since it
 // is disputed, now or when the recovery of a refund asked for it: then it is listed.
-func (s *Refunds) isDisputed(ctx context.Context, paid payments.LedgerPayment) (bool, error) {
-	refunds, err := s.payments.RefundsOf(ctx, s.pool, payments.ForOrder, paid.LocalID)
+func (s *Refunds) isDisputed(ctx context.Context, paid gateway.LedgerPayment) (bool, error) {
+	refunds, err := s.payments.RefundsOf(ctx, s.pool, gateway.ForOrder, paid.LocalID)
 	if err != nil {
 		return false, fmt.Errorf("read refunds: %w", err)
 	}
@@ -106,7 +107,7 @@ func (s *Refunds) isDisputed(ctx context.Context, paid payments.LedgerPayment) (
 
 // listDisputed leaves to people what the gateway does not give back: the payer's bank
 // has the money, or takes it.
-func (s *Refunds) listDisputed(ctx context.Context, o orders.Order, paid payments.LedgerPayment) error {
+func (s *Refunds) listDisputed(ctx context.Context, o orders.Order, paid gateway.LedgerPayment) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		return s.orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
@@ -49,7 +50,7 @@ func (s *Refunds) RefundTickets(ctx context.Context, q TicketRefund) (payments.R
 	if err == nil {
 		return out, nil
 	}
-	if !errors.Is(err, payments.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
+	if !errors.Is(err, gateway.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
 		err = errors.Join(err, s.orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID, q.Admin))
 	}
 	return out, s.payments.RefundFault(ctx, err)
@@ -116,7 +117,7 @@ func (s *Refunds) noneUnanswered(ctx context.Context, o orders.Order) error {
 			continue
 		}
 		for _, r := range m.Refunds {
-			if orders.IsOf(r, p.Payment) && r.ByAdmin && r.Status == payments.RefundRequested {
+			if orders.IsOf(r, p.Payment) && r.ByAdmin && r.Status == gateway.RefundRequested {
 				return s.payments.RefundOpen(ctx, s.pool, r)
 			}
 		}
@@ -191,17 +192,17 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 }
 
 // ownPayment is the order's own payment and what of it is neither back nor on its way.
-func (s *Refunds) ownPayment(ctx context.Context, db postgres.DB, o orders.Order) (payments.LedgerPayment, money.Cents, error) {
-	paid, err := s.payments.FindPayment(ctx, db, payments.GatewayName(postgres.Text(o.Gateway)), postgres.Text(o.GatewayPaymentID))
+func (s *Refunds) ownPayment(ctx context.Context, db postgres.DB, o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
+	paid, err := s.payments.FindPayment(ctx, db, gateway.Name(postgres.Text(o.Gateway)), postgres.Text(o.GatewayPaymentID))
 	if err != nil {
-		return payments.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
+		return gateway.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
 	}
 	if paid == nil {
-		return payments.LedgerPayment{}, 0, errNothingLeft("The order's payment is not settled.")
+		return gateway.LedgerPayment{}, 0, errNothingLeft("The order's payment is not settled.")
 	}
-	refunds, err := s.payments.RefundsOf(ctx, db, payments.ForOrder, o.ID)
+	refunds, err := s.payments.RefundsOf(ctx, db, gateway.ForOrder, o.ID)
 	if err != nil {
-		return payments.LedgerPayment{}, 0, fmt.Errorf("read refunds: %w", err)
+		return gateway.LedgerPayment{}, 0, fmt.Errorf("read refunds: %w", err)
 	}
 	left, _ := orders.Money{Refunds: refunds}.Left(paid.Payment)
 	return *paid, left, nil
@@ -234,11 +235,11 @@ func (s *Refunds) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, ch
 
 // RefundShares does so. What people or a dispute have decided meanwhile stays.
 func (s *Refunds) RefundShares(ctx context.Context, a orders.SharesArgs) error {
-	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
 		return errors.Join(err, errHeld)
 	}
 	_, err := s.RefundTickets(ctx, TicketRefund{OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway."})
-	if fault.Is(err, fault.Invalid) || errors.Is(err, payments.ErrOutcomeUnknown) {
+	if fault.Is(err, fault.Invalid) || errors.Is(err, gateway.ErrOutcomeUnknown) {
 		return nil // nothing is left, or the ledger's own recovery asks what became of it
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
@@ -156,7 +156,7 @@ func (s *Refunds) orderOfRefund(ctx context.Context, id objectid.ID) (objectid.I
 	if err != nil {
 		return "", err
 	}
-	if out.Refund.Purpose != payments.ForOrder {
+	if out.Refund.Purpose != gateway.ForOrder {
 		return "", fault.NotFound("Order")
 	}
 	return out.Refund.LocalID, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
@@ -19,22 +20,22 @@ import (
 
 // appliers say what each kind of event does to the order it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (ignored string, err error){
-	payments.PaymentWasSettled:  (*Applier).applyPaymentTx,
-	payments.PaymentHasFailed:   (*Applier).applyFailureTx,
-	payments.PaymentWasLost:     (*Applier).applyLossTx,
-	payments.PaymentWasDeleted:  (*Applier).applyLossTx,
-	payments.PaymentWasRefunded: (*Applier).applyRefundTx,
-	payments.RefundHasFailed:    (*Applier).applyRefundTx,
-	payments.RefundIsPending:    (*Applier).applyRefundTx,
-	payments.DisputeWasOpened:   (*Applier).applyDisputeTx,
-	payments.DisputeWasClosed:   (*Applier).applyDisputeTx,
+var appliers = map[gateway.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (ignored string, err error){
+	gateway.PaymentWasSettled:  (*Applier).applyPaymentTx,
+	gateway.PaymentHasFailed:   (*Applier).applyFailureTx,
+	gateway.PaymentWasLost:     (*Applier).applyLossTx,
+	gateway.PaymentWasDeleted:  (*Applier).applyLossTx,
+	gateway.PaymentWasRefunded: (*Applier).applyRefundTx,
+	gateway.RefundHasFailed:    (*Applier).applyRefundTx,
+	gateway.RefundIsPending:    (*Applier).applyRefundTx,
+	gateway.DisputeWasOpened:   (*Applier).applyDisputeTx,
+	gateway.DisputeWasClosed:   (*Applier).applyDisputeTx,
 }
 
 // ApplyEventTx applies a gateway's event to the order that it is about
 // (specification, Events). It answers Unclaimed when there is none.
-func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
-	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
+func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	unclaimed := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
 	apply, known := appliers[e.Kind]
 	if !known || e.SubscriptionID != "" || e.AuthorizationID != "" {
 		return unclaimed, nil
@@ -44,28 +45,28 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		return s.applyDeletedTx(ctx, tx, e)
 	}
 	if err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return payments.Asked(nil, askedLive), err
+		return gateway.Asked(nil, askedLive), err
 	}
 	if postgres.Text(o.Gateway) != string(e.Gateway) {
 		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, "the order is of the other gateway")
 	}
 	// Refunds and disputes lock their ledger first, as the answer to a refund does.
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
 	if o, err = s.db.OrderLock(ctx, tx, o.ID); err != nil {
-		return payments.Result{}, fmt.Errorf("lock order: %w", err)
+		return gateway.Result{}, fmt.Errorf("lock order: %w", err)
 	}
 	ignored, err := apply(s, ctx, tx, &o, e)
 	if err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
-	r := payments.Result{Status: payments.ResultApplied, NewStatus: &o.PaymentStatus, Reason: ignored}
+	r := gateway.Result{Status: gateway.ResultApplied, NewStatus: &o.PaymentStatus, Reason: ignored}
 	if ignored != "" {
-		r.Status = payments.ResultIgnored
+		r.Status = gateway.ResultIgnored
 	}
 	return r, nil
 }
@@ -73,9 +74,9 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // locate finds the order: by the ledger's row, by the gateway's payment, by the
 // local id that the gateway was told, which also finds events that overtook our
 // own commit.
-func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (orders.Order, error) {
+func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (orders.Order, error) {
 	if e.Known != nil {
-		if e.Known.Purpose != payments.ForOrder {
+		if e.Known.Purpose != gateway.ForOrder {
 			return orders.Order{}, pgx.ErrNoRows
 		}
 		return s.db.OrderGet(ctx, tx, e.Known.LocalID)
@@ -87,13 +88,13 @@ func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (orde
 			return o, err
 		}
 	}
-	if e.Purpose == payments.ForSubscription || !objectid.Valid(e.Reference.String()) {
+	if e.Purpose == gateway.ForSubscription || !objectid.Valid(e.Reference.String()) {
 		return orders.Order{}, pgx.ErrNoRows
 	}
 	return s.db.OrderGet(ctx, tx, e.Reference)
 }
 
-func paymentIDs(e payments.Event) []string {
+func paymentIDs(e gateway.Event) []string {
 	var ids []string
 	if e.Payment != nil && e.Payment.ID != "" {
 		ids = append(ids, e.Payment.ID)
@@ -108,7 +109,7 @@ func paymentIDs(e payments.Event) []string {
 }
 
 // applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
@@ -117,11 +118,11 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
 // still be paid until its places are given back; it only gets the gateway's word.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
 	if e.Payment == nil || o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
-	if e.Payment.Status == payments.PaymentFailed {
+	if e.Payment.Status == gateway.PaymentFailed {
 		return "", s.orders.GiveBackTx(ctx, tx, o, lost(true))
 	}
 	return "", s.orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
@@ -130,14 +131,14 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
 // declined card is told by the answer to the buyer, too; whichever comes first
 // gives the places back.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
 	if o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
 	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
 		return "another payment of the order", nil
 	}
-	return "", s.orders.GiveBackTx(ctx, tx, o, lost(postgres.Text(o.PaymentMethod) == string(payments.MethodCard)))
+	return "", s.orders.GiveBackTx(ctx, tx, o, lost(postgres.Text(o.PaymentMethod) == string(gateway.MethodCard)))
 }
 
 // lost is an event that says that nobody will pay.
@@ -146,14 +147,14 @@ func lost(declined bool) orders.Answer {
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.
-func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e payments.Event) error {
+func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) error {
 	if e.Refund != nil {
-		paid := payments.Payment{Method: payments.Method(postgres.Text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
+		paid := gateway.Payment{Method: gateway.Method(postgres.Text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}
 		_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund, Payment: &paid,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund, Payment: &paid,
 		})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)
@@ -161,7 +162,7 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e pay
 	}
 	if e.Dispute != nil {
 		_, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Dispute,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Dispute,
 		})
 		if err != nil {
 			return fmt.Errorf("record dispute: %w", err)
@@ -172,7 +173,7 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e pay
 
 // applyRefundTx: an order whose money is all back loses its unused tickets and
 // leaves the revenue. At gateway A a lost dispute is told as a refund.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
@@ -183,6 +184,6 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 }
 
 // applyDisputeTx has the order follow the ledger of disputes.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, o *orders.Order, _ payments.Event) (string, error) {
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, o *orders.Order, _ gateway.Event) (string, error) {
 	return "", s.orders.DisputedTx(ctx, tx, o)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -35,9 +36,9 @@ const askedLive = "the gateway is asked for the payment first"
 // asksLiveTx has money that the event alone does not prove be read from the gateway, by
 // job: until then nothing is booked, and no ticket is issued. What the ledger has is not
 // asked for again.
-func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e payments.Event) (bool, error) {
+func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) (bool, error) {
 	p := e.Payment
-	if e.Kind != payments.PaymentWasSettled || p == nil || e.IsProof() {
+	if e.Kind != gateway.PaymentWasSettled || p == nil || e.IsProof() {
 		return false, nil
 	}
 	ordered := postgres.Text(o.Gateway) == string(e.Gateway) && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
@@ -62,43 +63,43 @@ func (s *Applier) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs, 
 // ConfirmLiveMoney applies money of an order as the gateway shows it. What it does not
 // know, or shows as unpaid, gives nothing; what it does not answer is asked again.
 func (s *Applier) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
-	known, err := s.payments.FindPayment(ctx, s.pool, payments.GWA, a.PaymentID)
+	known, err := s.payments.FindPayment(ctx, s.pool, gateway.GWA, a.PaymentID)
 	if err != nil || known != nil {
-		return cmp.Or(err, s.finishAsked(ctx, a, payments.Result{Status: payments.ResultApplied})) // the answer to the purchase was faster
+		return cmp.Or(err, s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultApplied})) // the answer to the purchase was faster
 	}
-	p, err := s.payments.ReadSettled(ctx, payments.GWA, a.PaymentID, a.OrderID)
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	p, err := s.payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, a.OrderID)
+	if errors.Is(err, gateway.ErrMissing) {
 		return s.lookLater(ctx, a, err)
 	}
 	if err != nil {
 		return fmt.Errorf("read payment %s: %w", a.PaymentID, err)
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		result, err := s.ApplyEventTx(ctx, tx, payments.Event{
-			Gateway: payments.GWA, ID: a.EventID, Type: payments.ReadLive, Kind: payments.PaymentWasSettled, CreatedAt: s.clock.Now(),
+		result, err := s.ApplyEventTx(ctx, tx, gateway.Event{
+			Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, CreatedAt: s.clock.Now(),
 			Reference: a.OrderID, Payment: &p,
 		})
 		if err != nil {
 			return err
 		}
-		return s.payments.FinishAskedTx(ctx, tx, payments.GWA, a.EventID, result)
+		return s.payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
 	})
 }
 
 // finishAsked tells in the webhook's log what came of asking the gateway.
-func (s *Applier) finishAsked(ctx context.Context, a LiveMoneyArgs, r payments.Result) error {
+func (s *Applier) finishAsked(ctx context.Context, a LiveMoneyArgs, r gateway.Result) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		return s.payments.FinishAskedTx(ctx, tx, payments.GWA, a.EventID, r)
+		return s.payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, r)
 	})
 }
 
 // lookLater has a payment looked for once more, unless this was the last look.
 func (s *Applier) lookLater(ctx context.Context, a LiveMoneyArgs, why error) error {
-	pause, again := payments.LivePause(a.Misses)
+	pause, again := gateway.LivePause(a.Misses)
 	if !again {
 		s.log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing", slog.String("order_id", a.OrderID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return s.finishAsked(ctx, a, payments.Result{Status: payments.ResultIgnored, Reason: payments.NotAsIsTold})
+		return s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultIgnored, Reason: payments.NotAsIsTold})
 	}
 	at := s.clock.Now().Add(pause)
 	a.Misses++

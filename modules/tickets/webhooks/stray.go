@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/objectid"
@@ -15,18 +16,18 @@ import (
 
 // strayTx answers an event that names an order and cannot be applied to it. Money is
 // listed, never kept in silence.
-func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e payments.Event, why string) (payments.Result, error) {
-	r := payments.Result{Status: payments.ResultIgnored, Reason: why}
-	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
+func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event, why string) (gateway.Result, error) {
+	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
+	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil {
 		return r, nil
 	}
 	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: id, CustomerID: customer, Payment: *e.Payment,
+		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: id, CustomerID: customer, Payment: *e.Payment,
 	})
 	if err != nil {
-		return payments.Result{}, fmt.Errorf("record payment: %w", err)
+		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount,
 		CustomerID: customer, OrderID: id, PaidAt: e.Payment.SettledAt, Note: "The event names the order, but " + why + ".",
 	})
@@ -35,45 +36,45 @@ func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.
 
 // applyDeletedTx applies an event about an order that was deleted with its event:
 // money that arrives for it is booked and given back. Unclaimed when there was none.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	d, err := s.locateDeleted(ctx, tx, e)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
+		return gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}, nil
 	}
 	if err != nil {
-		return payments.Result{}, fmt.Errorf("read deleted order: %w", err)
+		return gateway.Result{}, fmt.Errorf("read deleted order: %w", err)
 	}
 	o := orders.Order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return payments.Asked(nil, askedLive), err
+		return gateway.Asked(nil, askedLive), err
 	}
 	const why = "the order was deleted with its event"
 	if d.Gateway != string(e.Gateway) {
 		return s.strayTx(ctx, tx, d.ID, d.CustomerID, e, "the order was of the other gateway")
 	}
-	r := payments.Result{Status: payments.ResultIgnored, Reason: why}
+	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
-		return payments.Result{}, err
+		return gateway.Result{}, err
 	}
-	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
+	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil {
 		return r, nil
 	}
 	_, err = s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: d.ID, CustomerID: d.CustomerID, Payment: *e.Payment,
+		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: d.ID, CustomerID: d.CustomerID, Payment: *e.Payment,
 	})
 	if err != nil {
-		return payments.Result{}, fmt.Errorf("record payment: %w", err)
+		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount, CustomerID: d.CustomerID, OrderID: d.ID,
 		PaidAt: e.Payment.SettledAt, Note: "Paid after the order had been deleted with its event.", Automatic: true,
 	})
 	return r, err
 }
 
-func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx, e payments.Event) (ticketsdb.TicketsDeletedOrder, error) {
+func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx, e gateway.Event) (ticketsdb.TicketsDeletedOrder, error) {
 	if e.Known != nil {
-		if e.Known.Purpose != payments.ForOrder {
+		if e.Known.Purpose != gateway.ForOrder {
 			return ticketsdb.TicketsDeletedOrder{}, pgx.ErrNoRows
 		}
 		return s.db.DeletedOrderGet(ctx, tx, e.Known.LocalID)
@@ -84,7 +85,7 @@ func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx, e payments.Event
 			return d, err
 		}
 	}
-	if e.Purpose == payments.ForSubscription || !objectid.Valid(e.Reference.String()) {
+	if e.Purpose == gateway.ForSubscription || !objectid.Valid(e.Reference.String()) {
 		return ticketsdb.TicketsDeletedOrder{}, pgx.ErrNoRows
 	}
 	return s.db.DeletedOrderGet(ctx, tx, e.Reference)

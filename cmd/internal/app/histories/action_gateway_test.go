@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	sandboxa "marquee/platform/sandbox/gwa"
 )
 
@@ -35,7 +35,7 @@ var gatewayActions = []action{
 	{"renewal paid", 4, func(h *history, s step) { h.renewal(s, "pm_card_visa") }},
 	{"renewal fails", 4, func(h *history, s step) { h.renewal(s, "pm_card_chargeCustomerFail") }},
 	{"invoice retried", 2, func(h *history, s step) {
-		if i, ok := pick(h.gateways.list(h.t, payments.GWB, "/v1/invoices?status=open"), s.Pick); ok {
+		if i, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/invoices?status=open"), s.Pick); ok {
 			h.noteError("retry", h.gateways.b.RetryInvoice(str(i, "id")))
 		}
 	}},
@@ -56,7 +56,7 @@ var gatewayActions = []action{
 	}},
 	{"gateway refunds", 4, func(h *history, s step) { h.refundAtPanel(s) }},
 	{"refund fails", 1, func(h *history, s step) {
-		if r, ok := pick(h.gateways.list(h.t, payments.GWB, "/v1/refunds"), s.Pick); ok {
+		if r, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/refunds"), s.Pick); ok {
 			h.noteError("refund", h.gateways.b.FinishRefund(str(r, "id"), s.Pick%3 == 0))
 		}
 	}},
@@ -76,34 +76,34 @@ var gatewayActions = []action{
 	{"payment deleted", 1, func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "PENDING" || str(p, "status") == "OVERDUE" }), s.Pick); ok {
 			h.touched[str(p, "subscription")] = true // a month given away
-			h.panel(payments.GWA, http.MethodDelete, "/v3/payments/"+str(p, "id"), nil)
+			h.panel(gateway.GWA, http.MethodDelete, "/v3/payments/"+str(p, "id"), nil)
 		}
 	}},
 	{"recurrence deleted", 2, func(h *history, s step) {
 		if s.Who == 0 {
-			if r, ok := pick(h.gateways.list(h.t, payments.GWA, "/v3/subscriptions"), s.Pick); ok {
-				h.panel(payments.GWA, http.MethodDelete, "/v3/subscriptions/"+str(r, "id"), nil)
+			if r, ok := pick(h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions"), s.Pick); ok {
+				h.panel(gateway.GWA, http.MethodDelete, "/v3/subscriptions/"+str(r, "id"), nil)
 			}
-		} else if r, ok := pick(h.gateways.list(h.t, payments.GWB, "/v1/subscriptions"), s.Pick); ok {
-			h.panel(payments.GWB, http.MethodDelete, "/v1/subscriptions/"+str(r, "id"), nil)
+		} else if r, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions"), s.Pick); ok {
+			h.panel(gateway.GWB, http.MethodDelete, "/v1/subscriptions/"+str(r, "id"), nil)
 		}
 	}},
 	{"authorization cancelled", 2, func(h *history, s step) {
-		if a, ok := pick(h.gateways.list(h.t, payments.GWA, "/v3/pix/automatic/authorizations"), s.Pick); ok {
+		if a, ok := pick(h.gateways.list(h.t, gateway.GWA, "/v3/pix/automatic/authorizations"), s.Pick); ok {
 			_, err := h.gateways.a.CancelAuthorization(str(a, "id"), "CANCELLED_BY_PAYER")
 			h.noteError("authorization", err)
 		}
 	}},
 }
 
-func (h *history) panel(name payments.GatewayName, method, path string, form url.Values) {
+func (h *history) panel(name gateway.Name, method, path string, form url.Values) {
 	status, answer := h.gateways.ask(h.t, name, method, path, form)
 	h.note("panel %s %s: %d %.200v", method, path, status, answer)
 }
 
 // paymentsA are the payments of gateway A that are so, newest first.
 func (h *history) paymentsA(is func(object) bool) []object {
-	return slices.DeleteFunc(h.gateways.list(h.t, payments.GWA, "/v3/payments"), func(p object) bool {
+	return slices.DeleteFunc(h.gateways.list(h.t, gateway.GWA, "/v3/payments"), func(p object) bool {
 		deleted, _ := p["deleted"].(bool)
 		return deleted || !is(p)
 	})
@@ -116,7 +116,7 @@ func isOpenPix(p object) bool {
 
 // intentsB are the payment intents of gateway B that are so, newest first.
 func (h *history) intentsB(is func(object) bool) []object {
-	return slices.DeleteFunc(h.gateways.list(h.t, payments.GWB, "/v1/payment_intents"), func(i object) bool {
+	return slices.DeleteFunc(h.gateways.list(h.t, gateway.GWB, "/v1/payment_intents"), func(i object) bool {
 		return str(i, "status") != "requires_action" || !is(i)
 	})
 }
@@ -137,7 +137,7 @@ func (h *history) pixPaid(s step) {
 	for _, p := range h.paymentsA(isOpenPix) {
 		ways = append(ways, func() error { _, err := h.gateways.a.Pay(str(p, "id")); return err })
 	}
-	for _, a := range h.gateways.list(h.t, payments.GWA, "/v3/pix/automatic/authorizations") {
+	for _, a := range h.gateways.list(h.t, gateway.GWA, "/v3/pix/automatic/authorizations") {
 		if str(a, "status") == "CREATED" {
 			ways = append(ways, func() error { _, err := h.gateways.a.ActivateAuthorization(str(a, "id")); return err })
 		}
@@ -150,7 +150,7 @@ func (h *history) pixPaid(s step) {
 // renewal brings a renewal forward, with a card that is good or not.
 func (h *history) renewal(s step, outcome string) {
 	var ways []func() error
-	for _, r := range h.gateways.list(h.t, payments.GWB, "/v1/subscriptions") {
+	for _, r := range h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions") {
 		ways = append(ways, func() error {
 			h.touched[str(r, "id")] = true
 			method := str(r, "default_payment_method")
@@ -160,7 +160,7 @@ func (h *history) renewal(s step, outcome string) {
 			return h.gateways.b.Renew(str(r, "id"))
 		})
 	}
-	for _, r := range h.gateways.list(h.t, payments.GWA, "/v3/subscriptions") {
+	for _, r := range h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions") {
 		ways = append(ways, func() error {
 			h.touched[str(r, "id")] = true
 			_, err := h.gateways.a.Renew(str(r, "id"), outcome != "pm_card_visa")
@@ -177,7 +177,7 @@ func settledA(p object) bool {
 }
 
 func (h *history) chargesB() []object {
-	return slices.DeleteFunc(h.gateways.list(h.t, payments.GWB, "/v1/charges"), func(c object) bool { return str(c, "status") != "succeeded" })
+	return slices.DeleteFunc(h.gateways.list(h.t, gateway.GWB, "/v1/charges"), func(c object) bool { return str(c, "status") != "succeeded" })
 }
 
 // refundAtPanel gives money back at the gateway, all that is left or a part.
@@ -189,7 +189,7 @@ func (h *history) refundAtPanel(s step) {
 			if part {
 				body = fmt.Sprintf(`{"value":%d.05}`, 5+s.Pick)
 			}
-			h.panel(payments.GWA, http.MethodPost, "/v3/payments/"+str(p, "id")+"/refund", url.Values{"json": {body}})
+			h.panel(gateway.GWA, http.MethodPost, "/v3/payments/"+str(p, "id")+"/refund", url.Values{"json": {body}})
 		}
 		return
 	}
@@ -198,7 +198,7 @@ func (h *history) refundAtPanel(s step) {
 		if part {
 			form.Set("amount", fmt.Sprint(505+100*s.Pick))
 		}
-		h.panel(payments.GWB, http.MethodPost, "/v1/refunds", form)
+		h.panel(gateway.GWB, http.MethodPost, "/v1/refunds", form)
 	}
 }
 
@@ -224,7 +224,7 @@ func (h *history) decide(s step, won bool) {
 		}
 		_, err := h.gateways.a.Chargeback(str(p, "id"), way, "")
 		h.noteError("chargeback", err)
-	} else if d, ok := pick(h.gateways.list(h.t, payments.GWB, "/v1/disputes"), s.Pick); ok {
+	} else if d, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/disputes"), s.Pick); ok {
 		h.noteError("dispute", h.gateways.b.CloseDispute(str(d, "id"), won))
 	}
 }

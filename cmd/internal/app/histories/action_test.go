@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -177,7 +178,7 @@ func (h *history) decideRefunds() {
 		_, err := h.gateways.a.EndRefund(str(p, "id"), true)
 		h.noteError("refund", err)
 	}
-	for _, r := range h.gateways.list(h.t, payments.GWB, "/v1/refunds") {
+	for _, r := range h.gateways.list(h.t, gateway.GWB, "/v1/refunds") {
 		if str(r, "status") == "pending" {
 			h.noteError("refund", h.gateways.b.FinishRefund(str(r, "id"), true))
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -73,12 +73,12 @@ const pricesSQL = `SELECT s.id, s.gateway, coalesce(s.gwa_subscription_id, s.gwb
 func (h *history) checkPrices() {
 	h.t.Helper()
 	charged := map[string]int64{}
-	for _, r := range h.gateways.list(h.t, payments.GWA, "/v3/subscriptions") {
+	for _, r := range h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions") {
 		if deleted, _ := r["deleted"].(bool); !deleted {
 			charged[str(r, "id")] = cents(num(r, "value"))
 		}
 	}
-	for _, r := range h.gateways.list(h.t, payments.GWB, "/v1/subscriptions") {
+	for _, r := range h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions") {
 		items, _ := r["items"].(object)
 		for _, i := range items["data"].([]any) {
 			price, _ := i.(object)["price"].(object)
@@ -88,9 +88,9 @@ func (h *history) checkPrices() {
 	rows, err := h.db.Query(context.Background(), pricesSQL)
 	require.NoError(h.t, err)
 	var id objectid.ID
-	var gateway, remote string
+	var name, remote string
 	var price int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &gateway, &remote, &price}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &name, &remote, &price}, func() error {
 		if is, runs := charged[remote]; runs && is != price {
 			h.fail("a recurrence charges another price", "%s costs %d, %s charges %d", id, price, remote, is)
 		}
@@ -98,7 +98,7 @@ func (h *history) checkPrices() {
 	})
 	require.NoError(h.t, err)
 	var known []string
-	for _, p := range h.gateways.list(h.t, payments.GWB, "/v1/products") {
+	for _, p := range h.gateways.list(h.t, gateway.GWB, "/v1/products") {
 		metadata, _ := p["metadata"].(object)
 		if slices.Contains(known, str(metadata, "plan_id")) {
 			h.fail("a plan is at gateway B twice", "%v", p)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/sql/finance/invariants"
 )
@@ -131,18 +131,18 @@ func (h *history) checkConnections() {
 // with its news on the way; a free beginning; an admin.
 func (h *history) checkPaid(p person) {
 	var id objectid.ID
-	var gateway, remote string
+	var name, remote string
 	var known bool
-	require.NoError(h.t, h.db.QueryRow(context.Background(), reasonSQL, p.id).Scan(&id, &gateway, &remote, &known))
-	if known || h.paidAt(payments.GatewayName(gateway), id, remote) {
+	require.NoError(h.t, h.db.QueryRow(context.Background(), reasonSQL, p.id).Scan(&id, &name, &remote, &known))
+	if known || h.paidAt(gateway.Name(name), id, remote) {
 		return
 	}
 	h.fail("access without money", "%s %s", p.name, id)
 }
 
 // paidAt reports whether the gateway has money for the subscription.
-func (h *history) paidAt(name payments.GatewayName, id objectid.ID, remote string) bool {
-	if name == payments.GWA {
+func (h *history) paidAt(name gateway.Name, id objectid.ID, remote string) bool {
+	if name == gateway.GWA {
 		for _, a := range h.gateways.list(h.t, name, "/v3/pix/automatic/authorizations") {
 			if str(a, "contractId") == id.String() && str(a, "status") != "CREATED" && str(a, "status") != "REFUSED" {
 				return true // its first code was paid
@@ -210,9 +210,9 @@ func (h *history) checkRunning() {
 			}
 		}
 	}
-	running("recurrence of gateway A", h.gateways.list(h.t, payments.GWA, "/v3/subscriptions"), "ACTIVE")
-	running("recurrence of gateway B", h.gateways.list(h.t, payments.GWB, "/v1/subscriptions"), "active", "trialing", "past_due", "unpaid", "incomplete")
-	running("authorization", h.gateways.list(h.t, payments.GWA, "/v3/pix/automatic/authorizations"), "ACTIVE", "CREATED")
+	running("recurrence of gateway A", h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions"), "ACTIVE")
+	running("recurrence of gateway B", h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions"), "active", "trialing", "past_due", "unpaid", "incomplete")
+	running("authorization", h.gateways.list(h.t, gateway.GWA, "/v3/pix/automatic/authorizations"), "ACTIVE", "CREATED")
 	running("code of gateway A", h.paymentsA(isOpenPix), "PENDING", "OVERDUE")
 	running("code of gateway B", h.intentsB(showsPix), "requires_action")
 }

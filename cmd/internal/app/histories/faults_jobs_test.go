@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // jobDeeds are what jobs and webhooks do by themselves.
@@ -72,7 +72,7 @@ func paidAgain(h *history) {
 	first := h.paymentsA(settledA)[0]
 	body := fmt.Sprintf(`{"customer":%q,"billingType":"PIX","value":49.90,"dueDate":%q,"externalReference":%q}`,
 		str(first, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(first, "externalReference"))
-	status, made := h.gateways.ask(h.t, payments.GWA, http.MethodPost, "/v3/payments", url.Values{"json": {body}})
+	status, made := h.gateways.ask(h.t, gateway.GWA, http.MethodPost, "/v3/payments", url.Values{"json": {body}})
 	require.Equal(h.t, http.StatusOK, status, "%v", made)
 	_, err := h.gateways.a.Pay(str(made, "id"))
 	require.NoError(h.t, err)
@@ -229,12 +229,12 @@ func collects(again bool) func(h *history) bool {
 		if err := h.db.QueryRow(context.Background(), `SELECT state FROM subscriptions.pauses`).Scan(&state); err != nil {
 			return false
 		}
-		for _, s := range h.gateways.list(h.t, payments.GWA, "/v3/subscriptions") {
-			if (str(s, "status") == "ACTIVE") != again || !again && len(h.gateways.list(h.t, payments.GWA, "/v3/payments?status=PENDING")) > 0 {
+		for _, s := range h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions") {
+			if (str(s, "status") == "ACTIVE") != again || !again && len(h.gateways.list(h.t, gateway.GWA, "/v3/payments?status=PENDING")) > 0 {
 				return false
 			}
 		}
-		for _, s := range h.gateways.list(h.t, payments.GWB, "/v1/subscriptions") {
+		for _, s := range h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions") {
 			if (s["pause_collection"] == nil) != again {
 				return false
 			}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // unapplied puts the payment that was made on the list of those that gave nobody
@@ -50,7 +50,7 @@ func unappliedForDays(h *history) {
 
 func (h *history) turnOfUnapplied(span time.Duration) {
 	h.pass(step{}, span)
-	h.process.run(context.Background(), func(ctx context.Context) { h.noteError("unapplied", h.payments.RefundDueUnapplied(ctx)) })
+	h.process.run(context.Background(), func(ctx context.Context) { h.noteError("unapplied", h.payments.Cases().RefundDueUnapplied(ctx)) })
 	h.inTime(longestJob)
 	h.workJobs(h.t, h.process)
 }
@@ -59,10 +59,10 @@ func (h *history) turnOfUnapplied(span time.Duration) {
 // does not own, as a call makes it whose answer was taken for none.
 func strayA(h *history) {
 	h.touched[h.all()[0].ID.String()] = true // a charge more than months
-	own := h.gateways.list(h.t, payments.GWA, "/v3/subscriptions")[0]
+	own := h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions")[0]
 	body := fmt.Sprintf(`{"customer":%q,"billingType":"CREDIT_CARD","cycle":"MONTHLY","value":49.90,"nextDueDate":%q,"externalReference":%q,"remoteIp":"203.0.113.7","creditCardToken":%q}`,
 		str(own, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(own, "externalReference"), str(own["creditCard"].(object), "creditCardToken"))
-	status, made := h.gateways.ask(h.t, payments.GWA, http.MethodPost, "/v3/subscriptions", url.Values{"json": {body}})
+	status, made := h.gateways.ask(h.t, gateway.GWA, http.MethodPost, "/v3/subscriptions", url.Values{"json": {body}})
 	if status != http.StatusOK {
 		h.fail("what comes before does not work", "%d %v", status, made)
 	}
@@ -71,7 +71,7 @@ func strayA(h *history) {
 // strayB is strayA at gateway B.
 func strayB(h *history) {
 	h.touched[h.all()[0].ID.String()] = true
-	own := h.gateways.list(h.t, payments.GWB, "/v1/subscriptions")[0]
+	own := h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions")[0]
 	item := own["items"].(object)["data"].([]any)[0].(object)
 	form := url.Values{
 		"customer": {str(own, "customer")}, "items[0][price]": {str(item["price"].(object), "id")}, "default_payment_method": {str(own, "default_payment_method")},
@@ -79,7 +79,7 @@ func strayB(h *history) {
 	for name, value := range own["metadata"].(object) {
 		form.Set("metadata["+name+"]", fmt.Sprint(value))
 	}
-	status, made := h.gateways.ask(h.t, payments.GWB, http.MethodPost, "/v1/subscriptions", form)
+	status, made := h.gateways.ask(h.t, gateway.GWB, http.MethodPost, "/v1/subscriptions", form)
 	if status != http.StatusOK {
 		h.fail("what comes before does not work", "%d %v", status, made)
 	}
@@ -88,12 +88,12 @@ func strayB(h *history) {
 // strayEnded: its money is back, and it charges no more; the subscription's own goes on.
 func strayEnded(h *history) bool {
 	runs := 0
-	for _, s := range h.gateways.list(h.t, payments.GWA, "/v3/subscriptions") {
+	for _, s := range h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions") {
 		if str(s, "status") == "ACTIVE" && s["deleted"] != true {
 			runs++
 		}
 	}
-	for _, s := range h.gateways.list(h.t, payments.GWB, "/v1/subscriptions") {
+	for _, s := range h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions") {
 		if str(s, "status") == "active" {
 			runs++
 		}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	sandboxa "marquee/platform/sandbox/gwa"
 	sandboxb "marquee/platform/sandbox/gwb"
 	"marquee/platform/sandbox/stage"
@@ -29,13 +29,13 @@ import (
 type gateways struct {
 	a     *sandboxa.Gateway
 	b     *sandboxb.Gateway
-	seen  map[payments.GatewayName]int64 // newest delivery that was looked at
+	seen  map[gateway.Name]int64 // newest delivery that was looked at
 	inbox []*delivery
 }
 
 // delivery is an event on its way to the platform.
 type delivery struct {
-	gateway payments.GatewayName
+	gateway gateway.Name
 	kind    string
 	body    []byte
 	taken   bool // answered 200 once
@@ -47,20 +47,20 @@ func newGateways(t tester, at time.Time) *gateways {
 	require.NoError(t, err)
 	b, err := sandboxb.New(sandboxb.Options{BaseURL: "http://gwb", SecretKey: gwbKey, WebhookSecret: gwbSecret, Frozen: at})
 	require.NoError(t, err)
-	return &gateways{a: a, b: b, seen: map[payments.GatewayName]int64{}}
+	return &gateways{a: a, b: b, seen: map[gateway.Name]int64{}}
 }
 
 func (g *gateways) close() error { return errors.Join(g.a.Close(), g.b.Close()) }
 
-func (g *gateways) handler(name payments.GatewayName) http.Handler {
-	if name == payments.GWA {
+func (g *gateways) handler(name gateway.Name) http.Handler {
+	if name == gateway.GWA {
 		return g.a
 	}
 	return g.b
 }
 
-func (g *gateways) stage(name payments.GatewayName) *stage.Stage {
-	if name == payments.GWA {
+func (g *gateways) stage(name gateway.Name) *stage.Stage {
+	if name == gateway.GWA {
 		return g.a.Stage()
 	}
 	return g.b.Stage()
@@ -68,7 +68,7 @@ func (g *gateways) stage(name payments.GatewayName) *stage.Stage {
 
 // collect takes new events into the inbox.
 func (g *gateways) collect() {
-	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
+	for _, name := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		for _, d := range g.stage(name).Webhooks.Deliveries() {
 			if d.ID > g.seen[name] {
 				g.seen[name] = d.ID
@@ -91,7 +91,7 @@ func (g *gateways) waiting() []*delivery {
 
 // proof is what the gateway signs an event with.
 func (d *delivery) proof(at time.Time) (header, value string) {
-	if d.gateway == payments.GWA {
+	if d.gateway == gateway.GWA {
 		return "Asaas-Access-Token", gwaToken
 	}
 	mac := hmac.New(sha256.New, []byte(gwbSecret))
@@ -102,7 +102,7 @@ func (d *delivery) proof(at time.Time) (header, value string) {
 // wire carries the platform's calls to a gateway without a network.
 type wire struct {
 	w    *world
-	name payments.GatewayName
+	name gateway.Name
 }
 
 // Trouble on the wire.
@@ -173,7 +173,7 @@ func (x wire) refuse(r *http.Request, trouble string) *http.Response {
 	recorder.Header().Set("Content-Type", "application/json")
 	recorder.WriteHeader(status)
 	body := `{"errors":[{"code":"internal_error","description":"x"}]}`
-	if x.name == payments.GWB {
+	if x.name == gateway.GWB {
 		body = `{"error":{"type":"api_error","code":"rate_limit","message":"x"}}`
 	}
 	_, _ = recorder.WriteString(body)
@@ -187,10 +187,10 @@ type object = map[string]any
 
 // ask calls a gateway's own API from outside the platform, as somebody at the
 // vendor's panel does. The status tells how that went.
-func (g *gateways) ask(t tester, name payments.GatewayName, method, path string, form url.Values) (int, object) {
+func (g *gateways) ask(t tester, name gateway.Name, method, path string, form url.Values) (int, object) {
 	t.Helper()
 	var r *http.Request
-	if name == payments.GWA {
+	if name == gateway.GWA {
 		body := "{}"
 		if form != nil {
 			body = form.Get("json")
@@ -218,7 +218,7 @@ func (g *gateways) ask(t tester, name payments.GatewayName, method, path string,
 }
 
 // list reads a whole list of a gateway, newest first.
-func (g *gateways) list(t tester, name payments.GatewayName, path string) []object {
+func (g *gateways) list(t tester, name gateway.Name, path string) []object {
 	t.Helper()
 	var all []object
 	separator := "?"
@@ -227,7 +227,7 @@ func (g *gateways) list(t tester, name payments.GatewayName, path string) []obje
 	}
 	for {
 		page := fmt.Sprintf("%s%slimit=100&offset=%d", path, separator, len(all))
-		if name == payments.GWB {
+		if name == gateway.GWB {
 			page = path + separator + "limit=100"
 			if len(all) > 0 {
 				page += "&starting_after=" + str(all[len(all)-1], "id")

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -71,8 +71,8 @@ func (w *world) begin(t tester, start int) *history {
 	h := &history{world: w, t: t, months: 1, pixMode: "manual", process: &process{}, touched: map[string]bool{}}
 	h.gateways = newGateways(t, at)
 	w.current = h
-	w.adapters[payments.GWA].renew(w.newGWA())
-	w.adapters[payments.GWB].renew(w.newGWB())
+	w.adapters[gateway.GWA].renew(w.newGWA())
+	w.adapters[gateway.GWB].renew(w.newGWB())
 	for range people {
 		w.people++
 		h.persons = append(h.persons, w.newPerson(t, w.people))

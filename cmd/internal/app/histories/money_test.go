@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // settled are the statuses of gateway A's payments whose money has come, whatever
@@ -48,7 +48,7 @@ func cents(reais float64) int64 { return int64(math.Round(reais * 100)) }
 
 // bookA reads gateway A. A chargeback's id is its payment's.
 func (h *history) bookA(b books) {
-	for _, p := range h.gateways.list(h.t, payments.GWA, "/v3/payments") {
+	for _, p := range h.gateways.list(h.t, gateway.GWA, "/v3/payments") {
 		id := str(p, "id")
 		if !settled[str(p, "status")] {
 			continue
@@ -70,7 +70,7 @@ func (h *history) bookA(b books) {
 // refunds under the payment intent.
 func (h *history) bookB(b books) {
 	invoices := map[string]string{}
-	for _, p := range h.gateways.list(h.t, payments.GWB, "/v1/invoice_payments") {
+	for _, p := range h.gateways.list(h.t, gateway.GWB, "/v1/invoice_payments") {
 		payment, _ := p["payment"].(object)
 		invoices[str(payment, "payment_intent")] = str(p, "invoice")
 	}
@@ -86,7 +86,7 @@ func (h *history) bookB(b books) {
 		}
 	}
 	states := map[string]string{"needs_response": "open", "warning_needs_response": "inquiry", "won": "won", "lost": "lost", "warning_closed": "dismissed"}
-	for _, d := range h.gateways.list(h.t, payments.GWB, "/v1/disputes") {
+	for _, d := range h.gateways.list(h.t, gateway.GWB, "/v1/disputes") {
 		b.Disputes[str(d, "id")] = states[str(d, "status")]
 	}
 }

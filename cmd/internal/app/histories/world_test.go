@@ -22,6 +22,7 @@ import (
 	"marquee/modules/files"
 	"marquee/modules/finance"
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
 	"marquee/modules/promos"
@@ -60,7 +61,7 @@ type world struct {
 	tickets       *tickets.Service
 	finance       *finance.Service
 	connections   *connections
-	adapters      map[payments.GatewayName]*adapter
+	adapters      map[gateway.Name]*adapter
 	zone          *time.Location
 	routes        *httpapi.API
 	api           http.Handler
@@ -91,10 +92,10 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	archive := files.New(files.Deps{Pool: w.db, Clock: w})
 	w.accounts = newAccounts(t, w, client, archive, templates)
-	w.adapters = map[payments.GatewayName]*adapter{payments.GWA: {Adapter: w.newGWA()}, payments.GWB: {Adapter: w.newGWB()}}
+	w.adapters = map[gateway.Name]*adapter{gateway.GWA: {Adapter: w.newGWA()}, gateway.GWB: {Adapter: w.newGWB()}}
 	w.payments = payments.New(payments.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, GWBPublishableKey: "pk_test",
-		Adapters: []payments.Adapter{w.adapters[payments.GWA], w.adapters[payments.GWB]},
+		Adapters: []gateway.Adapter{w.adapters[gateway.GWA], w.adapters[gateway.GWB]},
 	})
 	w.tickets = tickets.New(tickets.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Files: archive, Mail: nobody{}, Templates: templates,
@@ -110,7 +111,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.finance.UseReportZone(t.Context()))
 	w.accounts.Connect(accounts.Above{
 		Sync: w.subscriptions, Billing: []accounts.Billing{w.subscriptions, w.tickets}, Purchases: []accounts.Purchases{w.subscriptions, w.tickets},
-		Changes: []accounts.CustomerChanges{w.tickets}, Personal: []accounts.PersonalData{w.subscriptions, w.tickets, codes, w.payments},
+		Changes: []accounts.CustomerChanges{w.tickets}, Personal: []accounts.PersonalData{w.subscriptions, w.tickets, codes, w.payments.Personal()},
 	})
 	for _, add := range []func(*river.Workers){archive.Workers, w.accounts.Workers, w.payments.Workers, w.tickets.Workers, w.subscriptions.Workers} {
 		add(w.workers)
@@ -129,7 +130,7 @@ func newWorld(t *testing.T) *world {
 // adapter stands for a gateway's adapter, which is made anew for each history: it
 // remembers until when the gateway asked it to rest.
 type adapter struct {
-	payments.Adapter
+	gateway.Adapter
 	told func(ctx context.Context, right bool)
 }
 
@@ -140,22 +141,22 @@ func (a *adapter) OnAnswer(f func(ctx context.Context, right bool)) {
 }
 
 // renew puts another in its place.
-func (a *adapter) renew(by payments.Adapter) {
+func (a *adapter) renew(by gateway.Adapter) {
 	a.Adapter = by
 	a.OnAnswer(a.told)
 }
 
-func (w *world) newGWA() payments.Adapter {
+func (w *world) newGWA() gateway.Adapter {
 	return gwa.New(gwa.Config{
 		URL: "http://gwa/v3", APIKey: gwaKey, WebhookTokens: []string{gwaToken}, Zone: w.zone, Clock: w,
-		RetryWait: time.Nanosecond, Transport: wire{w, payments.GWA},
+		RetryWait: time.Nanosecond, Transport: wire{w, gateway.GWA},
 	})
 }
 
-func (w *world) newGWB() payments.Adapter {
+func (w *world) newGWB() gateway.Adapter {
 	return gwb.New(gwb.Config{
 		URL: "http://gwb", SecretKey: gwbKey, WebhookSecrets: []string{gwbSecret}, Clock: w,
-		RetryWait: time.Nanosecond, Transport: wire{w, payments.GWB},
+		RetryWait: time.Nanosecond, Transport: wire{w, gateway.GWB},
 	})
 }
 

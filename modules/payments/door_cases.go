@@ -1,0 +1,95 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/ledger"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Cases is the door to the list of money that gave nobody anything.
+type Cases struct{ s *Service }
+
+// RecordUnappliedTx puts money that gave nobody anything on the list of GET
+// /admin/finance/unapplied-payments, in the transaction that books it. There is one
+// row a gateway payment (or subject): repeating it, also at once, changes nothing
+// but what was not known before, and nothing that has been decided. First reports
+// that it was not there before.
+func (d Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u ledger.Unapplied) (first bool, err error) {
+	return d.s.cases.RecordUnappliedTx(ctx, tx, u)
+}
+
+// RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
+// the part, and grows with it. It is gone, so that it can only be kept. When somebody has
+// kept a smaller part, it is open again.
+func (d Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u ledger.Unapplied) error {
+	return d.s.cases.RecordTakenBackTx(ctx, tx, u)
+}
+
+// UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
+// lists it for people. The ledger keeps it.
+func (d Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
+	return d.s.cases.UncountUnshownTx(ctx, tx, gateway, paymentID)
+}
+
+// ListOfCustomerTx books money of a customer that is of no subscription and no order, and
+// lists it as foreign: for people to decide, or to be given back by itself. The payment was
+// read live.
+func (d Cases) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
+	return d.s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note, automatic)
+}
+
+// UnappliedStateOf is where the decision about a payment stands; "" when it is not on
+// the list.
+func (d Cases) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (ledger.UnappliedState, error) {
+	return d.s.reader.UnappliedStateOf(ctx, db, gateway, paymentID)
+}
+
+// IsKept reports whether an admin has decided that an unapplied payment stays.
+func (d Cases) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+	return d.s.reader.IsKept(ctx, db, gateway, paymentID)
+}
+
+// IsRefundedByList reports whether the list of unapplied payments gives a payment back by
+// itself, or is at it.
+func (d Cases) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+	return d.s.reader.IsRefundedByList(ctx, db, gateway, paymentID)
+}
+
+// BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
+// stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
+// subscription.
+func (d Cases) BoughtNothing(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+	return d.s.reader.BoughtNothing(ctx, db, gateway, paymentID)
+}
+
+// TakeExtensionBackTx opens again the payments that have lengthened a subscription since
+// an instant: its gateway refuses to charge it later. The operators are told.
+func (d Cases) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time, cause string) error {
+	return d.s.unapplied.TakeExtensionBackTx(ctx, tx, subscription, since, cause)
+}
+
+// RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
+// with refunds that were decided by somebody who died since. It stops at the limits. What
+// a lost dispute took is kept, and so is what waited for an answer that has come.
+func (d Cases) RefundDueUnapplied(ctx context.Context) error {
+	return d.s.unapplied.RefundDueUnapplied(ctx)
+}
+
+// TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
+// after a restore, its customer once somebody has that id again, and tells the operators
+// once a day what is still nobody's.
+func (d Cases) TendUnknownMoney(ctx context.Context) error {
+	return d.s.unapplied.TendUnknownMoney(ctx)
+}
+
+// UnappliedMetrics tells how many unapplied payments are open, by kind.
+func (d Cases) UnappliedMetrics() prometheus.Collector {
+	return d.s.unapplied.UnappliedMetrics()
+}

@@ -1,0 +1,58 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/reconcile"
+	"marquee/platform/postgres"
+)
+
+// Comparison is the door to what is compared with the gateways, and to what a restore of the
+// database may have lost.
+type Comparison struct{ s *Service }
+
+// Reconcile asks the gateways what has happened since an instant and applies what
+// never came as its webhook would have, by the same functions: events that the
+// gateway has and we have not, then payments, refunds and disputes, then what is booked
+// here as given back, disputed or paid and gateway A does not show. What fails is told in the
+// error, and does not keep the rest from being done.
+func (d Comparison) Reconcile(ctx context.Context, o reconcile.Options, report *reconcile.Report) error {
+	err := d.s.reconciler.Reconcile(ctx, o, report)
+	if !o.DryRun && o.Of(gateway.GWA) {
+		err = errors.Join(err, d.s.unapplied.DecideShown(ctx))
+	}
+	return err
+}
+
+// Pace waits as long as lies between two calls of a long series, so that a
+// gateway's quota is left to customers.
+func (d Comparison) Pace(ctx context.Context, name gateway.Name) error {
+	return d.s.reconciler.Pace(ctx, name)
+}
+
+// IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
+// has become of it since, is read no more.
+func (d Comparison) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
+	return d.s.unapplied.IsShown(ctx, name, paymentID)
+}
+
+// RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
+// gateway without a person's decision.
+func (d Comparison) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
+	return d.s.reader.RefundsHeld(ctx, db)
+}
+
+// MayLack reports whether a restore may have lost what was paid then: before this
+// database was accepted. When that is not known, it may.
+func (d Comparison) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time) (bool, error) {
+	return d.s.reader.MayLack(ctx, db, paidAt)
+}
+
+// AcceptDatabase says that this database is complete again: what both gateways know
+// has been reconciled (`marquee reconcile --apply`). Automatic refunds go on.
+func (d Comparison) AcceptDatabase(ctx context.Context) error {
+	return d.s.ledger.AcceptDatabase(ctx)
+}

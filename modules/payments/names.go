@@ -1,0 +1,80 @@
+package payments
+
+import (
+	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/reconcile"
+	"marquee/modules/payments/refund"
+	"marquee/modules/payments/unapplied"
+	"marquee/modules/payments/webhook"
+)
+
+// What the rooms say to the modules above, under the names of this door.
+type (
+	Dispute             = ledger.Dispute
+	DisputeChange       = ledger.DisputeChange
+	DisputeRecord       = ledger.DisputeRecord
+	Failure             = ledger.Failure
+	PaidFor             = ledger.PaidFor
+	Record              = ledger.Record
+	Refund              = ledger.Refund
+	RefundDisputedError = ledger.RefundDisputedError
+	RefundRecord        = ledger.RefundRecord
+	Unapplied           = ledger.Unapplied
+	UnappliedKind       = ledger.UnappliedKind
+
+	Applier         = webhook.Applier
+	StrayMoneyTaker = webhook.StrayMoneyTaker
+	ToldArgs        = webhook.ToldArgs
+
+	RefundFollower = refund.Follower
+	RefundOutcome  = refund.Outcome
+	RefundRequest  = refund.Request
+
+	AutomaticRefunds = unapplied.AutomaticRefunds
+	Extender         = unapplied.Extender
+	Extension        = unapplied.Extension
+
+	Finding          = reconcile.Finding
+	FindingKind      = reconcile.FindingKind
+	ReconcileOptions = reconcile.Options
+	ReconcileReport  = reconcile.Report
+	Verdict          = reconcile.Verdict
+)
+
+// States, kinds and words of it.
+const (
+	RefundTakenBack       = ledger.RefundTakenBack
+	ReportedByAdmin       = ledger.ReportedByAdmin
+	UnappliedDuplicate    = ledger.UnappliedDuplicate
+	UnappliedForeign      = ledger.UnappliedForeign
+	UnappliedLate         = ledger.UnappliedLate
+	UnappliedOpen         = ledger.UnappliedOpen
+	UnappliedRefunded     = ledger.UnappliedRefunded
+	UnappliedRefunding    = ledger.UnappliedRefunding
+	UnappliedUnknown      = ledger.UnappliedUnknown
+	UnappliedUnrefundable = ledger.UnappliedUnrefundable
+
+	NotAsIsTold = webhook.NotAsIsTold
+
+	MissedEnd       = reconcile.MissedEnd
+	MissedEvent     = reconcile.MissedEvent
+	MissedFailure   = reconcile.MissedFailure
+	MissedPayment   = reconcile.MissedPayment
+	Repairable      = reconcile.Repairable
+	Repaired        = reconcile.Repaired
+	StrayRecurrence = reconcile.StrayRecurrence
+	Unchanged       = reconcile.Unchanged
+	Unknown         = reconcile.Unknown
+	UnshownDispute  = reconcile.UnshownDispute
+	UnshownPayment  = reconcile.UnshownPayment
+	UnshownRefund   = reconcile.UnshownRefund
+)
+
+// Errors and makers.
+var (
+	ErrDisputeOfGateway = ledger.ErrDisputeOfGateway
+
+	ErrRefundTooMuch = refund.ErrTooMuch
+
+	NewReconcileReport = reconcile.NewReport
+)
