@@ -101,10 +101,12 @@ func (o *office) subscribed(gateway string) string {
 func (o *office) unapplied(gateway string) string {
 	subscription := o.subscribed(gateway)
 	var id string
-	require.NoError(o.t, o.app.pool.QueryRow(o.t.Context(), `INSERT INTO payments.unapplied_payments
+	require.NoError(o.t, o.app.pool.QueryRow(o.t.Context(), `WITH late AS (
+			UPDATE payments.payments SET counted = false WHERE local_id = $1 RETURNING *)
+		INSERT INTO payments.unapplied_payments
 			(kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, created_at, updated_at)
 		SELECT 'late', gateway, gateway_payment_id, gateway_payment_id, amount_cents, customer_id, local_id, now(), now()
-		FROM payments.payments WHERE local_id = $1 RETURNING id`, subscription).Scan(&id))
+		FROM late RETURNING id`, subscription).Scan(&id))
 	return id
 }
 
