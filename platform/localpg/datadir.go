@@ -181,4 +181,4 @@ func (d *dataDir) logTail() string {
 	return strings.TrimSpace(string(raw))
 }
 
-func (d *dataDir) release() { _ = d.lock.Close() }
+func (d *dataDir) release() { _ = unlockFile(d.lock) }

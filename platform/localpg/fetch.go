@@ -95,7 +95,7 @@ func (f fetcher) fetchPackage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = unlockFile(lock) }()
 	final := f.packageDir()
 	if _, err := os.Stat(final); err == nil {
 		return nil

@@ -35,3 +35,10 @@ func lockFile(path string, wait bool) (*os.File, error) {
 	}
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
+
+// unlockFile gives the lock back. Closing alone would not, while a program that this process
+// is just starting still has the open file.
+func unlockFile(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	return errors.Join(err, f.Close())
+}
