@@ -41,6 +41,7 @@ var kinds = []struct {
 	{kindSerial, regexp.MustCompile(`^[4-9]\d{4}\.\d{3,}`), nil},
 	{kindHour, regexp.MustCompile(`^\d\d:\d\d(:\d\d)?`), nil},
 	{"link", regexp.MustCompile(`^[0-9a-f]{24}\.[0-9a-f]{8}\.[\w-]{40,}`), nil},
+	{"undo", regexp.MustCompile(`^[0-9a-f]{24}[\w-]{43}`), nil},
 	{"secret", regexp.MustCompile(`^_secret_[A-Za-z0-9]{12,}`), nil}, // right behind the name of an intent
 	{"gateway", regexp.MustCompile(`^(acct|cbk|ch|cs|cus|dp|du|evt|fp|ii|il|in|pay|payout|pi|pm|price|prod|re|req|seti|si|sub|src|txn)_[A-Za-z0-9]{12,}(&\d+)?`), nil},
 	{"id", regexp.MustCompile(`^[0-9a-f]{24}`), nil},
