@@ -1,3 +1,7 @@
+-- name: RefusedWebhookLockWait :exec
+-- RefusedWebhookLockWait bounds what the transaction waits for a lock.
+SELECT set_config('lock_timeout', '1s', true);
+
 -- name: RefusedWebhookInsert :execrows
 -- RefusedWebhookInsert stores a refused call unless there are enough of the day, or of
 -- the hour and address: 0 rows then.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,9 +35,13 @@ func TestRefusedWebhooksAreCountedBehindALock(t *testing.T) {
 		require.NoError(t, err)
 		_, err = tx.Exec(t.Context(), "LOCK payments.refused_webhook_counts")
 		require.NoError(t, err)
+		var calls sync.WaitGroup
 		for range 22 {
-			nobody.With("asaas-access-token", "guess").Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(401)
+			calls.Go(func() {
+				nobody.With("asaas-access-token", "guess").Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(401)
+			})
 		}
+		calls.Wait()
 		return func() { require.NoError(t, tx.Rollback(t.Context())) }
 	}
 	refusedBehindALock()()

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
@@ -57,7 +59,8 @@ type refusal struct {
 }
 
 // refuse stores a call or counts it. What goes wrong is logged and kept for KeepRefused:
-// the gateway's answer is the same.
+// the gateway's answer is the same, and calls that come until that has written wait for
+// nothing.
 func (s *Refusals) refuse(ctx context.Context, r refusal) {
 	address, network := networksOf(httpapi.ClientIP(ctx))
 	key := refusedCount{hour: r.at.UTC().Truncate(time.Hour), gateway: r.gateway, network: network, reason: r.reason}
@@ -73,7 +76,9 @@ func (s *Refusals) refuse(ctx context.Context, r refusal) {
 			s.unwritten.count(key, 1, r.at)
 		}
 	}
-	s.tryWriteRefused(ctx)
+	if !s.unwritten.failed() {
+		s.tryWriteRefused(ctx)
+	}
 }
 
 // KeepRefused writes what the calls themselves could not write, until ctx ends, and what
@@ -142,38 +147,50 @@ func (s *Refusals) writeRefused(ctx context.Context) error {
 			return nil
 		}
 		err := s.writeRefusedNow(ctx, logs, counts)
-		s.unwritten.done()
-		if err != nil {
+		if s.unwritten.done(err); err != nil {
 			return err
 		}
 	}
 }
 
+// writeRefusedNow writes all or nothing: a statement alone that is given up here may still
+// be carried out once its lock is free, and what is put back would be counted twice.
 func (s *Refusals) writeRefusedNow(ctx context.Context, logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally) error {
-	for i, log := range logs {
-		stored, err := s.db.RefusedWebhookInsert(ctx, s.deps.Pool, log)
-		if err != nil {
-			s.unwritten.putBack(logs[i:], counts)
-			return fmt.Errorf("store refused webhook: %w", err)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if err := s.db.RefusedWebhookLockWait(ctx, tx); err != nil {
+			return fmt.Errorf("bound the wait for a lock: %w", err)
 		}
-		if stored == 0 { // other processes have stored enough
-			key := keyOf(log)
-			counts[key] = counts[key].plus(1, log.ReceivedAt)
+		counts := maps.Clone(counts)
+		for _, log := range logs {
+			stored, err := s.db.RefusedWebhookInsert(ctx, tx, log)
+			if err != nil {
+				return fmt.Errorf("store refused webhook: %w", err)
+			}
+			if stored == 0 { // other processes have stored enough
+				key := keyOf(log)
+				counts[key] = counts[key].plus(1, log.ReceivedAt)
+			}
 		}
-	}
-	if len(counts) == 0 {
+		if len(counts) == 0 {
+			return nil
+		}
+		if err := s.db.RefusedWebhookCount(ctx, tx, countParams(counts)); err != nil {
+			return fmt.Errorf("count refused webhooks: %w", err)
+		}
 		return nil
+	})
+	if err != nil {
+		s.unwritten.putBack(logs, counts)
 	}
-	var p paymentsdb.RefusedWebhookCountParams
+	return err
+}
+
+func countParams(counts map[refusedCount]tally) (p paymentsdb.RefusedWebhookCountParams) {
 	for _, key := range slices.SortedFunc(maps.Keys(counts), refusedCount.compare) {
 		p.Hours, p.Gateways, p.Networks = append(p.Hours, key.hour), append(p.Gateways, string(key.gateway)), append(p.Networks, key.network)
 		p.Reasons, p.Calls, p.LastAt = append(p.Reasons, string(key.reason)), append(p.Calls, counts[key].calls), append(p.LastAt, counts[key].last)
 	}
-	if err := s.db.RefusedWebhookCount(ctx, s.deps.Pool, p); err != nil {
-		s.unwritten.putBack(nil, counts)
-		return fmt.Errorf("count refused webhooks: %w", err)
-	}
-	return nil
+	return p
 }
 
 // refusedCount is what calls are counted by.
@@ -216,6 +233,7 @@ type refusals struct {
 	logs      []paymentsdb.RefusedWebhookInsertParams
 	counts    map[refusedCount]tally
 	writing   bool
+	failing   bool // the last write failed
 }
 
 // admit reports whether the call is one of the first of its hour and address, and of
@@ -303,10 +321,17 @@ func (r *refusals) waiting() bool {
 	return r.writing || len(r.logs)+len(r.counts) > 0
 }
 
-func (r *refusals) done() {
+// failed reports whether the last write failed, so that the next would wait as well.
+func (r *refusals) failed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.writing = false
+	return r.failing
+}
+
+func (r *refusals) done(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.writing, r.failing = false, err != nil
 }
 
 // putBack keeps what could not be written: calls beyond what waits are counted.

@@ -168,6 +168,16 @@ func (q *Queries) RefusedWebhookLeaveLog(ctx context.Context, db DBTX, arg Refus
 	return count, err
 }
 
+const refusedWebhookLockWait = `-- name: RefusedWebhookLockWait :exec
+SELECT set_config('lock_timeout', '1s', true)
+`
+
+// RefusedWebhookLockWait bounds what the transaction waits for a lock.
+func (q *Queries) RefusedWebhookLockWait(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, refusedWebhookLockWait)
+	return err
+}
+
 const refusedWebhookStats = `-- name: RefusedWebhookStats :one
 SELECT
     coalesce(sum(calls) FILTER (WHERE gateway = 'gwa'), 0)::bigint AS from_gwa,
