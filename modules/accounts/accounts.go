@@ -38,10 +38,10 @@ type Service struct {
 	routes    func() []httpapi.RouteInfo // of all modules, once Routes has been called
 	q         *accountsdb.Queries
 
-	sessions *sessions.Sessions
-
 	identity *identity.Store
 	trail    *trail.Trail
+	hasher   *sessions.Hasher
+	sessions *sessions.Sessions
 
 	collections collections
 }
@@ -128,11 +128,12 @@ func New(d Deps) (*Service, error) {
 	s.identity = identity.New(identity.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric, TrialKey: cfg.TrialKey,
 	})
+	s.hasher = sessions.NewHasher(cfg.Password)
 	var err error
 	s.sessions, err = sessions.New(sessions.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Config: sessions.Config{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Hasher: s.hasher, Config: sessions.Config{
 			TokenKeys: cfg.TokenKeys, MasterKey: cfg.CodeKey, AccessTokenTTL: cfg.AccessTokenTTL, RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
-			NoPasswordList: cfg.NoPasswordList, Password: cfg.Password, Throttle: cfg.Throttle, Sync: cfg.Sync,
+			NoPasswordList: cfg.NoPasswordList, Throttle: cfg.Throttle, Sync: cfg.Sync,
 		},
 	})
 	if err != nil {

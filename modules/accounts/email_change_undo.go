@@ -118,7 +118,7 @@ func (s *Service) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailCha
 	if err := s.sessions.CheckNewPassword(next, append(sessions.OwnTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
 		return "", err
 	}
-	return s.sessions.Hash(ctx, next)
+	return s.hasher.Hash(ctx, next)
 }
 
 func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) (accountsdb.User, error) {

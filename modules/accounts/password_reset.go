@@ -105,7 +105,7 @@ func (s *Service) resetPassword(ctx context.Context, email string, code, next se
 	if !errors.Is(err, errStillGood) {
 		return false, err
 	}
-	hash, err := s.sessions.Hash(ctx, next)
+	hash, err := s.hasher.Hash(ctx, next)
 	if err != nil {
 		return false, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts/identity"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -64,10 +63,10 @@ func (s *Service) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*col
 
 // beforeProfileDelete refuses a profile that an admin carries: 409.
 func (s *Service) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	if err := s.q.ProfileHoldForDelete(ctx, tx, identity.TextsOf(ids)); err != nil {
+	if err := s.q.ProfileHoldForDelete(ctx, tx, objectid.Strings(ids)); err != nil {
 		return fmt.Errorf("lock profiles: %w", err)
 	}
-	used, err := s.q.ProfileInUse(ctx, tx, identity.TextsOf(ids))
+	used, err := s.q.ProfileInUse(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return fmt.Errorf("look up users of profiles: %w", err)
 	}

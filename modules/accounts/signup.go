@@ -116,7 +116,7 @@ func (s *Service) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accounts
 }
 
 func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
-	hash, err := s.sessions.Hash(ctx, password)
+	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return u, err
 	}

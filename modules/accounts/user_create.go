@@ -59,7 +59,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 		return User{}, err
 	}
 	if !n.placeholder() {
-		hash, err := s.sessions.Hash(ctx, n.Password)
+		hash, err := s.hasher.Hash(ctx, n.Password)
 		if err != nil {
 			return User{}, err
 		}

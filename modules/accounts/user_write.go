@@ -58,7 +58,7 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 		if flaw := s.sessions.PasswordFlaw(secret.NewText(password), ownTextsOf(rec, users[rec.ID])...); flaw != "" {
 			return rec.Invalid("password", flaw)
 		}
-		hash, err := s.sessions.Hash(ctx, secret.NewText(password))
+		hash, err := s.hasher.Hash(ctx, secret.NewText(password))
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func ownTextsOf(rec *collection.Record, u accountsdb.User) []string {
 // beforeAdminUpdate checks changes of admins. What leads into an account or
 // closes it ends the user's tokens.
 func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, identity.IdsOfRecords(records))
+	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, identity.IDsOfRecords(records))
 	if err != nil {
 		return err
 	}

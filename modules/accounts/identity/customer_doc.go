@@ -3,12 +3,13 @@ package identity
 import (
 	"context"
 	"encoding/json"
-	"marquee/modules/accounts/internal/accountsdb"
-	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
 )
 
 // CustomerDoc is a customer as the API shows him (specification, User).

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // AddressJSON is the stored form: null, or all eight members.
@@ -29,10 +29,11 @@ func AddressJSON(a *Address) (json.RawMessage, error) {
 
 // CallerOf is what a token says about the user.
 func CallerOf(u accountsdb.User) httpapi.Caller {
-	return httpapi.Caller{ID: u.ID, Username: u.Username, Type: u.UserType, Root: u.IsRoot, Profiles: IdsOf(u.TypeUser)}
+	return httpapi.Caller{ID: u.ID, Username: u.Username, Type: u.UserType, Root: u.IsRoot, Profiles: IDsOf(u.TypeUser)}
 }
 
-func IdsOfRecords(records []*collection.Record) []objectid.ID {
+// IDsOfRecords are the ids of the records of a write.
+func IDsOfRecords(records []*collection.Record) []objectid.ID {
 	ids := make([]objectid.ID, len(records))
 	for i, rec := range records {
 		ids[i] = rec.ID
@@ -40,15 +41,8 @@ func IdsOfRecords(records []*collection.Record) []objectid.ID {
 	return ids
 }
 
-func TextsOf(ids []objectid.ID) []string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
-	}
-	return texts
-}
-
-func IdsOf(texts []string) []objectid.ID {
+// IDsOf are ids that the database keeps as texts.
+func IDsOf(texts []string) []objectid.ID {
 	ids := make([]objectid.ID, len(texts))
 	for i, t := range texts {
 		ids[i] = objectid.ID(t)
@@ -95,7 +89,7 @@ func (s *Store) EndTokens(rec *collection.Record, u accountsdb.User) {
 
 // LockUsersTx reads and locks users of a type in the order of their ids.
 func (s *Store) LockUsersTx(ctx context.Context, tx pgx.Tx, userType string, ids []objectid.ID) (map[objectid.ID]accountsdb.User, error) {
-	rows, err := s.q.UserListForChange(ctx, tx, accountsdb.UserListForChangeParams{Ids: TextsOf(ids), UserType: userType})
+	rows, err := s.q.UserListForChange(ctx, tx, accountsdb.UserListForChangeParams{Ids: objectid.Strings(ids), UserType: userType})
 	if err != nil {
 		return nil, fmt.Errorf("lock users: %w", err)
 	}

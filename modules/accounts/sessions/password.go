@@ -33,9 +33,9 @@ type PasswordCost struct {
 	Threads   uint8
 }
 
-// hasher makes and checks password hashes, as many at once as there are cores:
+// Hasher makes and checks password hashes, as many at once as there are cores:
 // more would only make all of them slower and take memory.
-type hasher struct {
+type Hasher struct {
 	cost    PasswordCost
 	slots   chan struct{}
 	waiting atomic.Int64
@@ -45,15 +45,17 @@ type hasher struct {
 	made    atomic.Int64 // hashes computed to keep a password
 }
 
-func newHasher(cost PasswordCost) *hasher {
+// NewHasher makes the hasher of a process; the cost that is not told is 2 passes over 19 MiB.
+func NewHasher(cost PasswordCost) *Hasher {
+	setDefault(&cost, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
 	cores := runtime.GOMAXPROCS(0)
-	h := &hasher{cost: cost, slots: make(chan struct{}, cores), limit: int64(cores * waitersPerCore)}
+	h := &Hasher{cost: cost, slots: make(chan struct{}, cores), limit: int64(cores * waitersPerCore)}
 	h.dummy = h.derive(secret.Random(16))
 	return h
 }
 
 // acquire waits for a slot; 503 when too many wait already.
-func (h *hasher) acquire(ctx context.Context) error {
+func (h *Hasher) acquire(ctx context.Context) error {
 	if h.waiting.Add(1) > h.limit {
 		h.waiting.Add(-1)
 		return &fault.Error{Kind: fault.Unavailable, Message: "Too many logins at this moment. Try again in a few seconds.", RetryAfter: 3 * time.Second}
@@ -67,10 +69,10 @@ func (h *hasher) acquire(ctx context.Context) error {
 	}
 }
 
-func (h *hasher) release() { <-h.slots }
+func (h *Hasher) release() { <-h.slots }
 
-// hash returns the PHC text of the password.
-func (h *hasher) hash(ctx context.Context, password secret.Text) (string, error) {
+// Hash returns the PHC text of a password that is to be kept; 503 when too many wait already.
+func (h *Hasher) Hash(ctx context.Context, password secret.Text) (string, error) {
 	if err := h.acquire(ctx); err != nil {
 		return "", err
 	}
@@ -79,7 +81,7 @@ func (h *hasher) hash(ctx context.Context, password secret.Text) (string, error)
 	return h.derive(password.Reveal()), nil
 }
 
-func (h *hasher) derive(password string) string {
+func (h *Hasher) derive(password string) string {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // crypto/rand never fails since Go 1.24
 	sum := argon2.IDKey([]byte(password), salt, h.cost.Passes, h.cost.MemoryKiB, h.cost.Threads, hashBytes)
@@ -88,7 +90,7 @@ func (h *hasher) derive(password string) string {
 }
 
 // turn runs f while it holds one of the slots, in which f may call verify.
-func (h *hasher) turn(ctx context.Context, f func() error) error {
+func (h *Hasher) turn(ctx context.Context, f func() error) error {
 	if err := h.acquire(ctx); err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (h *hasher) turn(ctx context.Context, f func() error) error {
 // verify reports whether the password is the stored one, and whether the stored
 // hash should be made anew. A nil hash takes as long as a real one and never
 // matches, so that the time does not tell whether a user exists.
-func (h *hasher) verify(password secret.Text, stored *string) (ok, stale bool, err error) {
+func (h *Hasher) verify(password secret.Text, stored *string) (ok, stale bool, err error) {
 	h.checks.Add(1)
 	if stored == nil {
 		_, _, err := h.compare(password, h.dummy)
@@ -108,7 +110,7 @@ func (h *hasher) verify(password secret.Text, stored *string) (ok, stale bool, e
 	return h.compare(password, *stored)
 }
 
-func (h *hasher) compare(password secret.Text, stored string) (ok, stale bool, err error) {
+func (h *Hasher) compare(password secret.Text, stored string) (ok, stale bool, err error) {
 	if strings.HasPrefix(stored, "$2") {
 		err := bcrypt.CompareHashAndPassword([]byte(stored), []byte(password.Reveal()))
 		if err != nil && !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
@@ -143,16 +145,11 @@ func parsePHC(stored string) (cost PasswordCost, salt, sum []byte, err error) {
 	return cost, salt, sum, nil
 }
 
-// Hash makes the hash of a password that is to be kept.
-func (s *Sessions) Hash(ctx context.Context, password secret.Text) (string, error) {
-	return s.hasher.hash(ctx, password)
-}
+// Checks counts the password hashes computed to check a password.
+func (h *Hasher) Checks() int64 { return h.checks.Load() }
 
-// HashChecks counts the password hashes computed to check a password.
-func (s *Sessions) HashChecks() int64 { return s.hasher.checks.Load() }
+// Made counts the password hashes computed to keep a password.
+func (h *Hasher) Made() int64 { return h.made.Load() }
 
-// HashesMade counts the password hashes computed to keep a password.
-func (s *Sessions) HashesMade() int64 { return s.hasher.made.Load() }
-
-// HashTurns is how many hashes are computed at once.
-func (s *Sessions) HashTurns() int { return cap(s.hasher.slots) }
+// Turns is how many hashes are computed at once.
+func (h *Hasher) Turns() int { return cap(h.slots) }

@@ -41,7 +41,7 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, cu
 	if !ok {
 		return session, "", ErrWrongCurrent()
 	}
-	hash, err := s.hasher.hash(ctx, chosen)
+	hash, err := s.hasher.Hash(ctx, chosen)
 	if err != nil {
 		return session, "", err
 	}

@@ -18,11 +18,11 @@ var cheap = PasswordCost{Passes: 1, MemoryKiB: 64, Threads: 1}
 
 func TestHashIsPHC(t *testing.T) {
 	t.Parallel()
-	h := newHasher(Config{}.withDefaults().Password)
-	stored, err := h.hash(t.Context(), secret.NewText("correct horse"))
+	h := NewHasher(PasswordCost{})
+	stored, err := h.Hash(t.Context(), secret.NewText("correct horse"))
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$"), stored)
-	again, err := h.hash(t.Context(), secret.NewText("correct horse"))
+	again, err := h.Hash(t.Context(), secret.NewText("correct horse"))
 	require.NoError(t, err)
 	require.NotEqual(t, stored, again, "each hash has a salt of its own")
 	ok, stale, err := h.verify(secret.NewText("correct horse"), &stored)
@@ -33,9 +33,9 @@ func TestHashIsPHC(t *testing.T) {
 
 func TestVerifyPassword(t *testing.T) {
 	t.Parallel()
-	h := newHasher(cheap)
+	h := NewHasher(cheap)
 	ours := h.derive("correct horse")
-	foreign := newHasher(PasswordCost{Passes: 2, MemoryKiB: 32, Threads: 1}).derive("correct horse")
+	foreign := NewHasher(PasswordCost{Passes: 2, MemoryKiB: 32, Threads: 1}).derive("correct horse")
 	imported, err := bcrypt.GenerateFromPassword([]byte("correct horse"), bcrypt.MinCost)
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestVerifyPassword(t *testing.T) {
 
 func TestMalformedHashIsAnErrorThatDoesNotShowIt(t *testing.T) {
 	t.Parallel()
-	h := newHasher(cheap)
+	h := NewHasher(cheap)
 	for _, stored := range []string{"", "plain", "$argon2id$v=19$m=64,t=1,p=1$!!!!$!!!!", "$argon2i$v=19$m=64,t=1,p=1$c2FsdA$c2FsdA", "$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdA", "$2a$xx"} {
 		ok, _, err := h.verify(secret.NewText("x"), &stored)
 		require.Error(t, err, stored)
@@ -77,7 +77,7 @@ func TestMalformedHashIsAnErrorThatDoesNotShowIt(t *testing.T) {
 
 func TestHasherRefusesWhenTheQueueIsFull(t *testing.T) {
 	t.Parallel()
-	h := newHasher(cheap)
+	h := NewHasher(cheap)
 	h.limit = 2
 	for range cap(h.slots) {
 		require.NoError(t, h.acquire(t.Context()))

@@ -101,7 +101,7 @@ func (s *Sessions) authenticate(ctx context.Context, login string, password secr
 // rehash brings a hash made with other parameters to the present ones. The login
 // does not depend on it.
 func (s *Sessions) rehash(ctx context.Context, u accountsdb.User, password secret.Text) {
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.hasher.Hash(ctx, password)
 	if err == nil {
 		err = s.q.UserRehash(ctx, s.pool, accountsdb.UserRehashParams{ID: u.ID, NewHash: &hash, OldHash: *u.PasswordHash})
 	}

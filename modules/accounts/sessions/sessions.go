@@ -22,7 +22,6 @@ type Config struct {
 	RefreshTokenTTL time.Duration
 	DeviceTTL       time.Duration
 	NoPasswordList  bool // the commonest passwords, and one's own e-mail or name, are taken
-	Password        PasswordCost
 	Throttle        ThrottleLimits
 	Sync            SyncLimits
 }
@@ -35,6 +34,7 @@ type Deps struct {
 	Log      *slog.Logger
 	Files    *files.Service
 	Identity *identity.Store
+	Hasher   *Hasher
 	Config   Config
 }
 
@@ -47,7 +47,7 @@ type Sessions struct {
 	files    *files.Service
 	identity *identity.Store
 	cfg      Config
-	hasher   *hasher
+	hasher   *Hasher
 	tokens   *keyRing
 	keys     sessionKeys
 	breaker  *breaker
@@ -67,7 +67,7 @@ func New(d Deps) (*Sessions, error) {
 	d.Config = d.Config.withDefaults()
 	return &Sessions{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, identity: d.Identity, cfg: d.Config,
-		hasher: newHasher(d.Config.Password), tokens: ring, breaker: newBreaker(d.Clock), q: accountsdb.New(),
+		hasher: d.Hasher, tokens: ring, breaker: newBreaker(d.Clock), q: accountsdb.New(),
 		keys: sessionKeys{throttle: secret.Derive(d.Config.MasterKey, "accounts/throttle"), device: secret.Derive(d.Config.MasterKey, "accounts/device")},
 	}, nil
 }
@@ -88,7 +88,6 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.AccessTokenTTL, 12*time.Hour)
 	setDefault(&c.RefreshTokenTTL, 30*24*time.Hour)
 	setDefault(&c.DeviceTTL, 90*24*time.Hour)
-	setDefault(&c.Password, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
 	c.Throttle, c.Sync = c.Throttle.withDefaults(), c.Sync.withDefaults()
 	return c
 }
