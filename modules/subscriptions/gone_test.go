@@ -104,7 +104,7 @@ func TestManyMissingEndNone(t *testing.T) {
 		_, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(time.Hour)})
 		require.NoError(t, err)
 	}
-	suspect, err := b.payments.Intents().Suspect(t.Context(), b.db)
+	suspect, err := b.payments.Intents().Health().Suspect(t.Context(), b.db)
 	require.NoError(t, err)
 	require.Equal(t, []string{"gwb"}, suspect)
 	b.after(t, time.Hour)
@@ -114,7 +114,7 @@ func TestManyMissingEndNone(t *testing.T) {
 	}
 	found()
 	b.after(t, time.Hour)
-	suspect, err = b.payments.Intents().Suspect(t.Context(), b.db)
+	suspect, err = b.payments.Intents().Health().Suspect(t.Context(), b.db)
 	require.NoError(t, err)
 	require.Empty(t, suspect, "one was found again")
 }

@@ -66,7 +66,7 @@ func TestALoginEndsTheMarkOfAGateway(t *testing.T) {
 			paidCard(t, b, gateway)
 			_, err := b.db.Exec(t.Context(), "UPDATE payments.gateway_state SET failing_since = now(), failed_at = now() WHERE gateway = $1", gateway)
 			require.NoError(t, err)
-			b.payments.Intents().Heard(t.Context(), gateway, false)
+			b.payments.Intents().Health().Heard(t.Context(), gateway, false)
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 			require.False(t, b.marked(t))
 		})

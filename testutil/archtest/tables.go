@@ -71,7 +71,8 @@ var rooms = map[string][]room{
 		{name: "internal/paymentsdb"},
 		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
 		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
-		{name: "intent", uses: []string{"internal/paymentsdb"}, sql: []string{"intent"}},
+		{name: "health", uses: []string{"internal/paymentsdb"}, sql: []string{"gateway_state"}},
+		{name: "intent", uses: []string{"health", "internal/paymentsdb"}, sql: []string{"intent"}},
 		{
 			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},

@@ -51,7 +51,7 @@ var faults = []fault{
 		below: "modules/payments", tests: []string{"TestACallAgainOnlyAfterProof"},
 	},
 	{
-		name: "brake", breaks: "A gateway at which too much is missing is believed.", where: "intent.Service.Saw",
+		name: "brake", breaks: "A gateway at which too much is missing is believed.", where: "health.Health.Saw",
 		old: `many := state.Missed > brakeMisses &&`, new: `many := state.Missed > 100*brakeMisses &&`,
 		below: "modules/payments", tests: []string{"TestTheBrake"},
 	},

@@ -152,7 +152,7 @@ func (a *App) newAPI() error {
 	a.metrics.MustRegister(a.modules.invariants)
 	a.metrics.MustRegister(a.modules.payments.Intents(), a.modules.payments.Cases().UnappliedMetrics())
 	a.api.AddCheck("gateways", func(ctx context.Context) error {
-		suspect, err := a.modules.payments.Intents().Suspect(ctx, a.health)
+		suspect, err := a.modules.payments.Intents().Health().Suspect(ctx, a.health)
 		if err == nil && len(suspect) > 0 {
 			return httpapi.Warning("suspect: " + strings.Join(suspect, ", "))
 		}

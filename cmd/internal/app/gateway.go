@@ -13,5 +13,5 @@ func TrustGateway(ctx context.Context, cfg Config, logs io.Writer, name string) 
 		return err
 	}
 	defer a.Close()
-	return a.modules.payments.Intents().Trust(ctx, name, "an operator says so")
+	return a.modules.payments.Intents().Health().Trust(ctx, name, "an operator says so")
 }

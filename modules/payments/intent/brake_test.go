@@ -31,13 +31,13 @@ func (b *toy) missing(gateway, has string) objectid.ID {
 	require.NoError(b.t, b.tx(func(tx pgx.Tx) error {
 		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: intent.Ref{Kind: intent.SubscriptionGone, Subject: id}, Gateway: gateway})
 	}))
-	require.NoError(b.t, b.svc.Saw(b.t.Context(), gateway, true))
+	require.NoError(b.t, b.svc.Health().Saw(b.t.Context(), gateway, true))
 	return id
 }
 
 func (b *toy) suspect() []string {
 	b.t.Helper()
-	found, err := b.svc.Suspect(b.t.Context(), b.db)
+	found, err := b.svc.Health().Suspect(b.t.Context(), b.db)
 	require.NoError(b.t, err)
 	return found
 }
@@ -75,7 +75,7 @@ func TestTheBrakeIsLiftedByAnOperatorAndByTheShare(t *testing.T) {
 	for range 6 {
 		b.missing("gwa", "nothing")
 	}
-	require.NoError(t, b.svc.Trust(t.Context(), "gwa", "by hand"))
+	require.NoError(t, b.svc.Health().Trust(t.Context(), "gwa", "by hand"))
 	require.Empty(t, b.suspect())
 	b.turn("gwa", time.Minute)
 	b.turn("gwa", time.Hour)
@@ -85,7 +85,7 @@ func TestTheBrakeIsLiftedByAnOperatorAndByTheShare(t *testing.T) {
 	}
 	for n := range 594 {
 		require.Equal(t, []string{"gwb"}, b.suspect(), n)
-		require.NoError(t, b.svc.Saw(t.Context(), "gwb", false))
+		require.NoError(t, b.svc.Health().Saw(t.Context(), "gwb", false))
 	}
 	require.Empty(t, b.suspect(), "6 of 600 are no more than a hundredth")
 }

@@ -11,11 +11,10 @@
 // The package decides when to look and what an empty look proves:
 //
 //   - After a call or look that ended not known: 5, 15, 45 s, 2, 5, 15 min, then
-//     hourly, after a week daily. While a gateway fails as a whole, one look every
-//     half minute probes it, or where no
-//     intent can stand for it, a question without one. The first right answer after a
-//     failed one, whoever asked, brings all looks forward; what fails again waits twice
-//     as long each time.
+//     hourly, after a week daily. While a gateway fails as a whole (package health), one
+//     look every half minute probes it, or where no intent can stand for it, a question
+//     without one. The first right answer after a failed one, whoever asked, brings all
+//     looks forward; what fails again waits twice as long each time.
 //   - An empty look counts as a miss only after the call's own time limit: the nth no
 //     sooner than 2^n - 1 RECOVERY_DELAY after it, nor than 5, 15, 35 s after the one
 //     before. Gateway A, whose search may lag, needs four, B two. Only then is
@@ -29,7 +28,7 @@
 //   - All looks at gateway A share a fifth of its quota, oldest first.
 //   - What is not known for a day is told to the operators once.
 //
-// It knows no gateway and no user: it imports the platform alone, so that
+// It knows no gateway and no user: it imports health and the platform alone, so that
 // payments, tickets and subscriptions may all use it. Lock order: the user's rows
 // first, then the intent; nothing here holds a lock across a call.
 package intent

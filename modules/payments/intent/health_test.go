@@ -42,22 +42,22 @@ func TestAnyRightAnswerEndsTheMark(t *testing.T) {
 	for range 4 {
 		b.turn("gwa", 5*time.Minute)
 	}
-	b.svc.Heard(t.Context(), "gwb", true)
+	b.svc.Health().Heard(t.Context(), "gwb", true)
 	require.True(t, b.failing("gwa"), "another gateway's answer")
 	b.has(id, "made")
 	for _, svc := range []*intent.Service{b.svc, other} {
 		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET next_look_at = $1, forwards = 0", b.clock.Now().Add(time.Hour))
 		require.NoError(t, err)
-		svc.Heard(t.Context(), "gwa", true) // a login, a sweep, a request
+		svc.Health().Heard(t.Context(), "gwa", true) // a login, a sweep, a request
 		require.False(t, b.failing("gwa"))
 		i, open := b.open(id)
 		require.True(t, open)
 		require.Equal(t, b.clock.Now(), i.NextLook)
 		b.clock.Advance(time.Minute)
-		svc.Heard(t.Context(), "gwa", false) // the account is closed
+		svc.Health().Heard(t.Context(), "gwa", false) // the account is closed
 		require.True(t, b.failing("gwa"))
 	}
-	b.svc.Heard(t.Context(), "gwa", true)
+	b.svc.Health().Heard(t.Context(), "gwa", true)
 	b.turn("gwa", 0)
 	require.Equal(t, "made", b.state(id))
 	require.False(t, b.failing("gwa"))
@@ -70,7 +70,7 @@ func TestAFailingGatewayIsProbedWithNothingOpen(t *testing.T) {
 	asked, answers := b.probes()
 	b.turn("gwa", time.Minute)
 	require.Zero(t, *asked, "it does not fail")
-	b.svc.Heard(t.Context(), "gwa", false)
+	b.svc.Health().Heard(t.Context(), "gwa", false)
 	for range 24 {
 		b.turn("gwa", 5*time.Second)
 	}
@@ -87,7 +87,7 @@ func TestAFailingGatewayIsProbedWithNothingOpen(t *testing.T) {
 	b.turn("gwa", time.Hour)
 	require.Equal(t, 9, *asked)
 
-	b.svc.Heard(t.Context(), "gwa", false)
+	b.svc.Health().Heard(t.Context(), "gwa", false)
 	b.clock.Advance(-24 * time.Hour)
 	b.turn("gwa", 0)
 	require.False(t, b.failing("gwa"), "a clock that was set back does not keep it from being asked")
@@ -118,7 +118,7 @@ func TestWhatIsOddByItselfDoesNotStandForTheGateway(t *testing.T) {
 func TestMetricsTellHowLongNobodyAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.svc.Heard(t.Context(), "gwa", false)
+	b.svc.Health().Heard(t.Context(), "gwa", false)
 	b.clock.Advance(20 * time.Minute)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(b.svc)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/payments/health"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
@@ -110,12 +111,6 @@ func (e *ErrOpen) Error() string {
 	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject, e.Intent.CreatedAt.Format(time.RFC3339))
 }
 
-// Quota bounds the calls that a gateway takes.
-type Quota struct {
-	Calls  int
-	Window time.Duration
-}
-
 // Deps is what New needs.
 type Deps struct {
 	Pool      *pgxpool.Pool
@@ -135,7 +130,7 @@ type Deps struct {
 	Refused func(error) bool
 	// Quotas by gateway, of which looks have a fifth. Default gateway A's 25,000
 	// calls in 12 h.
-	Quotas map[string]Quota
+	Quotas map[string]health.Quota
 }
 
 // Service is the schedule of looks.
@@ -143,7 +138,7 @@ type Service struct {
 	deps   Deps
 	db     *paymentsdb.Queries
 	hooks  Hooks
-	health health
+	health *health.Health
 }
 
 // New makes the schedule. Connect the users before it runs.
@@ -161,10 +156,18 @@ func New(d Deps) *Service {
 		d.Refused = func(error) bool { return false }
 	}
 	if d.Quotas == nil {
-		d.Quotas = map[string]Quota{gatewayA: {Calls: 25_000, Window: 12 * time.Hour}}
+		d.Quotas = map[string]health.Quota{gatewayA: {Calls: 25_000, Window: 12 * time.Hour}}
 	}
-	return &Service{deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}}}
+	s := &Service{deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}}}
+	s.health = health.New(health.Deps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, Quotas: d.Quotas,
+		AnswersAgainTx: s.forwardTx, TrustedTx: s.lookAnewTx,
+	})
+	return s
 }
+
+// Health is what is known of the gateways as a whole.
+func (s *Service) Health() *health.Health { return s.health }
 
 // CallTime is how long a call that moves money may take.
 func (s *Service) CallTime() time.Duration { return s.deps.CallTime }
@@ -341,7 +344,7 @@ func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
 	if s.deps.Refused(cause) {
 		return nil
 	}
-	return s.fails(ctx, row.Gateway)
+	return s.health.Fails(ctx, row.Gateway)
 }
 
 // WaitTx notes, in the transaction that settles an answer, that the gateway decides

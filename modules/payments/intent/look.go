@@ -61,10 +61,11 @@ const (
 	atOnce = 8
 	// mostBatches bounds a turn of looks.
 	mostBatches = 100
-	// callsALook is what a look costs of the quota: a list, and often a read.
-	callsALook = 2
-	// share of the quota that looks have.
-	share = 5
+	// probeTime bounds a probe.
+	probeTime = 30 * time.Second
+	// probeFailures is how often an intent may fail and still stand for the gateway:
+	// what fails longer may be odd by itself.
+	probeFailures = 40
 )
 
 // CallAgain counts a call that the look is about to make, and keeps other looks away
@@ -110,8 +111,8 @@ func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since
 	now := s.deps.Clock.Now()
 	var found []paymentsdb.PaymentsIntent
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		state, err := s.window(ctx, tx, open.Gateway, now)
-		if err != nil || state.LooksLeft <= 0 {
+		left, err := s.health.ShareTx(ctx, tx, open.Gateway)
+		if err != nil || left.Looks <= 0 {
 			return err
 		}
 		found, err = s.db.IntentClaimOf(ctx, tx, paymentsdb.IntentClaimOfParams{
@@ -120,7 +121,7 @@ func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since
 		if err != nil {
 			return fmt.Errorf("claim intents: %w", err)
 		}
-		return s.spend(ctx, tx, state, len(found))
+		return s.health.SpendTx(ctx, tx, left, len(found), false)
 	})
 	if err != nil {
 		return err
@@ -158,54 +159,24 @@ func (s *Service) LookDue(ctx context.Context, gateway string) error {
 func (s *Service) claimDue(ctx context.Context, gateway string) (found []paymentsdb.PaymentsIntent, probe bool, err error) {
 	now := s.deps.Clock.Now()
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		state, err := s.window(ctx, tx, gateway, now)
-		if err != nil || state.LooksLeft <= 0 {
+		left, err := s.health.ShareTx(ctx, tx, gateway)
+		if err != nil || left.Looks <= 0 {
 			return err
 		}
-		if state.FailingSince != nil {
-			s.health.set(gateway, false)
-		}
-		p := paymentsdb.IntentClaimParams{Until: now.Add(lookLease), Now: now, Gateway: gateway, Before: now, Most: min(atOnce, state.LooksLeft)}
+		p := paymentsdb.IntentClaimParams{Until: now.Add(lookLease), Now: now, Gateway: gateway, Before: now, Most: min(atOnce, left.Looks)}
 		if found, err = s.db.IntentClaim(ctx, tx, p); err != nil {
 			return fmt.Errorf("claim intents: %w", err)
 		}
-		looks := len(found)
-		if looks == 0 && probeDue(state, now) {
-			if found, err = s.probeTx(ctx, tx, gateway, now); err != nil {
-				return err
-			}
-			state.FailedAt, probe, looks = &now, len(found) == 0, 1
+		if len(found) > 0 || !left.Probe {
+			return s.health.SpendTx(ctx, tx, left, len(found), false)
 		}
-		return s.spend(ctx, tx, state, looks)
+		if found, err = s.db.IntentProbe(ctx, tx, paymentsdb.IntentProbeParams{Until: now.Add(lookLease), Now: now, Gateway: gateway, MostFailures: probeFailures}); err != nil {
+			return fmt.Errorf("claim intent: %w", err)
+		}
+		probe = len(found) == 0
+		return s.health.SpendTx(ctx, tx, left, 1, true)
 	})
 	return found, probe, err
-}
-
-// window locks what is left of the gateway's quota for looks, and begins another
-// window when the last is over.
-func (s *Service) window(ctx context.Context, tx pgx.Tx, gateway string, now time.Time) (paymentsdb.PaymentsGatewayState, error) {
-	state, err := s.db.GatewayStateLock(ctx, tx, gateway)
-	if err != nil {
-		return state, fmt.Errorf("lock state of gateway: %w", err)
-	}
-	quota, limited := s.deps.Quotas[gateway]
-	switch {
-	case !limited:
-		state.LooksLeft, state.WindowEnds = 1<<30, nil
-	case state.WindowEnds == nil || !now.Before(*state.WindowEnds) || state.WindowEnds.Sub(now) > quota.Window:
-		ends := now.Add(quota.Window)
-		state.LooksLeft, state.WindowEnds = int32(quota.Calls/share/callsALook), &ends //nolint:gosec // small
-	}
-	return state, nil
-}
-
-func (s *Service) spend(ctx context.Context, tx pgx.Tx, state paymentsdb.PaymentsGatewayState, looks int) error {
-	if looks == 0 {
-		return nil
-	}
-	return s.db.GatewayStateSpend(ctx, tx, paymentsdb.GatewayStateSpendParams{
-		LooksLeft: state.LooksLeft - int32(looks), WindowEnds: state.WindowEnds, FailedAt: state.FailedAt, Gateway: state.Gateway, //nolint:gosec // at most 8
-	})
 }
 
 // look makes the looks, and reports whether one of them had a right answer.
@@ -213,14 +184,14 @@ func (s *Service) look(ctx context.Context, gateway string, found []paymentsdb.P
 	if len(found) == 0 {
 		return false, nil
 	}
-	state, err := s.db.GatewayStateRead(ctx, s.deps.Pool, gateway)
+	suspect, err := s.health.IsSuspect(ctx, gateway)
 	if err != nil {
-		return false, fmt.Errorf("read state of gateway: %w", err)
+		return false, err
 	}
 	if len(found) == 1 {
-		right, failed = s.lookAt(ctx, found[0], state.SuspectSince != nil)
+		right, failed = s.lookAt(ctx, found[0], suspect)
 		if right {
-			failed = errors.Join(failed, s.answered(ctx, gateway))
+			failed = errors.Join(failed, s.health.Answered(ctx, gateway))
 		}
 		return right, failed
 	}
@@ -229,7 +200,7 @@ func (s *Service) look(ctx context.Context, gateway string, found []paymentsdb.P
 	var all sync.WaitGroup
 	for _, r := range found {
 		all.Go(func() {
-			ok, err := s.lookAt(ctx, r, state.SuspectSince != nil)
+			ok, err := s.lookAt(ctx, r, suspect)
 			if ok {
 				some.Store(true)
 			}
@@ -240,7 +211,7 @@ func (s *Service) look(ctx context.Context, gateway string, found []paymentsdb.P
 	}
 	all.Wait()
 	if some.Load() {
-		failed = errors.Join(failed, s.answered(ctx, gateway))
+		failed = errors.Join(failed, s.health.Answered(ctx, gateway))
 	}
 	return some.Load(), failed
 }
@@ -267,7 +238,7 @@ func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspe
 	case Settled:
 		return true, s.endLook(ctx, r, Done)
 	case FoundAgain:
-		return true, errors.Join(s.endLook(ctx, r, Void), s.Trust(ctx, r.Gateway, "a look has found again what was missing"))
+		return true, errors.Join(s.endLook(ctx, r, Void), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
 	case Waiting:
 		p := keep(l.row)
 		p.Outcome, p.NextLookAt, p.Failures, p.Misses, p.MissedAt, p.NotKnownSince, p.Cause, p.Calls = "waiting", s.deps.Clock.Now().Add(s.waits(r, now)), 0, 0, nil, nil, nil, 0
@@ -301,7 +272,7 @@ func (s *Service) noteFailure(ctx context.Context, r paymentsdb.PaymentsIntent, 
 	if refused {
 		return err
 	}
-	return errors.Join(err, s.fails(ctx, r.Gateway))
+	return errors.Join(err, s.health.Fails(ctx, r.Gateway))
 }
 
 // noteMiss counts an empty look, or waits for the time from which it counts.
@@ -332,4 +303,18 @@ func (s *Service) endLook(ctx context.Context, r paymentsdb.PaymentsIntent, how 
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		return s.EndTx(ctx, tx, Ref{Kind: Kind(r.Kind), Subject: r.SubjectID, Item: r.Item}, how, "look")
 	})
+}
+
+// probe asks the gateway without any intent, and reports whether it answers.
+func (s *Service) probe(ctx context.Context, gateway string) (right bool, err error) {
+	if s.hooks.Probe == nil {
+		return false, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	if err := s.hooks.Probe(limited, gateway); err != nil {
+		s.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", gateway), slog.Any("error", err))
+		return false, nil
+	}
+	return true, s.health.Answered(context.WithoutCancel(ctx), gateway)
 }

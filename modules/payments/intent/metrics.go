@@ -12,23 +12,21 @@ var (
 	openGauge     = prometheus.NewDesc("marquee_intents_open", "Orders to a gateway whose outcome is open.", []string{"gateway", "kind"}, nil)
 	notKnownGauge = prometheus.NewDesc("marquee_intents_not_known", "Orders of which the gateway told nothing that can be used.", []string{"gateway", "kind"}, nil)
 	oldestGauge   = prometheus.NewDesc("marquee_intents_oldest_seconds", "Age of the oldest open order.", []string{"gateway", "kind"}, nil)
-	failingGauge  = prometheus.NewDesc("marquee_gateway_failing_seconds", "Since how long the gateway gives no answer that can be used; 0 when it does.", []string{"gateway"}, nil)
-	unaskedGauge  = prometheus.NewDesc("marquee_gateway_unasked_seconds", "Since how long nobody has asked a gateway that fails; 0 when it does not.", []string{"gateway"}, nil)
-	suspectGauge  = prometheus.NewDesc("marquee_gateway_suspect", "1 while too much is missing at the gateway, and nothing is ended by it.", []string{"gateway"}, nil)
 )
 
 // scrapeTime bounds what a scrape asks of the database.
 const scrapeTime = 5 * time.Second
 
 // Describe names the metrics.
-func (*Service) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{openGauge, notKnownGauge, oldestGauge, failingGauge, unaskedGauge, suspectGauge} {
+func (s *Service) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{openGauge, notKnownGauge, oldestGauge} {
 		to <- d
 	}
+	s.health.Describe(to)
 }
 
-// Collect counts the open intents, whichever process has them. While the database is
-// away it tells nothing.
+// Collect counts the open intents, whichever process has them, and tells how the gateways
+// are. While the database is away it tells nothing.
 func (s *Service) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
@@ -46,22 +44,5 @@ func (s *Service) Collect(to chan<- prometheus.Metric) {
 		gauge(notKnownGauge, float64(t.NotKnown), t.Gateway, t.Kind)
 		gauge(oldestGauge, now.Sub(t.Oldest).Seconds(), t.Gateway, t.Kind)
 	}
-	states, err := s.db.GatewayStateList(ctx, s.deps.Pool)
-	if err != nil {
-		s.deps.Log.WarnContext(ctx, "states of gateways not read", slog.Any("error", err))
-		return
-	}
-	for _, state := range states {
-		failing, unasked, suspect := 0.0, 0.0, 0.0
-		if state.FailingSince != nil {
-			failing = now.Sub(*state.FailingSince).Seconds()
-			unasked = now.Sub(*firstOf(state.FailedAt, *state.FailingSince)).Seconds()
-		}
-		if state.SuspectSince != nil {
-			suspect = 1
-		}
-		gauge(failingGauge, failing, state.Gateway)
-		gauge(unaskedGauge, unasked, state.Gateway)
-		gauge(suspectGauge, suspect, state.Gateway)
-	}
+	s.health.Collect(to)
 }

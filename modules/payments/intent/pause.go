@@ -1,7 +1,10 @@
 package intent
 
 import (
+	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
 )
@@ -78,4 +81,21 @@ func (s *Service) missCounts(r paymentsdb.PaymentsIntent, at time.Time) bool {
 // what has passed, an hour at most.
 func (s *Service) waits(r paymentsdb.PaymentsIntent, now time.Time) time.Duration {
 	return max(s.deps.RecoveryDelay, min(now.Sub(r.CreatedAt)/2, time.Hour))
+}
+
+// forwardTx brings the looks forward: their gateway answers again.
+func (s *Service) forwardTx(ctx context.Context, tx pgx.Tx, gateway string) error {
+	_, err := s.db.IntentForward(ctx, tx, paymentsdb.IntentForwardParams{Now: s.deps.Clock.Now(), Gateway: gateway})
+	return err
+}
+
+// lookAnewTx forgets the misses of what was found once, at a gateway that was suspect.
+func (s *Service) lookAnewTx(ctx context.Context, tx pgx.Tx, gateway string) error {
+	var kinds []string
+	for k, u := range s.hooks.Users {
+		if u.WasFound {
+			kinds = append(kinds, string(k))
+		}
+	}
+	return s.db.IntentResetFound(ctx, tx, paymentsdb.IntentResetFoundParams{Now: s.deps.Clock.Now(), Gateway: gateway, Kinds: kinds})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/health"
 	"marquee/modules/payments/intent"
 	"marquee/platform/objectid"
 )
@@ -199,7 +200,7 @@ func TestMissesAfterAnOutage(t *testing.T) {
 // for waits for the next window.
 func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]intent.Quota{"gwa": {Calls: 800, Window: 12 * time.Hour}} })
+	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]health.Quota{"gwa": {Calls: 800, Window: 12 * time.Hour}} })
 	var ids []objectid.ID
 	for range 100 {
 		ids = append(ids, b.lost("gwa", "made"))
@@ -214,7 +215,7 @@ func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 
 func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]intent.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}} })
+	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]health.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}} })
 	var ids []objectid.ID
 	for range 15 {
 		ids = append(ids, b.lost("gwa", "waiting"))

@@ -51,7 +51,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	if err != nil {
 		return err
 	}
-	suspect, err := s.payments.Intents().Suspect(ctx, s.pool)
+	suspect, err := s.payments.Intents().Health().Suspect(ctx, s.pool)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	suspect, err := s.intents.Suspect(ctx, s.pool)
+	suspect, err := s.intents.Health().Suspect(ctx, s.pool)
 	if err != nil {
 		return err
 	}

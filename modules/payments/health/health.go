@@ -1,0 +1,139 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/clock"
+	"marquee/platform/operators"
+	"marquee/platform/postgres"
+)
+
+const (
+	// probeEvery: while the gateway fails, however long, it is asked so often although no look is
+	// due: 1,440 calls in 12 hours, of the 5,000 that all looks together may make at gateway A.
+	probeEvery = 30 * time.Second
+	// forwardEvery bounds how often looks are brought forward.
+	forwardEvery = time.Minute
+	// noteTime bounds the note of an answer.
+	noteTime = 5 * time.Second
+)
+
+// Deps is what New needs.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Operators *operators.Mailer // nil: nobody is written to
+	// Quotas by gateway, of which looks have a fifth; without one they are not bounded.
+	Quotas map[string]Quota
+	// AnswersAgainTx brings forward the looks at a gateway that has failed.
+	AnswersAgainTx func(ctx context.Context, tx pgx.Tx, gateway string) error
+	// TrustedTx has what is missing at a gateway that was suspect looked for anew.
+	TrustedTx func(ctx context.Context, tx pgx.Tx, gateway string) error
+}
+
+// Health is what is known of the gateways.
+type Health struct {
+	deps Deps
+	db   *paymentsdb.Queries
+	// well is what this process knows, so that a right answer of one that is well costs
+	// nothing. Unknown counts as failing.
+	mu   sync.Mutex
+	well map[string]bool
+}
+
+// New makes it.
+func New(d Deps) *Health {
+	return &Health{deps: d, db: paymentsdb.New(), well: map[string]bool{}}
+}
+
+func (h *Health) isWell(gateway string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.well[gateway]
+}
+
+func (h *Health) set(gateway string, well bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.well[gateway] = well
+}
+
+// Heard notes what an answer says of the gateway, whoever asked: a login, a sweep, a
+// request, a look. The first right one after a failed one brings the looks forward;
+// one that closes the whole account counts as failed.
+func (h *Health) Heard(ctx context.Context, gateway string, right bool) {
+	if right && h.isWell(gateway) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	note := h.Answered
+	if !right {
+		note = h.Fails
+	}
+	if err := note(ctx, gateway); err != nil {
+		h.deps.Log.WarnContext(ctx, "what an answer says of the gateway was not noted", slog.String("gateway", gateway), slog.Any("error", err))
+	}
+}
+
+// Fails notes that the gateway told nothing that can be used.
+func (h *Health) Fails(ctx context.Context, gateway string) error {
+	err := h.db.GatewayStateFail(ctx, h.deps.Pool, paymentsdb.GatewayStateFailParams{Gateway: gateway, Now: h.deps.Clock.Now()})
+	h.set(gateway, false)
+	if err != nil {
+		return fmt.Errorf("note that the gateway fails: %w", err)
+	}
+	return nil
+}
+
+// Answered ends what was noted of a failing gateway, and brings its looks forward. A
+// single object that is always answered oddly does not have all others asked about
+// again and again: within a minute of the last time the mark stays.
+func (h *Health) Answered(ctx context.Context, gateway string) error {
+	h.set(gateway, true) // before the read: what fails meanwhile says so after it
+	state, err := h.db.GatewayStateRead(ctx, h.deps.Pool, gateway)
+	if err != nil {
+		h.set(gateway, false)
+		return fmt.Errorf("read state of gateway: %w", err)
+	}
+	if state.FailingSince == nil {
+		return nil
+	}
+	h.set(gateway, false)
+	now := h.deps.Clock.Now()
+	if state.ForwardedAt != nil && within(now.Sub(*state.ForwardedAt), forwardEvery) {
+		return nil
+	}
+	var n int64
+	err = postgres.InTx(ctx, h.deps.Pool, func(tx pgx.Tx) error {
+		n, err = h.db.GatewayStateRecover(ctx, tx, paymentsdb.GatewayStateRecoverParams{Now: now, Gateway: gateway, Since: now.Add(-forwardEvery)})
+		if err != nil || n == 0 {
+			return err
+		}
+		return h.deps.AnswersAgainTx(ctx, tx, gateway)
+	})
+	if err == nil && n > 0 {
+		h.deps.Log.InfoContext(ctx, "the gateway answers again", slog.String("gateway", gateway), slog.Time("failing_since", *state.FailingSince))
+	}
+	return err
+}
+
+// within reports whether a time has passed that is shorter than the limit. On a clock
+// that was set back it is not.
+func within(passed, limit time.Duration) bool { return passed >= 0 && passed < limit }
+
+func probeDue(state paymentsdb.PaymentsGatewayState, now time.Time) bool {
+	if state.FailingSince == nil {
+		return false
+	}
+	return state.FailedAt == nil || !within(now.Sub(*state.FailedAt), probeEvery)
+}

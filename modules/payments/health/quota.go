@@ -1,0 +1,68 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+)
+
+const (
+	// callsALook is what a look costs of the quota: a list, and often a read.
+	callsALook = 2
+	// share of the quota that looks have.
+	share = 5
+)
+
+// Quota bounds the calls that a gateway takes.
+type Quota struct {
+	Calls  int
+	Window time.Duration
+}
+
+// Share is what looks at a gateway may still cost. Its row is locked.
+type Share struct {
+	Looks int32
+	Probe bool // the gateway fails, and is to be asked whether it answers again
+	state paymentsdb.PaymentsGatewayState
+}
+
+// ShareTx locks what is left of the gateway's quota for looks, and begins another
+// window when the last is over.
+func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway string) (Share, error) {
+	now := h.deps.Clock.Now()
+	state, err := h.db.GatewayStateLock(ctx, tx, gateway)
+	if err != nil {
+		return Share{}, fmt.Errorf("lock state of gateway: %w", err)
+	}
+	quota, limited := h.deps.Quotas[gateway]
+	switch {
+	case !limited:
+		state.LooksLeft, state.WindowEnds = 1<<30, nil
+	case state.WindowEnds == nil || !now.Before(*state.WindowEnds) || state.WindowEnds.Sub(now) > quota.Window:
+		ends := now.Add(quota.Window)
+		state.LooksLeft, state.WindowEnds = int32(quota.Calls/share/callsALook), &ends //nolint:gosec // small
+	}
+	if state.FailingSince != nil {
+		h.set(gateway, false)
+	}
+	return Share{Looks: state.LooksLeft, Probe: probeDue(state, now), state: state}, nil
+}
+
+// SpendTx takes looks off the share; probed: one of them asks whether the gateway
+// answers again.
+func (h *Health) SpendTx(ctx context.Context, tx pgx.Tx, s Share, looks int, probed bool) error {
+	if looks == 0 {
+		return nil
+	}
+	if probed {
+		now := h.deps.Clock.Now()
+		s.state.FailedAt = &now
+	}
+	return h.db.GatewayStateSpend(ctx, tx, paymentsdb.GatewayStateSpendParams{
+		LooksLeft: s.Looks - int32(looks), WindowEnds: s.state.WindowEnds, FailedAt: s.state.FailedAt, Gateway: s.state.Gateway, //nolint:gosec // at most 8
+	})
+}
