@@ -14,6 +14,13 @@ import (
 	"marquee/testutil/apitest"
 )
 
+// refusedAs is what a scan is answered whose ticket was void or blocked.
+func refusedAs(reason string, since time.Time) []any {
+	return []any{"refused", reason, since.UTC().Format("2006-01-02T15:04:05.000Z")}
+}
+
+func told(scan object) []any { return []any{scan["result"], scan["reason"], scan["at"]} }
+
 // disputer opens and decides disputes of payments at a gateway.
 type disputer struct {
 	buy   func(b *bundle, event objectid.ID) object
@@ -84,6 +91,7 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			require.Nil(t, docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]["blocked"])
 			b.clock.Advance(time.Minute)
 
+			opened := b.clock.Now()
 			d.open(b, payment)
 			b.settle()
 			doc := docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]
@@ -99,16 +107,16 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 				require.Equal(t, "blocked", a.Field())
 			}
 			scan := b.scanned(code, b.clock.Now())
-			require.Equal(t, "refused", scan["result"])
-			require.Equal(t, "payment_disputed", scan["reason"])
+			require.Equal(t, refusedAs("payment_disputed", opened), told(scan))
 			require.Equal(t, true, scan["conflict"])
-			require.Equal(t, b.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), scan["at"])
 			require.Equal(t, []any{unused.String()}, b.revoked(event))
 			require.Equal(t, 2, b.issued(event), "places stay held")
 			state, status := b.orderRow(id)
 			require.Equal(t, "paid", state)
 			require.Equal(t, paidWord, status)
 
+			b.clock.Advance(30 * time.Second)
+			won := b.clock.Now()
 			d.close(b, payment, true)
 			b.settle()
 			require.Nil(t, docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]["blocked"])
@@ -117,6 +125,16 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			state, status = b.orderRow(id)
 			require.Equal(t, "paid", state)
 			require.Equal(t, paidWord, status)
+			b.clock.Advance(30 * time.Second)
+			refunded := b.clock.Now()
+			b.admin.Post("/admin/ticket-orders/"+id+"/refund", object{"reason": "they cannot come", "ticket_ids": []objectid.ID{unused}}).Expect(200)
+			b.settle()
+			require.Equal(t, "expired", b.ticketStatus(unused))
+			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, opened)), "a dispute that was won later")
+			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, won.Add(-time.Millisecond))))
+			require.Equal(t, "expired", b.scanned(code, won)["result"], "it was good then")
+			require.Equal(t, "expired", b.scanned(code, opened.Add(-time.Millisecond))["result"])
+			require.Equal(t, refusedAs("refunded", refunded), told(b.scanned(code, b.clock.Now())))
 
 			second := d.buy(b, event)
 			id, payment = order(second)["_id"].(string), order(second)["gateway_payment_id"].(string)
@@ -124,10 +142,13 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			code = b.code(unused)
 			early := b.code(used)
 			b.clock.Advance(time.Minute)
-			before := b.clock.Now().Add(-30 * time.Second)
+			opened = b.clock.Now()
+			before := opened.Add(-30 * time.Second)
 			d.open(b, payment)
 			b.settle()
 			require.Equal(t, "consumed", b.scanned(early, before)["result"], "they came in before anybody disputed")
+			b.clock.Advance(30 * time.Second)
+			lost := b.clock.Now()
 			d.close(b, payment, false)
 			b.settle()
 			state, status = b.orderRow(id)
@@ -135,14 +156,13 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			require.Equal(t, "CHARGEBACK_LOST", status)
 			require.Equal(t, "consumed", b.ticketStatus(used))
 			require.Equal(t, "expired", b.ticketStatus(unused))
-			require.Equal(t, 3, b.issued(event), "the place of the unused one is free")
-			require.Equal(t, []any{unused.String()}, b.revoked(event))
-			require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"), "a lost dispute is no refund")
+			require.Equal(t, 2, b.issued(event), "the places of the unused ones are free")
+			require.Len(t, b.revoked(event), 2)
+			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "a lost dispute is no refund")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM finance.orders WHERE is_paid"))
-			require.Equal(t, 24100, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event))
-			scan = b.scanned(code, b.clock.Now())
-			require.Equal(t, "refused", scan["result"])
-			require.Equal(t, "payment_disputed", scan["reason"])
+			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event))
+			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, opened.Add(time.Second))), "a dispute that was lost later")
+			require.Equal(t, refusedAs("payment_disputed", lost), told(b.scanned(code, lost)))
 			require.Equal(t, "CHARGEBACK_LOST", b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)["payment_status"])
 		})
 	}
@@ -164,12 +184,16 @@ func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
 			}
 			m := d.buy(b, event)
 			payment, all := order(m)["gateway_payment_id"].(string), ticketsOf(m)
+			code := b.code(all[1])
 			set(all[0], "expired")
 			require.Equal(t, 2, b.issued(event), "it is paid, and may be made good again")
+			opened := b.clock.Now()
 			d.open(b, payment)
 			b.settle()
+			b.clock.Advance(time.Minute)
 			set(all[1], "expired")
 			require.Equal(t, 2, b.issued(event), "and the dispute may be won")
+			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, opened)), "it was blocked before it was edited")
 			d.close(b, payment, false)
 			b.settle()
 			require.Zero(t, b.issued(event))
@@ -184,6 +208,20 @@ func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
 			require.Equal(t, 1, b.issued(event), "who came in was there")
 			set(all[0], "expired")
 			require.Zero(t, b.issued(event))
+
+			m = d.buy(b, event)
+			payment, all = order(m)["gateway_payment_id"].(string), ticketsOf(m)
+			edited, good := b.code(all[0]), b.code(all[1])
+			opened = b.clock.Now()
+			d.open(b, payment)
+			b.settle()
+			b.clock.Advance(time.Minute)
+			set(all[0], "expired")
+			d.close(b, payment, true)
+			b.settle()
+			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(edited, opened)), "neither then nor now")
+			require.Equal(t, "consumed", b.scanned(good, opened)["result"], "they are in, and it is good: once")
+			require.Equal(t, 2, b.issued(event), "it may be made good again")
 		})
 	}
 }
@@ -227,19 +265,13 @@ func TestScansAfterATicketWasVoidAreRefused(t *testing.T) {
 	voided := b.clock.Now()
 	b.admin.Put("/tickets", []object{{"_id": edited, "status": "expired"}, {"_id": waiting, "status": "pending"}}).Expect(200)
 	b.clock.Advance(time.Hour)
-	stamp := func(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 	for _, code := range []string{editedCode, waitingCode} {
-		scan := b.scanned(code, voided.Add(time.Minute))
-		require.Equal(t, "refused", scan["result"])
-		require.Equal(t, "edited", scan["reason"])
-		require.Equal(t, stamp(voided), scan["at"])
+		require.Equal(t, refusedAs("edited", voided), told(b.scanned(code, voided.Add(time.Minute))))
 	}
 	require.Equal(t, "consumed", b.scanned(editedCode, voided.Add(-time.Minute))["result"], "before the edit it was good")
 
-	scan := b.scanned(goodCode, issued.Add(-6*time.Minute))
-	require.Equal(t, []any{"refused", "before_issue", stamp(issued)}, []any{scan["result"], scan["reason"], scan["at"]})
-	scan = b.scanned(goodCode, b.clock.Now().Add(6*time.Minute))
-	require.Equal(t, []any{"refused", "clock_ahead", stamp(b.clock.Now())}, []any{scan["result"], scan["reason"], scan["at"]})
+	require.Equal(t, refusedAs("before_issue", issued), told(b.scanned(goodCode, issued.Add(-6*time.Minute))))
+	require.Equal(t, refusedAs("clock_ahead", b.clock.Now()), told(b.scanned(goodCode, b.clock.Now().Add(6*time.Minute))))
 	require.Equal(t, "available", b.ticketStatus(good))
 	require.Equal(t, "consumed", b.scanned(goodCode, issued.Add(-4*time.Minute))["result"], "clocks differ a little")
 }

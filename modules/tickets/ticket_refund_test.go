@@ -2,6 +2,7 @@ package tickets_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,6 +101,7 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 	event := b.event(nil)
 	m := b.me.Post("/store/purchase/gwa/card", cardA(event, 2, paymentstest.CardApproved)).Expect(200).Map()
 	id, payment, all := objectid.ID(order(m)["_id"].(string)), order(m)["gateway_payment_id"].(string), ticketsOf(m)
+	code, firstAsked := b.code(all[0]), b.clock.Now()
 	for _, denied := range []bool{true, false} {
 		_, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 		require.NoError(t, err)
@@ -108,12 +110,21 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 		require.Equal(t, []any{"available", "refund_requested"}, []any{doc["status"], doc["blocked"]})
 		require.Equal(t, 2, b.issued(event))
 		require.Contains(t, b.me.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(409).Detail(), "refund_requested")
+		b.clock.Advance(time.Hour)
 		_, err = gateway.EndRefund(payment, denied)
 		require.NoError(t, err)
 		b.settle()
 		if denied {
 			b.code(all[0])
+			b.clock.Advance(time.Hour)
 		}
+	}
+	for instant, want := range map[time.Duration][]any{
+		0: refusedAs("refund_requested", firstAsked), time.Hour - time.Millisecond: refusedAs("refund_requested", firstAsked), // the refund that was denied later
+		time.Hour:     {"expired", nil, nil}, // it was good again
+		2 * time.Hour: refusedAs("refund_requested", firstAsked.Add(2*time.Hour)), 3 * time.Hour: refusedAs("refunded", firstAsked.Add(3*time.Hour)),
+	} {
+		require.Equal(t, want, told(b.scanned(code, firstAsked.Add(instant))), instant)
 	}
 	require.Equal(t, "expired", b.ticketStatus(all[0]))
 	require.Equal(t, 1, b.issued(event))

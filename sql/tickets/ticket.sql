@@ -30,7 +30,9 @@ WHERE t.id = @id AND e.id = t.event_id AND e.ends_at > @scanned_at
     AND (t.refund_asked_at IS NULL OR t.refund_asked_at > @scanned_at) AND (e.cancelled_at IS NULL OR e.cancelled_at > @scanned_at)
     AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= @scanned_at)
     AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place AND (t.reason = 'event_ended'
-        OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= @scanned_at)))
+        OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= @scanned_at)
+            AND NOT EXISTS (SELECT 1 FROM tickets.past_blocks b WHERE b.order_id = t.order_id AND coalesce(b.ticket_id, t.id) = t.id
+                AND b.since <= @scanned_at AND @scanned_at < b.until)))
 RETURNING t.*;
 
 -- name: TicketLockOrders :many
@@ -149,13 +151,18 @@ WHERE order_id = @order_id AND status IN ('pending', 'expired');
 -- name: TicketVoidAt :one
 -- Why a ticket that had been good was void or blocked at an instant, and since when: whatever
 -- happened last until then, also when another status came over it since. No row when it was
--- good, or when its event had merely ended.
+-- good, or when its event had merely ended. A block that ended later is told as well.
 SELECT v.at::timestamptz AS at, v.reason::text AS reason FROM (
     (SELECT x.at, x.reason, x.to_status FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.at <= @instant ORDER BY x.id DESC LIMIT 1)
     UNION ALL
     SELECT t.refund_asked_at, 'refund_requested', NULL FROM tickets.tickets t WHERE t.id = @ticket_id AND t.refund_asked_at <= @instant
     UNION ALL
     SELECT e.cancelled_at, 'event_cancelled', NULL FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id WHERE t.id = @ticket_id AND e.cancelled_at <= @instant
+    UNION ALL
+    SELECT o.disputed_at, 'payment_disputed', NULL FROM tickets.tickets t JOIN tickets.orders o ON o.id = t.order_id WHERE t.id = @ticket_id AND o.disputed_at <= @instant
+    UNION ALL
+    SELECT b.since, b.reason, NULL FROM tickets.tickets t JOIN tickets.past_blocks b ON b.order_id = t.order_id AND coalesce(b.ticket_id, t.id) = t.id
+    WHERE t.id = @ticket_id AND b.since <= @instant AND @instant < b.until
 ) v
 WHERE (v.to_status IS NULL OR v.to_status IN ('pending', 'expired') AND v.reason <> 'event_ended')
     AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.to_status = 'available')

@@ -137,7 +137,9 @@ WHERE t.id = $5 AND e.id = t.event_id AND e.ends_at > $1
     AND (t.refund_asked_at IS NULL OR t.refund_asked_at > $1) AND (e.cancelled_at IS NULL OR e.cancelled_at > $1)
     AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= $1)
     AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place AND (t.reason = 'event_ended'
-        OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= $1)))
+        OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= $1)
+            AND NOT EXISTS (SELECT 1 FROM tickets.past_blocks b WHERE b.order_id = t.order_id AND coalesce(b.ticket_id, t.id) = t.id
+                AND b.since <= $1 AND $1 < b.until)))
 RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at, t.refunded_at
 `
 
@@ -821,6 +823,11 @@ SELECT v.at::timestamptz AS at, v.reason::text AS reason FROM (
     SELECT t.refund_asked_at, 'refund_requested', NULL FROM tickets.tickets t WHERE t.id = $1 AND t.refund_asked_at <= $2
     UNION ALL
     SELECT e.cancelled_at, 'event_cancelled', NULL FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id WHERE t.id = $1 AND e.cancelled_at <= $2
+    UNION ALL
+    SELECT o.disputed_at, 'payment_disputed', NULL FROM tickets.tickets t JOIN tickets.orders o ON o.id = t.order_id WHERE t.id = $1 AND o.disputed_at <= $2
+    UNION ALL
+    SELECT b.since, b.reason, NULL FROM tickets.tickets t JOIN tickets.past_blocks b ON b.order_id = t.order_id AND coalesce(b.ticket_id, t.id) = t.id
+    WHERE t.id = $1 AND b.since <= $2 AND $2 < b.until
 ) v
 WHERE (v.to_status IS NULL OR v.to_status IN ('pending', 'expired') AND v.reason <> 'event_ended')
     AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = $1 AND x.to_status = 'available')
@@ -839,7 +846,7 @@ type TicketVoidAtRow struct {
 
 // Why a ticket that had been good was void or blocked at an instant, and since when: whatever
 // happened last until then, also when another status came over it since. No row when it was
-// good, or when its event had merely ended.
+// good, or when its event had merely ended. A block that ended later is told as well.
 func (q *Queries) TicketVoidAt(ctx context.Context, db DBTX, arg TicketVoidAtParams) (TicketVoidAtRow, error) {
 	row := db.QueryRow(ctx, ticketVoidAt, arg.TicketID, arg.Instant)
 	var i TicketVoidAtRow
