@@ -2,12 +2,12 @@ package accounts
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
@@ -24,24 +24,23 @@ import (
 // Service knows users, their passwords, tokens and codes. It is the
 // httpapi.Authenticator.
 type Service struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	log       *slog.Logger
-	cfg       Config
-	files     *files.Service
-	promos    PromoCodes
-	mail      mail.Sender
-	templates *mail.Templates
-	codes     codeKeys
-	above     Above
-	routes    func() []httpapi.RouteInfo // of all modules, once Routes has been called
-	q         *accountsdb.Queries
+	pool   *pgxpool.Pool
+	jobs   *jobs.Client
+	clock  clock.Clock
+	log    *slog.Logger
+	cfg    Config
+	files  *files.Service
+	promos PromoCodes
+	above  Above
+	routes func() []httpapi.RouteInfo // of all modules, once Routes has been called
+	q      *accountsdb.Queries
 
 	identity *identity.Store
 	trail    *trail.Trail
 	hasher   *sessions.Hasher
 	sessions *sessions.Sessions
+	codes    *codes.Codes
+	changes  *codes.EmailChanges
 
 	collections collections
 }
@@ -100,7 +99,7 @@ type Above struct {
 	Sync      sessions.SubscriptionSync  // asked at each login of a subscriber
 	Billing   []Billing                  // stopped before a customer is erased
 	Purchases []Purchases                // keep an unverified account from being removed
-	Guests    GuestPurchases             // keep an unverified account at its address
+	Guests    codes.GuestPurchases       // keep an unverified account at its address
 	Personal  []PersonalData             // told to the customer, and erased with him
 	Changes   []identity.CustomerChanges // told of a customer's new name, e-mail or verification
 }
@@ -111,6 +110,7 @@ func (s *Service) Connect(above Above) {
 	s.above = above
 	s.identity.Connect(above.Changes)
 	s.sessions.Connect(above.Sync)
+	s.changes.Connect(above.Guests)
 }
 
 // New makes the service. It fails when the keys are missing or weak.
@@ -118,9 +118,7 @@ func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
 	s := &Service{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files, promos: d.Promos,
-		mail: d.Mail, templates: d.Templates,
-		codes: deriveCodeKeys(cfg.CodeKey),
-		q:     accountsdb.New(),
+		q: accountsdb.New(),
 	}
 	if cfg.TrialKey == nil {
 		cfg.TrialKey = secret.Derive(cfg.CodeKey, "accounts/trials by tax id")
@@ -139,8 +137,15 @@ func New(d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(cfg.CodeKey) < sessions.MinKeyBytes {
-		return nil, fmt.Errorf("the key of codes has to be at least %d bytes long", sessions.MinKeyBytes)
+	s.codes, s.changes, err = codes.New(codes.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Mail: d.Mail, Templates: d.Templates,
+		Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Config: codes.Config{
+			MasterKey: cfg.CodeKey, TTL: cfg.CodeTTL, Cooldown: cfg.CodeCooldown, Attempts: cfg.CodeAttempts, LogUnsent: cfg.LogUnsentCodes,
+			PublicURL: cfg.PublicURL, UndoPage: cfg.UndoPage, ChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
+		},
+	})
+	if err != nil {
+		return nil, err
 	}
 	s.trail = trail.New(d.Pool, d.Clock)
 	s.collections = s.newCollections(d)
@@ -148,9 +153,6 @@ func New(d Deps) (*Service, error) {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.CodeTTL, 15*time.Minute)
-	setDefault(&c.CodeCooldown, time.Minute)
-	setDefault(&c.CodeAttempts, 5)
 	setDefault(&c.PerMinute, 20)
 	setDefault(&c.UnverifiedTTL, 30*24*time.Hour)
 	return c

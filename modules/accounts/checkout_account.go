@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
@@ -59,13 +60,13 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custo
 		if u, err = s.identity.InsertUserTx(ctx, tx, row); err != nil {
 			return identity.Duplicate(err, row.Email)
 		}
-		switch err := s.claimCodeTurnTx(ctx, tx, purposeReset, u.Email); {
+		switch err := s.codes.ClaimTurnTx(ctx, tx, codes.PurposeReset, u.Email); {
 		case fault.Is(err, fault.TooMany):
 			return nil // a code for this address is on its way already; forgot-password sends another
 		case err != nil:
 			return err
 		}
-		return s.issueCodeTx(ctx, tx, u.ID, purposeReset, u.Email)
+		return s.codes.IssueTx(ctx, tx, u.ID, codes.PurposeReset, u.Email)
 	})
 	if fault.Is(err, fault.Conflicting) {
 		// Another checkout of the same address may have been faster.

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
 )
 
 // beforeCustomerUpdate checks what admins change of customers. Disabling ends
@@ -24,7 +25,7 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		return err
 	}
 	now := s.clock.Now()
-	var movedIDs []string
+	var movedIDs []objectid.ID
 	var proved []accountsdb.User
 	for _, rec := range records {
 		u := customers[rec.ID]
@@ -46,7 +47,7 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 			return err
 		}
 		if moved {
-			movedIDs = append(movedIDs, rec.ID.String())
+			movedIDs = append(movedIDs, rec.ID)
 		}
 		if setVerified(rec, u, moved, now) {
 			proved = append(proved, u)
@@ -61,11 +62,11 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 	if err := s.identity.TakeLooksTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
 		return err
 	}
-	if err := s.q.UserDeleteCodes(ctx, tx, movedIDs); err != nil {
-		return fmt.Errorf("end codes: %w", err)
+	if err := s.codes.EndTx(ctx, tx, movedIDs...); err != nil {
+		return err
 	}
-	if err := s.q.EmailChangeEnd(ctx, tx, accountsdb.EmailChangeEndParams{UserIds: movedIDs, Now: now}); err != nil {
-		return fmt.Errorf("end links that undo: %w", err)
+	if err := s.changes.EndTx(ctx, tx, movedIDs...); err != nil {
+		return err
 	}
 	for _, u := range proved {
 		if err := s.identity.KeepPromiseTx(ctx, tx, u); err != nil {

@@ -57,7 +57,7 @@ func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Tim
 		if data["files"], err = s.heldFiles(ctx, tx, id); err != nil {
 			return err
 		}
-		if data["email_changes"], err = s.heldEmailChanges(ctx, tx, id); err != nil {
+		if data["email_changes"], err = s.changes.Held(ctx, tx, id); err != nil {
 			return err
 		}
 		for _, p := range s.above.Personal {

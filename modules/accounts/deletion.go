@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
@@ -72,11 +73,11 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 	if _, err := s.q.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{ID: id, Now: &now, TokensValidAfter: &ended}); err != nil {
 		return fmt.Errorf("close account: %w", err)
 	}
-	if err := s.q.CodeDeleteOfUser(ctx, tx, id); err != nil {
-		return fmt.Errorf("end codes: %w", err)
+	if err := s.codes.EndTx(ctx, tx, id); err != nil {
+		return err
 	}
-	if err := s.q.EmailChangeDelete(ctx, tx, id); err != nil {
-		return fmt.Errorf("end changes of the address: %w", err)
+	if err := s.changes.ForgetTx(ctx, tx, id); err != nil {
+		return err
 	}
 	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: identity.OrNil(by), Now: now}); err != nil {
 		return fmt.Errorf("record deletion: %w", err)
@@ -90,7 +91,7 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 // canBeClosedByOwner is 409 while a link can give the account back to who had its address
 // before: whoever got into it would leave nothing to give back.
 func (s *Service) canBeClosedByOwner(ctx context.Context, db postgres.DB, id objectid.ID) error {
-	until, undoable, err := s.undoableUntil(ctx, db, id)
+	until, undoable, err := s.changes.UndoableUntil(ctx, db, id)
 	if err != nil || !undoable {
 		return err
 	}
@@ -141,10 +142,10 @@ func (s *Service) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID
 	return err
 }
 
-func (h handlers) deleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[messageBody], error) {
+func (h handlers) deleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[codes.MessageBody], error) {
 	id := httpapi.CallerOf(ctx).ID
 	if err := h.s.DeleteCustomer(ctx, id, id); err != nil {
 		return nil, err
 	}
-	return httpapi.OK(messageBody{Message: "Your account is closed. What is still charged is being stopped, then your data are removed."})
+	return httpapi.OK(codes.MessageBody{Message: "Your account is closed. What is still charged is being stopped, then your data are removed."})
 }

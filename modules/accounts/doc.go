@@ -8,8 +8,9 @@
 // to upper modules, which write those fields through this package.
 //
 // Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
-// audit trail, sessions passwords, tokens, devices, throttles and who calls. The root keeps
-// codes, signup and what admins and customers do with accounts.
+// audit trail, sessions passwords, tokens, devices, throttles and who calls, codes what
+// is proved by mail: verification, reset of a password, change of an e-mail. The root keeps
+// signup and what admins and customers do with accounts.
 //
 // Words:
 //

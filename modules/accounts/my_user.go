@@ -74,7 +74,7 @@ func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*col
 		if err != nil {
 			return nil, fmt.Errorf("read user: %w", err)
 		}
-		if err := h.s.proveForChange(ctx, u, current); err != nil {
+		if err := h.s.changes.ProveForChange(ctx, u, current); err != nil {
 			return nil, err
 		}
 		ctx = context.WithValue(ctx, provedPassword{}, true)

@@ -3,6 +3,7 @@ package accounts
 import (
 	"net/http"
 
+	"marquee/modules/accounts/codes"
 	"marquee/platform/httpapi"
 )
 
@@ -11,27 +12,27 @@ type handlers struct{ s *Service }
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	s.routes = api.Routes
-	h, who := handlers{s}, s.sessions.Handlers()
+	h, who, proof := handlers{s}, s.sessions.Handlers(), s.changes.Handlers()
 	throttled := httpapi.PerMinute(s.cfg.PerMinute)
 	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
 	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, who.CurrentUser)
 	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, who.RefreshToken, httpapi.Urgent())
 	httpapi.Route(api, http.MethodPost, "/auth/refresh-archive-token", "refresh_archive_token_post", httpapi.SignedIn, who.RefreshArchiveToken)
 	httpapi.Route(api, http.MethodPost, "/auth/change-password", "change_password_post", httpapi.SignedIn, who.ChangePassword)
-	httpapi.Route(api, http.MethodPost, "/auth/forgot-password", "forgot_password_post", httpapi.Public, h.forgotPassword, throttled)
-	httpapi.Route(api, http.MethodPost, "/auth/reset-password", "reset_password_post", httpapi.Public, h.resetPassword, throttled)
-	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public, h.resendVerification, throttled)
+	httpapi.Route(api, http.MethodPost, "/auth/forgot-password", "forgot_password_post", httpapi.Public, proof.ForgotPassword, throttled)
+	httpapi.Route(api, http.MethodPost, "/auth/reset-password", "reset_password_post", httpapi.Public, proof.ResetPassword, throttled)
+	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public, proof.ResendVerification, throttled)
 	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public, h.checkAvailability, throttled)
 	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, h.signUp, throttled, signupAnswers(api))
-	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, h.verifyEmail)
+	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, proof.VerifyEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, h.getMe)
 	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, h.putMe)
 	httpapi.Route(api, http.MethodDelete, "/customers/me", "customer_me_delete", httpapi.Customer, h.deleteMe)
-	httpapi.Route(api, http.MethodPost, "/customers/me/change-email", "customer_change_email", httpapi.Customer, h.changeEmail)
-	httpapi.Route(api, http.MethodPost, "/customers/me/confirm-email", "customer_confirm_email", httpapi.Customer, h.confirmEmail)
+	httpapi.Route(api, http.MethodPost, "/customers/me/change-email", "customer_change_email", httpapi.Customer, proof.ChangeEmail)
+	httpapi.Route(api, http.MethodPost, "/customers/me/confirm-email", "customer_confirm_email", httpapi.Customer, proof.ConfirmEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me/data", "customer_data_get", httpapi.Customer, h.customerData, httpapi.ResponseSchema(dataSchema()))
-	httpapi.Route(api, http.MethodPost, undoPath, "undo_email_change_post", httpapi.Public, h.undoEmailChange, throttled)
-	api.Mount(http.MethodGet, httpapi.Prefix+undoPath, "undo_email_change_get", httpapi.Public, h.undoPage)
+	httpapi.Route(api, http.MethodPost, codes.UndoPath, "undo_email_change_post", httpapi.Public, proof.UndoEmailChange, throttled)
+	api.Mount(http.MethodGet, httpapi.Prefix+codes.UndoPath, "undo_email_change_get", httpapi.Public, proof.UndoPage)
 	s.avatarRoutes(api)
 	s.adminRoutes(api)
 }

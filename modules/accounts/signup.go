@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
@@ -99,10 +100,10 @@ func (s *Service) mailAgain(ctx context.Context, u accountsdb.User, later bool) 
 				return err
 			}
 		}
-		if err := s.claimCodeTurnTx(ctx, tx, purposeVerification, u.Email); err != nil {
+		if err := s.codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
 			return err
 		}
-		return s.issueCodeTx(ctx, tx, u.ID, purposeVerification, u.Email)
+		return s.codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
 	})
 }
 
@@ -135,10 +136,10 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 				return err
 			}
 		}
-		if err := s.claimCodeTurnTx(ctx, tx, purposeVerification, u.Email); err != nil {
+		if err := s.codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
 			return err
 		}
-		return s.issueCodeTx(ctx, tx, u.ID, purposeVerification, u.Email)
+		return s.codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
 	})
 	if err != nil {
 		return u, fmt.Errorf("sign up: %w", err)
@@ -174,7 +175,7 @@ func (s *Service) confirmSignup(ctx context.Context, n signup, code secret.Text)
 	if !known {
 		return u, fault.BadDetail("There is no active code. Sign up without verification_code first.")
 	}
-	return s.verifyEmail(ctx, u.ID, code)
+	return s.codes.VerifyEmail(ctx, u.ID, code)
 }
 
 // atIndex puts the index of the array's object into a finding that was made

@@ -3,7 +3,6 @@ package accounts
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"reflect"
 	"strings"
 
@@ -99,7 +98,7 @@ func (h handlers) signUp(ctx context.Context, in *signupInput) (*signupOutput, e
 	if err != nil {
 		return nil, err
 	}
-	minutes := int(math.Ceil(h.s.cfg.CodeTTL.Minutes()))
+	minutes := h.s.codes.Minutes()
 	if !n.later {
 		return &signupOutput{Body: signupStarted{
 			CustomerID: u.ID, Email: u.Email, ExpiresInMinutes: minutes,

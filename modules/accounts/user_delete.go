@@ -63,11 +63,11 @@ func (s *Service) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{ID: u.ID, Now: &now, TokensValidAfter: &ended}); err != nil {
 		return fmt.Errorf("erase user: %w", err)
 	}
-	if err := s.q.UserDeleteCodes(ctx, tx, []string{u.ID.String()}); err != nil {
-		return fmt.Errorf("end codes: %w", err)
+	if err := s.codes.EndTx(ctx, tx, u.ID); err != nil {
+		return err
 	}
-	if err := s.q.EmailChangeDelete(ctx, tx, u.ID); err != nil {
-		return fmt.Errorf("end changes of the address: %w", err)
+	if err := s.changes.ForgetTx(ctx, tx, u.ID); err != nil {
+		return err
 	}
 	return s.files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, u.ID)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
@@ -88,7 +89,8 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	if err := s.keepWithinReachTx(ctx, tx, caller, users); err != nil {
 		return err
 	}
-	var moved, unrooted []string
+	var moved []objectid.ID
+	var unrooted []string
 	for _, rec := range records {
 		u := users[rec.ID]
 		if err := checkAdminChange(rec, u, caller); err != nil {
@@ -104,7 +106,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		}
 		password, enable, root := changeOf(rec, u)
 		if gone || password {
-			moved = append(moved, u.ID.String())
+			moved = append(moved, u.ID)
 		}
 		if gone && u.ID == caller.ID {
 			if err := s.changeOwnTx(ctx, tx, rec, u); err != nil {
@@ -121,8 +123,8 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	if err := s.keepRootTx(ctx, tx, unrooted); err != nil {
 		return err
 	}
-	if err := s.q.UserDeleteCodes(ctx, tx, moved); err != nil {
-		return fmt.Errorf("end codes: %w", err)
+	if err := s.codes.EndTx(ctx, tx, moved...); err != nil {
+		return err
 	}
 	if err := s.identity.ReplaceAvatarsTx(ctx, tx, records, users); err != nil {
 		return err
@@ -134,19 +136,19 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 // without the current password where it is needed, which PUT /my-user takes.
 func (s *Service) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Record, u accountsdb.User) error {
 	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.cfg.EmailChangeNeedsPassword {
-		return errNeedsPassword()
+		return codes.ErrNeedsPassword()
 	}
-	if err := s.takeChange(ctx, tx, u.ID); err != nil {
+	if err := s.changes.TakeChange(ctx, tx, u.ID); err != nil {
 		return err
 	}
 	email, _ := identity.SentText(rec, "email")
-	fate := usernameStays
+	fate := codes.UsernameStays
 	if username, sent := identity.SentText(rec, "username"); sent && username != u.Username {
-		if fate = usernameChanges; username == email {
-			fate = usernameFollows
+		if fate = codes.UsernameChanges; username == email {
+			fate = codes.UsernameFollows
 		}
 	}
-	return s.madeChangeTx(ctx, tx, u, email, fate)
+	return s.changes.MadeChangeTx(ctx, tx, u, email, fate)
 }
 
 // changeOf tells whether a record sets a password, and its enable and is_root

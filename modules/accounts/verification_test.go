@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
+	"marquee/modules/accounts/codes"
 	"marquee/platform/fault"
 	"marquee/platform/mail"
 )
@@ -175,7 +176,7 @@ func TestSweepKeepsWhatStillSaysSomething(t *testing.T) {
 	require.Equal(t, 200, b.post(t, "/customers/signup", "", signupOf("old", nil)).status)
 	b.clock.Advance(24*time.Hour + 15*time.Minute)
 	require.Equal(t, 200, b.post(t, "/customers/signup", "", signupOf("young", nil)).status)
-	b.work(t, accounts.SweepCodesArgs{})
+	b.work(t, codes.SweepCodesArgs{})
 	require.Eventually(t, func() bool {
 		return b.count(t, `SELECT count(*) FROM accounts.codes`) == 1 && b.count(t, `SELECT count(*) FROM accounts.code_requests`) == 1
 	}, 20*time.Second, 20*time.Millisecond)

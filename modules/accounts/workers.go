@@ -5,6 +5,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/sessions"
 	"marquee/platform/jobs"
@@ -12,21 +13,21 @@ import (
 
 // Workers adds the module's workers.
 func (s *Service) Workers(w *river.Workers) {
-	river.AddWorker(w, &sendCodeWorker{s: s})
-	river.AddWorker(w, &resendWorker{s: s})
-	river.AddWorker(w, &sendResetWorker{s: s})
-	river.AddWorker(w, &sweepWorker{s: s})
+	river.AddWorker(w, codes.NewSendWorker(s.codes))
+	river.AddWorker(w, codes.NewResendWorker(s.codes))
+	river.AddWorker(w, codes.NewSendResetWorker(s.codes))
+	river.AddWorker(w, codes.NewSweepWorker(s.codes))
 	river.AddWorker(w, sessions.NewSyncWorker(s.sessions))
 	river.AddWorker(w, &eraseWorker{s: s})
 	river.AddWorker(w, &sweepDeletionsWorker{s: s})
 	river.AddWorker(w, identity.NewFillSkeletonsWorker(s.identity))
-	river.AddWorker(w, &sendEmailNoticeWorker{s: s})
+	river.AddWorker(w, codes.NewSendEmailNoticeWorker(s.changes))
 }
 
 // Periodic returns the module's scheduled jobs.
 func (s *Service) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
-		hourly(SweepCodesArgs{}), hourly(SweepDeletionsArgs{}),
+		hourly(codes.SweepCodesArgs{}), hourly(SweepDeletionsArgs{}),
 		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return identity.FillSkeletonsArgs{}, nil },
 			&river.PeriodicJobOpts{ID: identity.FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
 	}

@@ -53,8 +53,12 @@ var rooms = map[string][]room{
 		{name: "identity", uses: []string{"internal/accountsdb"}, sql: []string{"avatar", "deletions", "passwords", "user", "user_admin", "username_skeletons"}},
 		{name: "trail", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"audit"}},
 		{name: "sessions", uses: []string{"internal/accountsdb", "identity", "trail"}, sql: []string{"caller", "passwords", "throttles", "user"}},
+		{
+			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions"},
+			sql: []string{"code", "code_request", "email_changes", "passwords", "user", "user_admin"},
+		},
 		{name: "", sql: []string{
-			"code", "code_request", "deletions", "email_changes", "passwords", "throttles", "user", "user_admin", "users_type",
+			"deletions", "passwords", "user", "user_admin", "users_type",
 		}},
 	},
 	"finance": {

@@ -50,8 +50,12 @@ const (
 	ScopeUnknownAddress = "unknown reset from address"
 )
 
-// FailuresForgottenAfter a quiet time of this length.
-const FailuresForgottenAfter = 24 * time.Hour
+// Failures are forgotten after a quiet time of this length; the windows of quotas are no longer
+// than a day.
+const (
+	failuresForgottenAfter = 24 * time.Hour
+	quotasKeptFor          = 48 * time.Hour
+)
 
 // Throttle is who is counted in one scope.
 type Throttle struct {
@@ -145,7 +149,7 @@ func (s *Sessions) CountFailure(ctx context.Context, db postgres.DB, all []Throt
 	now := s.clock.Now()
 	for _, t := range all {
 		err := s.q.ThrottleFail(ctx, db, accountsdb.ThrottleFailParams{
-			SubjectMac: t.mac, Scope: t.scope, Now: now, ForgetBefore: now.Add(-FailuresForgottenAfter),
+			SubjectMac: t.mac, Scope: t.scope, Now: now, ForgetBefore: now.Add(-failuresForgottenAfter),
 		})
 		if err != nil {
 			return fmt.Errorf("count failure: %w", err)
@@ -181,4 +185,16 @@ func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject 
 		return false, fmt.Errorf("take quota: %w", err)
 	}
 	return true, nil
+}
+
+// ForgetOld removes the counts of failures and of quotas that no longer say anything.
+func (s *Sessions) ForgetOld(ctx context.Context) error {
+	now := s.clock.Now()
+	if _, err := s.q.ThrottleDeleteOld(ctx, s.pool, now.Add(-failuresForgottenAfter)); err != nil {
+		return fmt.Errorf("forget failures: %w", err)
+	}
+	if _, err := s.q.QuotaDeleteOld(ctx, s.pool, now.Add(-quotasKeptFor)); err != nil {
+		return fmt.Errorf("forget quotas: %w", err)
+	}
+	return nil
 }

@@ -1,9 +1,8 @@
-package accounts
+package codes
 
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,12 +21,12 @@ import (
 // somebody's login, 429 within the cooldown, which counts for the customer and
 // for the new address; 400 for a wrong current password. The old address is told, with
 // a link that undoes it.
-func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current *secret.Text) error {
+func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current *secret.Text) error {
 	asking, err := s.identity.OwnRow(ctx, customerID)
 	if err != nil {
 		return err
 	}
-	if err := s.proveForChange(ctx, asking, current); err != nil {
+	if err := s.ProveForChange(ctx, asking, current); err != nil {
 		return err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -51,28 +50,31 @@ func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID
 		if err := s.holdsNoGuestsPurchases(ctx, tx, u); err != nil {
 			return err
 		}
-		if err := s.takeChange(ctx, tx, u.ID); err != nil {
+		if err := s.TakeChange(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		if err := s.claimTurnTx(ctx, tx, purposeEmailChange, u.ID.String()); err != nil {
+		if err := s.codes.cooldownTx(ctx, tx, purposeEmailChange, u.ID.String()); err != nil {
 			return err
 		}
-		if err := s.claimCodeTurnTx(ctx, tx, purposeEmailChange, email); err != nil {
+		if err := s.codes.ClaimTurnTx(ctx, tx, purposeEmailChange, email); err != nil {
 			return err
 		}
-		if err := s.takeMail(ctx, tx, u.Email); err != nil { // so that it is told of each, and not too often
+		if err := s.codes.takeMail(ctx, tx, u.Email); err != nil { // so that it is told of each, and not too often
 			return err
 		}
 		if err := s.askChangeTx(ctx, tx, u, email); err != nil {
 			return err
 		}
-		return s.issueCodeTx(ctx, tx, u.ID, purposeEmailChange, email)
+		return s.codes.IssueTx(ctx, tx, u.ID, purposeEmailChange, email)
 	})
 	if err != nil {
 		return fmt.Errorf("change e-mail: %w", err)
 	}
 	return nil
 }
+
+// Connect tells who knows of guests' purchases; nil: nobody.
+func (s *EmailChanges) Connect(guests GuestPurchases) { s.guests = guests }
 
 // GuestPurchases tells of what was bought for an address without a login. The module
 // above that sells so fills it.
@@ -82,11 +84,11 @@ type GuestPurchases interface {
 
 // holdsNoGuestsPurchases is 409 for an address that is not proved and for which somebody has
 // bought without a login: proving another one would show what the owner of this one has.
-func (s *Service) holdsNoGuestsPurchases(ctx context.Context, db postgres.DB, u accountsdb.User) error {
-	if u.EmailVerified || s.above.Guests == nil {
+func (s *EmailChanges) holdsNoGuestsPurchases(ctx context.Context, db postgres.DB, u accountsdb.User) error {
+	if u.EmailVerified || s.guests == nil {
 		return nil
 	}
-	holds, err := s.above.Guests.HasGuestPurchases(ctx, db, u.ID)
+	holds, err := s.guests.HasGuestPurchases(ctx, db, u.ID)
 	if err != nil || !holds {
 		return err
 	}
@@ -101,7 +103,7 @@ func errEmailTaken() error {
 // e-mail and username. Codes that prove the old address end. Errors: 400 no
 // pending change, expired or wrong code; 409 CONFLICT when the address was taken
 // meanwhile, which leaves the pending change as it was; 429.
-func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID, code secret.Text) (accountsdb.User, error) {
+func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID objectid.ID, code secret.Text) (accountsdb.User, error) {
 	var after accountsdb.User
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -113,7 +115,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 			return err
 		}
 		var row accountsdb.Code
-		row, refusal, err = s.tryCodeTx(ctx, tx, customerID, purposeEmailChange, code)
+		row, refusal, err = s.codes.tryTx(ctx, tx, customerID, purposeEmailChange, code)
 		if err != nil || refusal != nil {
 			return err
 		}
@@ -131,7 +133,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 		if err := s.q.CodeDeleteOfUser(ctx, tx, customerID); err != nil {
 			return err
 		}
-		if err := s.madeChangeTx(ctx, tx, before, row.Address, usernameFollows); err != nil {
+		if err := s.MadeChangeTx(ctx, tx, before, row.Address, UsernameFollows); err != nil {
 			return err
 		}
 		return s.identity.ChangedTx(ctx, tx, after, !before.EmailVerified)
@@ -159,17 +161,17 @@ type emailChangeStarted struct {
 	ExpiresInMinutes int    `json:"expires_in_minutes"`
 }
 
-func (h handlers) changeEmail(ctx context.Context, in *changeEmailInput) (*httpapi.Output[emailChangeStarted], error) {
+func (h Handlers) ChangeEmail(ctx context.Context, in *changeEmailInput) (*httpapi.Output[emailChangeStarted], error) {
 	email, err := identity.NormalEmail(in.Body.NewEmail, "body", "new_email")
 	if err != nil {
 		return nil, err
 	}
-	if err := h.s.requestEmailChange(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx).ID, email, in.Body.CurrentPassword); err != nil {
+	if err := h.changes.requestEmailChange(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx).ID, email, in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(emailChangeStarted{
 		Message:  "A code is on its way to the new address. Send it to /customers/me/confirm-email.",
-		NewEmail: email, ExpiresInMinutes: int(math.Ceil(h.s.cfg.CodeTTL.Minutes())),
+		NewEmail: email, ExpiresInMinutes: h.codes.Minutes(),
 	})
 }
 
@@ -179,10 +181,10 @@ type confirmEmailInput struct {
 	}
 }
 
-func (h handlers) confirmEmail(ctx context.Context, in *confirmEmailInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
-	u, err := h.s.confirmEmailChange(ctx, httpapi.CallerOf(ctx).ID, in.Body.VerificationCode)
+func (h Handlers) ConfirmEmail(ctx context.Context, in *confirmEmailInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
+	u, err := h.changes.confirmEmailChange(ctx, httpapi.CallerOf(ctx).ID, in.Body.VerificationCode)
 	if err != nil {
 		return nil, err
 	}
-	return identity.CustomerEnvelope(ctx, u, messageBody{Message: "Your e-mail is now " + u.Email + ". Log in with it from now on."})
+	return identity.CustomerEnvelope(ctx, u, MessageBody{Message: "Your e-mail is now " + u.Email + ". Log in with it from now on."})
 }

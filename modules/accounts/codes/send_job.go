@@ -1,4 +1,4 @@
-package accounts
+package codes
 
 import (
 	"context"
@@ -36,13 +36,16 @@ const maxGreeting = 30
 
 // codeTemplates are the mails of web/mail, by purpose.
 var codeTemplates = map[string]string{
-	purposeVerification: "verification-code", purposeReset: "password-reset", purposeEmailChange: "email-change",
+	PurposeVerification: "verification-code", PurposeReset: "password-reset", purposeEmailChange: "email-change",
 }
 
 type sendCodeWorker struct {
 	river.WorkerDefaults[SendCodeArgs]
-	s *Service
+	s *Codes
 }
+
+// NewSendWorker makes the worker that mails codes.
+func NewSendWorker(s *Codes) river.Worker[SendCodeArgs] { return &sendCodeWorker{s: s} }
 
 // codeMail is what the templates of web/mail show.
 type codeMail struct {
@@ -65,8 +68,8 @@ func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs])
 	if left <= 0 {
 		return nil
 	}
-	code := s.codes.code(row.ID)
-	if !secret.Equal(row.CodeMac, s.codes.mac(row.ID, code)) {
+	code := s.keys.code(row.ID)
+	if !secret.Equal(row.CodeMac, s.keys.mac(row.ID, code)) {
 		return river.JobCancel(errors.New("the key of codes has changed since this code was made"))
 	}
 	message, err := s.templates.Render(codeTemplates[row.Purpose], row.Language, row.Address,
@@ -99,8 +102,8 @@ func givenName(fullName string) string {
 
 // logUnsent gives the operator a code that could not be mailed, where he asked
 // for it (open-shapes, section 3, Codes).
-func (s *Service) logUnsent(ctx context.Context, id objectid.ID, code secret.Text) {
-	if s.cfg.LogUnsentCodes {
+func (s *Codes) logUnsent(ctx context.Context, id objectid.ID, code secret.Text) {
+	if s.cfg.LogUnsent {
 		s.log.WarnContext(ctx, "code not mailed", "code_id", id, "code", code.Reveal())
 	}
 }

@@ -1,12 +1,10 @@
-package accounts
+package codes
 
 import (
 	"context"
 	"time"
 
 	"github.com/riverqueue/river"
-
-	"marquee/modules/accounts/sessions"
 )
 
 // SweepCodesArgs is the job that removes codes, code requests and counts of
@@ -21,23 +19,22 @@ const codesKeptFor = 24 * time.Hour
 
 type sweepWorker struct {
 	river.WorkerDefaults[SweepCodesArgs]
-	s *Service
+	s *Codes
 }
+
+// NewSweepWorker makes the worker that removes them.
+func NewSweepWorker(s *Codes) river.Worker[SweepCodesArgs] { return &sweepWorker{s: s} }
 
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) error {
 	now := w.s.clock.Now()
 	if _, err := w.s.q.CodeDeleteExpired(ctx, w.s.pool, now.Add(-codesKeptFor)); err != nil {
 		return err
 	}
-	if _, err := w.s.q.CodeRequestDeleteOld(ctx, w.s.pool, now.Add(-codesKeptFor-w.s.cfg.CodeCooldown)); err != nil {
-		return err
-	}
-	if _, err := w.s.q.ThrottleDeleteOld(ctx, w.s.pool, now.Add(-sessions.FailuresForgottenAfter)); err != nil {
+	if _, err := w.s.q.CodeRequestDeleteOld(ctx, w.s.pool, now.Add(-codesKeptFor-w.s.cfg.Cooldown)); err != nil {
 		return err
 	}
 	if _, err := w.s.q.EmailChangeDeleteOld(ctx, w.s.pool, now); err != nil {
 		return err
 	}
-	_, err := w.s.q.QuotaDeleteOld(ctx, w.s.pool, now.Add(-2*day))
-	return err
+	return w.s.sessions.ForgetOld(ctx)
 }

@@ -1,4 +1,4 @@
-package accounts
+package codes
 
 import (
 	"context"
@@ -34,12 +34,12 @@ type undone struct{ passwordSet, disabled bool }
 // forged, over, of a later change that an earlier one has undone, or of a deleted account,
 // and for one with which all was done; 400 for a short or guessable password; 409 CONFLICT
 // when somebody has the address; 429.
-func (s *Service) undoEmailChange(ctx context.Context, token, next secret.Text) (undone, error) {
+func (s *EmailChanges) undoEmailChange(ctx context.Context, token, next secret.Text) (undone, error) {
 	throttles := s.sessions.WithAddress(ctx, sessions.ScopeCodeAddress, s.sessions.Throttle().AddressFailures)
 	if _, err := s.sessions.CheckThrottles(ctx, s.pool, throttles); err != nil {
 		return undone{}, err
 	}
-	id, ok := s.codes.undoOf(token)
+	id, ok := s.keys.undoOf(token)
 	if !ok {
 		if err := s.sessions.CountFailure(ctx, s.pool, throttles); err != nil {
 			return undone{}, err
@@ -90,18 +90,18 @@ func (s *Service) undoEmailChange(ctx context.Context, token, next secret.Text) 
 }
 
 // canUndo reports whether there is something to undo.
-func (s *Service) canUndo(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
+func (s *EmailChanges) canUndo(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
 	return c.UndoneAt == nil && c.ExpiresAt.After(s.clock.Now()) && (c.ChangedAt != nil || c.OldEmail == u.Email)
 }
 
 // waitsForPassword reports whether the account is as the undo left it.
-func (s *Service) waitsForPassword(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
+func (s *EmailChanges) waitsForPassword(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
 	return c.UndoneAt != nil && c.ExpiresAt.After(s.clock.Now()) && c.OldEmail == u.Email && u.PasswordHash == nil
 }
 
 // hashForUndo checks and hashes a password that comes with a good link; "" for none. A
 // link that does nothing buys no hash.
-func (s *Service) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailChange, next secret.Text) (string, error) {
+func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailChange, next secret.Text) (string, error) {
 	if next.Empty() {
 		return "", nil
 	}
@@ -121,7 +121,7 @@ func (s *Service) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailCha
 	return s.hasher.Hash(ctx, next)
 }
 
-func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
+func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
 	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
 	if err := s.q.EmailChangeUndo(ctx, tx, accountsdb.EmailChangeUndoParams{ID: c.ID, Now: &now}); err != nil {
 		return u, err
@@ -147,9 +147,9 @@ func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.Us
 // code, for which no wrong code of before makes anybody wait. A disabled account gets no
 // code, for nobody signs in to it: its owner sets the password with the link, or has a code
 // mailed once it is enabled.
-func (s *Service) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange, hash string) error {
+func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange, hash string) error {
 	if hash != "" {
-		return s.replacePasswordTx(ctx, tx, u, hash)
+		return s.codes.replacePasswordTx(ctx, tx, u, hash)
 	}
 	if !u.Enable {
 		return nil
@@ -163,15 +163,15 @@ func (s *Service) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 			return fault.Throttled(day, "This link has had too many codes sent. Set a new password with it instead.")
 		}
 	}
-	if err := s.sessions.Forgive(ctx, tx, []sessions.Throttle{s.sessions.ThrottleOf(sessions.ScopeCode, purposeReset+" "+u.ID.String(), 0)}); err != nil {
+	if err := s.sessions.Forgive(ctx, tx, []sessions.Throttle{s.sessions.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0)}); err != nil {
 		return err
 	}
-	return s.issueCodeTx(ctx, tx, u.ID, purposeReset, u.Email)
+	return s.codes.IssueTx(ctx, tx, u.ID, PurposeReset, u.Email)
 }
 
 // restoreNameTx gives the old name back with the address, where it is free; otherwise
 // nothing is written.
-func (s *Service) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
+func (s *EmailChanges) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if params.Username != u.Username && !strings.Contains(params.Username, "@") {
 			if err := s.identity.TakeLookTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {
@@ -196,8 +196,8 @@ type undoAnswer struct {
 	Disabled bool   `json:"disabled,omitempty" doc:"true: the account is disabled, so no code is mailed; support enables it"`
 }
 
-func (h handlers) undoEmailChange(ctx context.Context, in *undoInput) (*httpapi.Output[undoAnswer], error) {
-	done, err := h.s.undoEmailChange(ctx, in.Body.Token, in.Body.NewPassword)
+func (h Handlers) UndoEmailChange(ctx context.Context, in *undoInput) (*httpapi.Output[undoAnswer], error) {
+	done, err := h.changes.undoEmailChange(ctx, in.Body.Token, in.Body.NewPassword)
 	if err != nil {
 		return nil, err
 	}
@@ -213,19 +213,19 @@ func (h handlers) undoEmailChange(ctx context.Context, in *undoInput) (*httpapi.
 	return httpapi.OK(answer)
 }
 
-// undoPage is what the mailed link opens: a page with one button, since programs that
+// UndoPage is what the mailed link opens: a page with one button, since programs that
 // look at mails follow links, too.
-func (h handlers) undoPage(w http.ResponseWriter, _ *http.Request) {
-	httpapi.ScriptedPage(w, h.s.cfg.UndoPage)
+func (h Handlers) UndoPage(w http.ResponseWriter, _ *http.Request) {
+	httpapi.ScriptedPage(w, h.changes.cfg.UndoPage)
 }
 
-// proveForChange checks the current password of who asks for a new address, where it is
+// ProveForChange checks the current password of who asks for a new address, where it is
 // given, and an empty one is given; it has to be where EMAIL_CHANGE_NEEDS_PASSWORD says so. Errors: 400 with the
 // field current_password; 429.
-func (s *Service) proveForChange(ctx context.Context, u accountsdb.User, current *secret.Text) error {
+func (s *EmailChanges) ProveForChange(ctx context.Context, u accountsdb.User, current *secret.Text) error {
 	if current == nil {
-		if s.cfg.EmailChangeNeedsPassword {
-			return errNeedsPassword()
+		if s.cfg.ChangeNeedsPassword {
+			return ErrNeedsPassword()
 		}
 		return nil
 	}
@@ -239,6 +239,7 @@ func (s *Service) proveForChange(ctx context.Context, u accountsdb.User, current
 	return nil
 }
 
-func errNeedsPassword() error {
+// ErrNeedsPassword is 400 with the field current_password.
+func ErrNeedsPassword() error {
 	return fault.Bad("Your current password is needed to change your e-mail.").WithField("current_password")
 }

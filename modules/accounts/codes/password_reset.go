@@ -1,4 +1,4 @@
-package accounts
+package codes
 
 import (
 	"context"
@@ -23,19 +23,19 @@ import (
 // and unknown addresses, so that neither the answer nor its time tells them apart
 // (specification, Rules for passwords and codes 1). Errors: 429 within the
 // cooldown or beyond the daily number of mails.
-func (s *Service) requestReset(ctx context.Context, email string) error {
-	return s.requestCode(ctx, purposeReset, email, func(userID objectid.ID) river.JobArgs { return SendResetArgs{UserID: userID} })
+func (s *Codes) requestReset(ctx context.Context, email string) error {
+	return s.requestCode(ctx, PurposeReset, email, func(userID objectid.ID) river.JobArgs { return SendResetArgs{UserID: userID} })
 }
 
 // requestCode is what every route does that mails a code to whoever owns an
 // address.
-func (s *Service) requestCode(ctx context.Context, purpose, email string, job func(userID objectid.ID) river.JobArgs) error {
+func (s *Codes) requestCode(ctx context.Context, purpose, email string, job func(userID objectid.ID) river.JobArgs) error {
 	owner, err := s.q.LoginOwner(ctx, s.pool, email)
 	if err != nil {
 		return fmt.Errorf("find the owner of an address: %w", err)
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.claimCodeTurnTx(ctx, tx, purpose, email); err != nil {
+		if err := s.ClaimTurnTx(ctx, tx, purpose, email); err != nil {
 			return err
 		}
 		if _, err := s.jobs.InsertTx(ctx, tx, job(objectid.ID(owner)), nil); err != nil {
@@ -56,8 +56,11 @@ func (SendResetArgs) Kind() string { return "accounts_send_reset" }
 
 type sendResetWorker struct {
 	river.WorkerDefaults[SendResetArgs]
-	s *Service
+	s *Codes
 }
+
+// NewSendResetWorker makes the worker that makes codes to reset passwords.
+func NewSendResetWorker(s *Codes) river.Worker[SendResetArgs] { return &sendResetWorker{s: s} }
 
 // Work does nothing for who is unknown, gone or disabled. Run again, it makes one
 // more code, which replaces the first.
@@ -73,7 +76,7 @@ func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs
 		if err != nil || !u.Enable {
 			return err
 		}
-		return w.s.issueCodeTx(ctx, tx, u.ID, purposeReset, u.Email)
+		return w.s.IssueTx(ctx, tx, u.ID, PurposeReset, u.Email)
 	})
 }
 
@@ -85,7 +88,7 @@ func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs
 //
 // Of an account that signup made and nobody has verified, emptied is true: what stands
 // in it somebody else may have written, so the address is all that stays of it.
-func (s *Service) resetPassword(ctx context.Context, email string, code, next secret.Text) (emptied bool, err error) {
+func (s *Codes) resetPassword(ctx context.Context, email string, code, next secret.Text) (emptied bool, err error) {
 	if err := s.sessions.CheckNewPassword(next, email); err != nil {
 		return false, err
 	}
@@ -121,7 +124,7 @@ var errStillGood = errors.New("the code is good")
 
 // useResetCode uses the code up together with what is done then. A wrong code is
 // counted.
-func (s *Service) useResetCode(ctx context.Context, userID objectid.ID, code secret.Text, then func(pgx.Tx, accountsdb.User) error) error {
+func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secret.Text, then func(pgx.Tx, accountsdb.User) error) error {
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockAny(ctx, tx, userID)
@@ -129,12 +132,12 @@ func (s *Service) useResetCode(ctx context.Context, userID objectid.ID, code sec
 			return err
 		}
 		var row accountsdb.Code
-		row, refusal, err = s.tryCodeTx(ctx, tx, u.ID, purposeReset, code)
+		row, refusal, err = s.tryTx(ctx, tx, u.ID, PurposeReset, code)
 		if err != nil || refusal != nil {
 			return err
 		}
 		if row.Address != u.Email {
-			refusal = fault.BadDetail("%s", noCode[purposeReset]) // it proves an address that is no longer theirs
+			refusal = fault.BadDetail("%s", noCode[PurposeReset]) // it proves an address that is no longer theirs
 			return nil
 		}
 		return then(tx, u)
@@ -150,7 +153,7 @@ func (s *Service) useResetCode(ctx context.Context, userID objectid.ID, code sec
 	return nil
 }
 
-func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, hash string) error {
+func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, hash string) error {
 	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
 	err := s.q.UserResetPassword(ctx, tx, accountsdb.UserResetPasswordParams{ID: u.ID, NewHash: hash, TokensValidAfter: &ended, Now: now})
 	if err != nil {
@@ -179,7 +182,7 @@ func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb
 
 // resetOwner finds the account of the address. Asking for accounts that are not
 // there is throttled hard (open-shapes, section 4, 3).
-func (s *Service) resetOwner(ctx context.Context, email string) (accountsdb.User, error) {
+func (s *Codes) resetOwner(ctx context.Context, email string) (accountsdb.User, error) {
 	throttles := s.sessions.WithAddress(ctx, sessions.ScopeUnknownAddress, s.sessions.Throttle().UnknownResets)
 	if _, err := s.sessions.CheckThrottles(ctx, s.pool, throttles); err != nil {
 		return accountsdb.User{}, err
@@ -203,15 +206,15 @@ type forgotInput struct {
 	}
 }
 
-func (h handlers) forgotPassword(ctx context.Context, in *forgotInput) (*httpapi.Output[messageBody], error) {
+func (h Handlers) ForgotPassword(ctx context.Context, in *forgotInput) (*httpapi.Output[MessageBody], error) {
 	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {
 		return nil, err
 	}
-	if err := h.s.requestReset(ctx, email); err != nil {
+	if err := h.codes.requestReset(ctx, email); err != nil {
 		return nil, err
 	}
-	return httpapi.OK(messageBody{Message: "If this address has an account, a code is on its way."})
+	return httpapi.OK(MessageBody{Message: "If this address has an account, a code is on its way."})
 }
 
 type resetInput struct {
@@ -231,12 +234,12 @@ type resetInfo struct {
 	ProfileReset bool `json:"profile_reset" doc:"true: nobody had verified this account, and what stood in it was emptied: phone, address, tax_id, my_list, avatar; the username is the e-mail"`
 }
 
-func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*httpapi.Output[resetDone], error) {
+func (h Handlers) ResetPassword(ctx context.Context, in *resetInput) (*httpapi.Output[resetDone], error) {
 	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {
 		return nil, err
 	}
-	emptied, err := h.s.resetPassword(ctx, email, in.Body.Code, in.Body.NewPassword)
+	emptied, err := h.codes.resetPassword(ctx, email, in.Body.Code, in.Body.NewPassword)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package accounts
+package codes
 
 import (
 	"context"
@@ -27,9 +27,9 @@ const undoTime = 7 * day
 // idLength is that of the id with which a token begins.
 const idLength = 24
 
-// undoPath is the page to which the mails link, and the route that it posts to. The
+// UndoPath is the page to which the mails link, and the route that it posts to. The
 // token stands behind a #, so that no log and no referrer holds it.
-const undoPath = "/auth/undo-email-change"
+const UndoPath = "/auth/undo-email-change"
 
 // undoToken is what the mailed link carries; it is derived anew when the mail is
 // written.
@@ -51,9 +51,9 @@ func (k codeKeys) undoOf(token secret.Text) (objectid.ID, bool) {
 // each is told to the old address once or twice.
 const changesPerDay = 10
 
-// takeChange takes one of the changes of an address that an account has a day; 429 when
+// TakeChange takes one of the changes of an address that an account has a day; 429 when
 // it has had them all. What is undone by a link takes none.
-func (s *Service) takeChange(ctx context.Context, db postgres.DB, userID objectid.ID) error {
+func (s *EmailChanges) TakeChange(ctx context.Context, db postgres.DB, userID objectid.ID) error {
 	if s.sessions.Throttle().Off {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (s *Service) takeChange(ctx context.Context, db postgres.DB, userID objecti
 }
 
 // askChangeTx notes that the user asks for a new address, and has the present one told.
-func (s *Service) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
+func (s *EmailChanges) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
 	id, _, err := s.openChangeTx(ctx, tx, u, email)
 	if err != nil {
 		return err
@@ -75,9 +75,9 @@ func (s *Service) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
 	return s.tellChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id})
 }
 
-// madeChangeTx notes that the address of u is changed, and has the old one told. u is
+// MadeChangeTx notes that the address of u is changed, and has the old one told. u is
 // the user before it.
-func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email, username string) error {
+func (s *EmailChanges) MadeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email, username string) error {
 	id, until, err := s.openChangeTx(ctx, tx, u, email)
 	if err != nil {
 		return err
@@ -92,10 +92,10 @@ func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 // openChangeTx notes a change, and until when it can be undone. An address that nobody has
 // proved, and one that came by a change which can still be undone itself, are told and get
 // no link: neither may take the account from who had it before.
-func (s *Service) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) (objectid.ID, time.Time, error) {
+func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) (objectid.ID, time.Time, error) {
 	now := s.clock.Now()
 	until := now.Add(undoTime)
-	_, undoable, err := s.undoableUntil(ctx, tx, u.ID)
+	_, undoable, err := s.UndoableUntil(ctx, tx, u.ID)
 	if err != nil {
 		return "", until, err
 	}
@@ -112,9 +112,9 @@ func (s *Service) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 	return id, until, nil
 }
 
-// undoableUntil is until when a change of the user's address can be undone; false when
+// UndoableUntil is until when a change of the user's address can be undone; false when
 // none can.
-func (s *Service) undoableUntil(ctx context.Context, db postgres.DB, userID objectid.ID) (time.Time, bool, error) {
+func (s *EmailChanges) UndoableUntil(ctx context.Context, db postgres.DB, userID objectid.ID) (time.Time, bool, error) {
 	until, err := s.q.EmailChangeUndoableUntil(ctx, db, accountsdb.EmailChangeUndoableUntilParams{UserID: userID, Now: s.clock.Now()})
 	if postgres.IsNoRows(err) {
 		return until, false, nil
@@ -125,7 +125,23 @@ func (s *Service) undoableUntil(ctx context.Context, db postgres.DB, userID obje
 	return until, true, nil
 }
 
-func (s *Service) tellChangeTx(ctx context.Context, tx pgx.Tx, notice SendEmailNoticeArgs) error {
+// EndTx ends what can still be undone of users whose address somebody else has set.
+func (s *EmailChanges) EndTx(ctx context.Context, tx pgx.Tx, userIDs ...objectid.ID) error {
+	if err := s.q.EmailChangeEnd(ctx, tx, accountsdb.EmailChangeEndParams{UserIds: objectid.Strings(userIDs), Now: s.clock.Now()}); err != nil {
+		return fmt.Errorf("end links that undo: %w", err)
+	}
+	return nil
+}
+
+// ForgetTx removes the changes of a user who is deleted.
+func (s *EmailChanges) ForgetTx(ctx context.Context, tx pgx.Tx, userID objectid.ID) error {
+	if err := s.q.EmailChangeDelete(ctx, tx, userID); err != nil {
+		return fmt.Errorf("end changes of the address: %w", err)
+	}
+	return nil
+}
+
+func (s *EmailChanges) tellChangeTx(ctx context.Context, tx pgx.Tx, notice SendEmailNoticeArgs) error {
 	if _, err := s.jobs.InsertTx(ctx, tx, notice, nil); err != nil {
 		return fmt.Errorf("queue notice: %w", err)
 	}
@@ -142,9 +158,9 @@ type SendEmailNoticeArgs struct {
 
 // What becomes of the username where the address changes.
 const (
-	usernameFollows = ""        // it becomes the new address, too
-	usernameStays   = "stays"   // or another was given before
-	usernameChanges = "changes" // to something else, in the same change
+	UsernameFollows = ""        // it becomes the new address, too
+	UsernameStays   = "stays"   // or another was given before
+	UsernameChanges = "changes" // to something else, in the same change
 )
 
 // Kind names the job.
@@ -157,7 +173,12 @@ func (SendEmailNoticeArgs) InsertOpts() river.InsertOpts {
 
 type sendEmailNoticeWorker struct {
 	river.WorkerDefaults[SendEmailNoticeArgs]
-	s *Service
+	s *EmailChanges
+}
+
+// NewSendEmailNoticeWorker makes the worker that tells addresses of changes.
+func NewSendEmailNoticeWorker(s *EmailChanges) river.Worker[SendEmailNoticeArgs] {
+	return &sendEmailNoticeWorker{s: s}
 }
 
 // emailNotice is what the templates of web/mail show.
@@ -196,10 +217,10 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 	}
 	notice := emailNotice{
 		Name: givenName(identity.OrZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
-		WithUsername: job.Args.Username == usernameFollows, OtherUsername: job.Args.Username == usernameChanges,
+		WithUsername: job.Args.Username == UsernameFollows, OtherUsername: job.Args.Username == UsernameChanges,
 	}
 	if hasLink {
-		notice.Link = s.cfg.PublicURL + httpapi.Prefix + undoPath + "#" + s.codes.undoToken(c.ID).Reveal()
+		notice.Link = s.cfg.PublicURL + httpapi.Prefix + UndoPath + "#" + s.keys.undoToken(c.ID).Reveal()
 	}
 	message, err := s.templates.Render("email-notice", u.Language, c.OldEmail, notice)
 	if err != nil {
@@ -217,8 +238,8 @@ func maskedAddress(email string) string {
 	return local[:min(1, len(local))] + "…@" + domain
 }
 
-// heldEmailChange is a change of an address in what a customer is told.
-type heldEmailChange struct {
+// HeldChange is a change of an address in what a customer is told.
+type HeldChange struct {
 	OldEmail    string        `json:"old_email"`
 	NewEmail    string        `json:"new_email"`
 	RequestedAt httpapi.Time  `json:"requested_at"`
@@ -227,14 +248,15 @@ type heldEmailChange struct {
 	KeptUntil   httpapi.Time  `json:"kept_until"`
 }
 
-func (s *Service) heldEmailChanges(ctx context.Context, db postgres.DB, id objectid.ID) ([]heldEmailChange, error) {
+// Held are the changes that are kept of a user.
+func (s *EmailChanges) Held(ctx context.Context, db postgres.DB, id objectid.ID) ([]HeldChange, error) {
 	rows, err := s.q.EmailChangeList(ctx, db, id)
 	if err != nil {
 		return nil, err
 	}
-	held := make([]heldEmailChange, len(rows))
+	held := make([]HeldChange, len(rows))
 	for i, c := range rows {
-		held[i] = heldEmailChange{
+		held[i] = HeldChange{
 			OldEmail: c.OldEmail, NewEmail: c.NewEmail, RequestedAt: httpapi.Time(c.RequestedAt), ChangedAt: httpapi.TimePtr(c.ChangedAt),
 			UndoneAt: httpapi.TimePtr(c.UndoneAt), KeptUntil: httpapi.Time(c.ExpiresAt),
 		}

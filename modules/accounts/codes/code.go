@@ -1,4 +1,4 @@
-package accounts
+package codes
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 
 // The purposes of codes. Signup and resend share the first and its cooldown.
 const (
-	purposeVerification = "verification"
-	purposeReset        = "reset"
+	PurposeVerification = "verification"
+	PurposeReset        = "reset"
 	purposeEmailChange  = "email_change"
 )
 
@@ -53,11 +53,11 @@ func (k codeKeys) mac(id objectid.ID, code secret.Text) []byte {
 // addressKey stands for an address in the cooldown table.
 func (k codeKeys) addressKey(email string) []byte { return secret.MAC(k.address, email) }
 
-// claimCodeTurnTx takes the address's turn to be sent a code; 429 with the
+// ClaimTurnTx takes the address's turn to be sent a code; 429 with the
 // seconds to wait when its last turn is younger than the cooldown, or when it has
 // been sent as many as it may be in a day, whether or not the address is known.
-func (s *Service) claimCodeTurnTx(ctx context.Context, tx pgx.Tx, purpose, email string) error {
-	if err := s.claimTurnTx(ctx, tx, purpose, email); err != nil {
+func (s *Codes) ClaimTurnTx(ctx context.Context, tx pgx.Tx, purpose, email string) error {
+	if err := s.cooldownTx(ctx, tx, purpose, email); err != nil {
 		return err
 	}
 	return s.takeMail(ctx, tx, email)
@@ -66,7 +66,7 @@ func (s *Service) claimCodeTurnTx(ctx context.Context, tx pgx.Tx, purpose, email
 // TakeMail takes one of the mails that an address may be sent in a day because
 // somebody asks for them, codes among them; 422 for what is no address, 429 when it
 // has had them all.
-func (s *Service) TakeMail(ctx context.Context, address string) error {
+func (s *Codes) TakeMail(ctx context.Context, address string) error {
 	email, err := identity.NormalEmail(address, "body", "buyer", "email")
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *Service) TakeMail(ctx context.Context, address string) error {
 	return s.takeMail(ctx, s.pool, email)
 }
 
-func (s *Service) takeMail(ctx context.Context, db postgres.DB, email string) error {
+func (s *Codes) takeMail(ctx context.Context, db postgres.DB, email string) error {
 	if s.sessions.Throttle().Off {
 		return nil
 	}
@@ -87,12 +87,12 @@ func (s *Service) takeMail(ctx context.Context, db postgres.DB, email string) er
 	return fault.Throttled(wait, "This address has been sent too many mails today. Wait %s.", fault.Seconds(wait))
 }
 
-// claimTurnTx is the cooldown alone, of an address or of whatever stands for who
+// cooldownTx is the cooldown alone, of an address or of whatever stands for who
 // asks.
-func (s *Service) claimTurnTx(ctx context.Context, tx pgx.Tx, purpose, subject string) error {
-	now, key := s.clock.Now(), s.codes.addressKey(subject)
+func (s *Codes) cooldownTx(ctx context.Context, tx pgx.Tx, purpose, subject string) error {
+	now, key := s.clock.Now(), s.keys.addressKey(subject)
 	_, err := s.q.CodeRequestClaim(ctx, tx, accountsdb.CodeRequestClaimParams{
-		AddressMac: key, Purpose: purpose, Now: now, FreeBefore: now.Add(-s.cfg.CodeCooldown),
+		AddressMac: key, Purpose: purpose, Now: now, FreeBefore: now.Add(-s.cfg.Cooldown),
 	})
 	if err == nil {
 		return nil
@@ -104,18 +104,18 @@ func (s *Service) claimTurnTx(ctx context.Context, tx pgx.Tx, purpose, subject s
 	if err != nil {
 		return fmt.Errorf("read code turn: %w", err)
 	}
-	wait := last.Add(s.cfg.CodeCooldown).Sub(now)
+	wait := last.Add(s.cfg.Cooldown).Sub(now)
 	return fault.Throttled(wait, "A code was requested a moment ago. Wait %s.", fault.Seconds(wait))
 }
 
-// issueCodeTx makes a code for the user in place of an earlier one of the same
+// IssueTx makes a code for the user in place of an earlier one of the same
 // purpose, and queues its mail.
-func (s *Service) issueCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose, address string) error {
+func (s *Codes) IssueTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose, address string) error {
 	now := s.clock.Now()
 	id := objectid.At(now)
 	err := s.q.CodeReplace(ctx, tx, accountsdb.CodeReplaceParams{
-		ID: id, UserID: userID, Purpose: purpose, Address: address, CodeMac: s.codes.mac(id, s.codes.code(id)),
-		CreatedAt: now, ExpiresAt: now.Add(s.cfg.CodeTTL),
+		ID: id, UserID: userID, Purpose: purpose, Address: address, CodeMac: s.keys.mac(id, s.keys.code(id)),
+		CreatedAt: now, ExpiresAt: now.Add(s.cfg.TTL),
 	})
 	if err != nil {
 		return fmt.Errorf("issue code: %w", err)
@@ -126,17 +126,17 @@ func (s *Service) issueCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID
 	return nil
 }
 
-// tryCodeTx counts an attempt and compares. A wrong code is the refusal, which
+// tryTx counts an attempt and compares. A wrong code is the refusal, which
 // must not undo the count: the caller commits and then returns it. After the
 // right code the row is gone. 429 while too many wrong codes, of this or earlier
 // ones, make the account or the client's address wait.
-func (s *Service) tryCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
+func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
 	throttles := s.sessions.CodeThrottles(ctx, userID, purpose)
 	counted, err := s.sessions.CheckThrottles(ctx, tx, throttles)
 	if err != nil {
 		return row, nil, err
 	}
-	row, refusal, err = s.compareCodeTx(ctx, tx, userID, purpose, code)
+	row, refusal, err = s.compareTx(ctx, tx, userID, purpose, code)
 	switch {
 	case err != nil:
 		return row, nil, err
@@ -148,21 +148,21 @@ func (s *Service) tryCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, 
 	return row, nil, s.sessions.Forgive(ctx, tx, counted)
 }
 
-// compareCodeTx returns the row whenever a code was compared with it.
-func (s *Service) compareCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
+// compareTx returns the row whenever a code was compared with it.
+func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
 	now := s.clock.Now()
 	row, err = s.q.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
-		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.CodeAttempts), Now: now,
+		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.Attempts), Now: now,
 	})
 	if postgres.IsNoRows(err) {
-		refusal, err = s.deadCodeTx(ctx, tx, userID, purpose, now)
+		refusal, err = s.whyDeadTx(ctx, tx, userID, purpose, now)
 		return accountsdb.Code{}, refusal, err
 	}
 	if err != nil {
 		return row, nil, fmt.Errorf("try code: %w", err)
 	}
-	if !secret.Equal(row.CodeMac, s.codes.mac(row.ID, code)) {
-		return row, fault.BadDetail("Wrong code. %s remaining.", fault.Count(s.cfg.CodeAttempts-int(row.Attempts), "attempt")), nil
+	if !secret.Equal(row.CodeMac, s.keys.mac(row.ID, code)) {
+		return row, fault.BadDetail("Wrong code. %s remaining.", fault.Count(s.cfg.Attempts-int(row.Attempts), "attempt")), nil
 	}
 	if err := s.q.CodeDelete(ctx, tx, row.ID); err != nil {
 		return row, nil, fmt.Errorf("use code: %w", err)
@@ -172,13 +172,13 @@ func (s *Service) compareCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.
 
 // noCode says where a code of each purpose is to be had.
 var noCode = map[string]string{
-	purposeVerification: "There is no active code. Ask for a new one at /auth/resend-verification.",
-	purposeReset:        "There is no active code. Ask for a new one at /auth/forgot-password.",
+	PurposeVerification: "There is no active code. Ask for a new one at /auth/resend-verification.",
+	PurposeReset:        "There is no active code. Ask for a new one at /auth/forgot-password.",
 	purposeEmailChange:  "There is no pending change of e-mail. Ask for one at /customers/me/change-email.",
 }
 
-// deadCodeTx says why there was nothing to compare with.
-func (s *Service) deadCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, now time.Time) (*fault.Error, error) {
+// whyDeadTx says why there was nothing to compare with.
+func (s *Codes) whyDeadTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, now time.Time) (*fault.Error, error) {
 	row, err := s.q.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
 	switch {
 	case postgres.IsNoRows(err):

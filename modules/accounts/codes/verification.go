@@ -1,4 +1,4 @@
-package accounts
+package codes
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 	"marquee/platform/secret"
 )
 
-// verifyEmail proves the customer's address by a mailed code. Errors: 404; 400
+// VerifyEmail proves the customer's address by a mailed code. Errors: 404; 400
 // already verified, no active code, expired or wrong code; 429 when the attempts
 // are used up.
-func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code secret.Text) (accountsdb.User, error) {
+func (s *Codes) VerifyEmail(ctx context.Context, customerID objectid.ID, code secret.Text) (accountsdb.User, error) {
 	var user accountsdb.User
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -33,7 +33,7 @@ func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code 
 		if u.EmailVerified {
 			return fault.BadDetail("The e-mail is already verified.")
 		}
-		_, refusal, err = s.tryCodeTx(ctx, tx, customerID, purposeVerification, code)
+		_, refusal, err = s.tryTx(ctx, tx, customerID, PurposeVerification, code)
 		if err != nil || refusal != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code 
 // requestVerification takes the address's turn and queues the rest. What it does
 // is the same for known and unknown addresses, so neither the answer nor its
 // time tells them apart.
-func (s *Service) requestVerification(ctx context.Context, email string) error {
-	return s.requestCode(ctx, purposeVerification, email, func(userID objectid.ID) river.JobArgs { return ResendArgs{UserID: userID} })
+func (s *Codes) requestVerification(ctx context.Context, email string) error {
+	return s.requestCode(ctx, PurposeVerification, email, func(userID objectid.ID) river.JobArgs { return ResendArgs{UserID: userID} })
 }
 
 // ResendArgs is the job that makes and mails a new verification code, where
@@ -70,8 +70,11 @@ func (ResendArgs) Kind() string { return "accounts_resend_verification" }
 
 type resendWorker struct {
 	river.WorkerDefaults[ResendArgs]
-	s *Service
+	s *Codes
 }
+
+// NewResendWorker makes the worker that makes another code to verify an address.
+func NewResendWorker(s *Codes) river.Worker[ResendArgs] { return &resendWorker{s: s} }
 
 // Work does nothing for who is unknown, gone, disabled or verified. Run again,
 // it makes one more code, which replaces the first.
@@ -87,7 +90,7 @@ func (w *resendWorker) Work(ctx context.Context, job *river.Job[ResendArgs]) err
 		if err != nil || u.EmailVerified || !u.Enable {
 			return err
 		}
-		return w.s.issueCodeTx(ctx, tx, u.ID, purposeVerification, u.Email)
+		return w.s.IssueTx(ctx, tx, u.ID, PurposeVerification, u.Email)
 	})
 }
 
@@ -103,8 +106,8 @@ type verifiedBody struct {
 	EmailVerifiedAt httpapi.Time `json:"email_verified_at"`
 }
 
-func (h handlers) verifyEmail(ctx context.Context, in *verifyInput) (*httpapi.Output[verifiedBody], error) {
-	u, err := h.s.verifyEmail(ctx, httpapi.CallerOf(ctx).ID, in.Body.Code)
+func (h Handlers) VerifyEmail(ctx context.Context, in *verifyInput) (*httpapi.Output[verifiedBody], error) {
+	u, err := h.codes.VerifyEmail(ctx, httpapi.CallerOf(ctx).ID, in.Body.Code)
 	if err != nil {
 		return nil, err
 	}
@@ -117,17 +120,13 @@ type resendInput struct {
 	}
 }
 
-type messageBody struct {
-	Message string `json:"message"`
-}
-
-func (h handlers) resendVerification(ctx context.Context, in *resendInput) (*httpapi.Output[messageBody], error) {
+func (h Handlers) ResendVerification(ctx context.Context, in *resendInput) (*httpapi.Output[MessageBody], error) {
 	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {
 		return nil, err
 	}
-	if err := h.s.requestVerification(ctx, email); err != nil {
+	if err := h.codes.requestVerification(ctx, email); err != nil {
 		return nil, err
 	}
-	return httpapi.OK(messageBody{Message: "If this address awaits verification, a code is on its way."})
+	return httpapi.OK(MessageBody{Message: "If this address awaits verification, a code is on its way."})
 }

@@ -1,0 +1,139 @@
+package codes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/platform/objectid"
+)
+
+// Config holds the keys and limits of codes; accounts.Config says what each is.
+type Config struct {
+	MasterKey           []byte // that the keys of codes are derived from
+	TTL                 time.Duration
+	Cooldown            time.Duration
+	Attempts            int
+	LogUnsent           bool
+	PublicURL           string
+	UndoPage            []byte
+	ChangeNeedsPassword bool
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.TTL, 15*time.Minute)
+	setDefault(&c.Cooldown, time.Minute)
+	setDefault(&c.Attempts, 5)
+	return c
+}
+
+// setDefault fills a limit that is not set.
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Deps are what New needs.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	Jobs      *jobs.Client
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Files     *files.Service
+	Mail      mail.Sender
+	Templates *mail.Templates
+	Identity  *identity.Store
+	Hasher    *sessions.Hasher
+	Sessions  *sessions.Sessions
+	Config    Config
+}
+
+// Codes makes, mails and tries codes, verifies addresses and resets passwords.
+type Codes struct {
+	pool      *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	log       *slog.Logger
+	files     *files.Service
+	mail      mail.Sender
+	templates *mail.Templates
+	identity  *identity.Store
+	hasher    *sessions.Hasher
+	sessions  *sessions.Sessions
+	cfg       Config
+	keys      codeKeys
+	q         *accountsdb.Queries
+}
+
+// EmailChanges takes users to a new address, and back by the link in a mail.
+type EmailChanges struct {
+	pool      *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	mail      mail.Sender
+	templates *mail.Templates
+	identity  *identity.Store
+	hasher    *sessions.Hasher
+	sessions  *sessions.Sessions
+	codes     *Codes
+	guests    GuestPurchases
+	cfg       Config
+	keys      codeKeys
+	q         *accountsdb.Queries
+}
+
+// New makes the room. It fails when the key is weak.
+func New(d Deps) (*Codes, *EmailChanges, error) {
+	if len(d.Config.MasterKey) < sessions.MinKeyBytes {
+		return nil, nil, fmt.Errorf("the key of codes has to be at least %d bytes long", sessions.MinKeyBytes)
+	}
+	cfg, keys := d.Config.withDefaults(), deriveCodeKeys(d.Config.MasterKey)
+	c := &Codes{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, mail: d.Mail, templates: d.Templates,
+		identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, cfg: cfg, keys: keys, q: accountsdb.New(),
+	}
+	return c, &EmailChanges{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, mail: d.Mail, templates: d.Templates,
+		identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, codes: c, cfg: cfg, keys: keys, q: accountsdb.New(),
+	}, nil
+}
+
+// Minutes is how long a code just mailed is good.
+func (s *Codes) Minutes() int { return int(math.Ceil(s.cfg.TTL.Minutes())) }
+
+// EndTx ends all codes of users: their address is no longer the one that was mailed to, or
+// they are gone.
+func (s *Codes) EndTx(ctx context.Context, tx pgx.Tx, userIDs ...objectid.ID) error {
+	if err := s.q.UserDeleteCodes(ctx, tx, objectid.Strings(userIDs)); err != nil {
+		return fmt.Errorf("end codes: %w", err)
+	}
+	return nil
+}
+
+// Handlers answers the routes of codes and of changes of an e-mail.
+type Handlers struct {
+	codes   *Codes
+	changes *EmailChanges
+}
+
+// Handlers returns what answers the routes.
+func (s *EmailChanges) Handlers() Handlers { return Handlers{codes: s.codes, changes: s} }
+
+// MessageBody is an answer that says no more than what was done.
+type MessageBody struct {
+	Message string `json:"message"`
+}
