@@ -253,8 +253,10 @@ func TestRefusedCallsThatAreNotStoredTakeNoPlace(t *testing.T) {
 	}
 	_, err = b.pool.Exec(t.Context(), "ALTER TABLE payments.away RENAME TO refused_webhooks")
 	require.NoError(t, err)
-	for n := range 21 { // the first still finds no room
-		from(2000 + n)
+	from(2000)                                           // finds no room
+	require.Equal(t, 1051, b.stats("").InvalidSignature) // and what waits is written
+	for n := range 20 {
+		from(2001 + n)
 	}
 	require.Equal(t, 120, b.count("SELECT count(*) FROM payments.refused_webhooks"))
 	require.Equal(t, 1071, b.stats("").InvalidSignature)
