@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -11,13 +10,13 @@ import (
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
+	"marquee/modules/accounts/signup"
 	"marquee/modules/accounts/trail"
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
-	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
 
@@ -30,7 +29,6 @@ type Service struct {
 	log    *slog.Logger
 	cfg    Config
 	files  *files.Service
-	promos PromoCodes
 	above  Above
 	routes func() []httpapi.RouteInfo // of all modules, once Routes has been called
 	q      *accountsdb.Queries
@@ -41,6 +39,7 @@ type Service struct {
 	sessions *sessions.Sessions
 	codes    *codes.Codes
 	changes  *codes.EmailChanges
+	signup   *signup.Signup
 
 	collections collections
 }
@@ -71,12 +70,10 @@ type Config struct {
 	Sync                     sessions.SyncLimits
 }
 
-// PromoCodes is what is asked about the promo code that a customer gives at
-// signup. The module promos fills it.
+// PromoCodes is what is asked about the promo code that a customer gives at signup, and what
+// keeps its promise. The module promos fills it.
 type PromoCodes interface {
-	// SignupPromoCode returns the id of a code that may be given at signup now,
-	// or 400 when it may not.
-	SignupPromoCode(ctx context.Context, code string) (objectid.ID, error)
+	signup.PromoCodes
 	identity.Promises
 }
 
@@ -117,7 +114,7 @@ func (s *Service) Connect(above Above) {
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
 	s := &Service{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files, promos: d.Promos,
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files,
 		q: accountsdb.New(),
 	}
 	if cfg.TrialKey == nil {
@@ -147,6 +144,9 @@ func New(d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.signup = signup.New(signup.Deps{
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promos: d.Promos, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Codes: s.codes,
+	})
 	s.trail = trail.New(d.Pool, d.Clock)
 	s.collections = s.newCollections(d)
 	return s, nil

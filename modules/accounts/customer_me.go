@@ -33,7 +33,7 @@ type meEdit struct {
 	MyList   httpapi.Opt[[]string]         `json:"my_list,omitempty" required:"false" maxItems:"1000"`
 	Email    sentField                     `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
 
-	KeptFields
+	identity.KeptFields
 
 	UserType              json.RawMessage `json:"user_type,omitempty" required:"false" readOnly:"true"`
 	Nationality           json.RawMessage `json:"nationality,omitempty" required:"false" readOnly:"true"`
@@ -44,16 +44,6 @@ type meEdit struct {
 	PromoCodeUsed         json.RawMessage `json:"promo_code_used,omitempty" required:"false" readOnly:"true"`
 	PromoCodeID           json.RawMessage `json:"promo_code_id,omitempty" required:"false" readOnly:"true"`
 	GWBCustomerID         json.RawMessage `json:"gwb_customer_id,omitempty" required:"false" readOnly:"true"`
-}
-
-// KeptFields are kept by the service and ignored in what clients send.
-type KeptFields struct {
-	CreatedAt           json.RawMessage `json:"created_at,omitempty" required:"false" readOnly:"true"`
-	UpdatedAt           json.RawMessage `json:"updated_at,omitempty" required:"false" readOnly:"true"`
-	EmailVerifiedAt     json.RawMessage `json:"email_verified_at,omitempty" required:"false" readOnly:"true"`
-	DocumentCreatedByID json.RawMessage `json:"document_created_by_id,omitempty" required:"false" readOnly:"true"`
-	RegisterDate        json.RawMessage `json:"register_date,omitempty" required:"false" readOnly:"true"`
-	RegisterUpdateDate  json.RawMessage `json:"register_update_date,omitempty" required:"false" readOnly:"true"`
 }
 
 // sentField tells whether a field was in the body, whatever it held.

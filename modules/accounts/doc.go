@@ -9,8 +9,8 @@
 //
 // Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
 // audit trail, sessions passwords, tokens, devices, throttles and who calls, codes what
-// is proved by mail: verification, reset of a password, change of an e-mail. The root keeps
-// signup and what admins and customers do with accounts.
+// is proved by mail: verification, reset of a password, change of an e-mail, signup
+// the making of users. The root keeps what admins and customers do with accounts.
 //
 // Words:
 //

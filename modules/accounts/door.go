@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/signup"
 )
 
 // GuestPurchases tells of what was bought for an address without a login.
@@ -13,4 +14,27 @@ type GuestPurchases = codes.GuestPurchases
 // for them, codes among them; 422 for what is no address, 429 when it has had them all.
 func (s *Service) TakeMail(ctx context.Context, address string) error {
 	return s.codes.TakeMail(ctx, address)
+}
+
+// Who makes users is the business of room signup.
+type (
+	// NewUser is a user to be made by the command line or the sample data.
+	NewUser = signup.NewUser
+	// User is a user just made.
+	User = signup.User
+	// Buyer is who buys tickets without logging in.
+	Buyer = signup.Buyer
+)
+
+// CreateUser makes a user; 422 naming the field, 409 CONFLICT for a username, e-mail or tax_id
+// that is taken.
+func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
+	return s.signup.CreateUser(ctx, n)
+}
+
+// CheckoutCustomer returns the customer whom a guest's e-mail belongs to, making one where there
+// is none; 422 naming body.buyer's field; 409 for a tax_id of another account, and for an address
+// that no customer can have.
+func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, error) {
+	return s.signup.CheckoutCustomer(ctx, b)
 }

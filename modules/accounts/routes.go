@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/signup"
 	"marquee/platform/httpapi"
 )
 
@@ -12,7 +13,7 @@ type handlers struct{ s *Service }
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	s.routes = api.Routes
-	h, who, proof := handlers{s}, s.sessions.Handlers(), s.changes.Handlers()
+	h, who, proof, join := handlers{s}, s.sessions.Handlers(), s.changes.Handlers(), s.signup.Handlers()
 	throttled := httpapi.PerMinute(s.cfg.PerMinute)
 	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
 	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, who.CurrentUser)
@@ -22,8 +23,8 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/auth/forgot-password", "forgot_password_post", httpapi.Public, proof.ForgotPassword, throttled)
 	httpapi.Route(api, http.MethodPost, "/auth/reset-password", "reset_password_post", httpapi.Public, proof.ResetPassword, throttled)
 	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public, proof.ResendVerification, throttled)
-	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public, h.checkAvailability, throttled)
-	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, h.signUp, throttled, signupAnswers(api))
+	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public, join.CheckAvailability, throttled)
+	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, join.SignUp, throttled, signup.Answers(api))
 	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, proof.VerifyEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, h.getMe)
 	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, h.putMe)

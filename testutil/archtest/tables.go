@@ -57,8 +57,9 @@ var rooms = map[string][]room{
 			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions"},
 			sql: []string{"code", "code_request", "email_changes", "passwords", "user", "user_admin"},
 		},
+		{name: "signup", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"}, sql: []string{"passwords", "user"}},
 		{name: "", sql: []string{
-			"deletions", "passwords", "user", "user_admin", "users_type",
+			"deletions", "user", "user_admin", "users_type",
 		}},
 	},
 	"finance": {

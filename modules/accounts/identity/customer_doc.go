@@ -40,6 +40,16 @@ type CustomerDoc struct {
 	RegisterUpdateDate    httpapi.Time  `json:"register_update_date"`
 }
 
+// KeptFields are kept by the service and ignored in what clients send.
+type KeptFields struct {
+	CreatedAt           json.RawMessage `json:"created_at,omitempty" required:"false" readOnly:"true"`
+	UpdatedAt           json.RawMessage `json:"updated_at,omitempty" required:"false" readOnly:"true"`
+	EmailVerifiedAt     json.RawMessage `json:"email_verified_at,omitempty" required:"false" readOnly:"true"`
+	DocumentCreatedByID json.RawMessage `json:"document_created_by_id,omitempty" required:"false" readOnly:"true"`
+	RegisterDate        json.RawMessage `json:"register_date,omitempty" required:"false" readOnly:"true"`
+	RegisterUpdateDate  json.RawMessage `json:"register_update_date,omitempty" required:"false" readOnly:"true"`
+}
+
 // shownAddress is an address or null.
 type shownAddress struct{ address *Address }
 

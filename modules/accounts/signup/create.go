@@ -1,8 +1,13 @@
-package accounts
+package signup
 
 import (
 	"context"
 	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
@@ -10,10 +15,6 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // seededProfile is the profile that the migrations make: all handlers of the
@@ -53,7 +54,7 @@ type User struct {
 // CreateUser makes a user; admins get the profile that the migrations seed.
 // Errors: 422 naming the field, 409 CONFLICT for a username, e-mail or tax_id
 // that is taken.
-func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
+func (s *Signup) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	row, err := s.newRow(n)
 	if err != nil {
 		return User{}, err
@@ -82,7 +83,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 func (n NewUser) placeholder() bool { return n.Migrated && n.Password.Empty() }
 
 // newRow checks a new user's fields and brings them into their stored form.
-func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
+func (s *Signup) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	now := s.clock.Now()
 	row := accountsdb.UserInsertParams{
 		ID: objectid.At(now), UserType: n.Type, Username: n.Username, IsRoot: n.Root, TypeUser: []string{},
@@ -130,7 +131,7 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 }
 
 // checkPerson refuses optional fields that are given and wrong.
-func (s *Service) checkPerson(n NewUser) error {
+func (s *Signup) checkPerson(n NewUser) error {
 	if !nameLength(n.Name) {
 		return fault.InvalidAt("has to be 3 to 200 characters long", "body", "name")
 	}

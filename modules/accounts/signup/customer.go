@@ -1,4 +1,4 @@
-package accounts
+package signup
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"marquee/platform/secret"
 )
 
-// signup is a request to become a customer.
-type signup struct {
+// request is somebody's wish to become a customer.
+type request struct {
 	user      NewUser
 	promoCode string
 	later     bool // verify_email_now is false
@@ -30,7 +30,7 @@ type signup struct {
 // (open-shapes, section 3, Signup repeated). Errors: 409 for an address, username
 // or tax_id that is taken; 429 within the cooldown; 400 for a promo code that
 // does not hold; 422 naming the field.
-func (s *Service) signUp(ctx context.Context, n signup) (accountsdb.User, error) {
+func (s *Signup) signUp(ctx context.Context, n request) (accountsdb.User, error) {
 	row, err := s.newRow(n.user)
 	if err != nil {
 		return accountsdb.User{}, atIndex(err, 0)
@@ -53,7 +53,7 @@ func (s *Service) signUp(ctx context.Context, n signup) (accountsdb.User, error)
 }
 
 // addPromoCode checks the code before anything is written.
-func (s *Service) addPromoCode(ctx context.Context, row *accountsdb.UserInsertParams, code string) error {
+func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertParams, code string) error {
 	if code == "" {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *Service) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPa
 // unverifiedOwner looks for an account with the address. known is false when the
 // address is free; it is 409 when the account is verified, not a customer's,
 // disabled, or has another password.
-func (s *Service) unverifiedOwner(ctx context.Context, email string, password secret.Text) (u accountsdb.User, known bool, err error) {
+func (s *Signup) unverifiedOwner(ctx context.Context, email string, password secret.Text) (u accountsdb.User, known bool, err error) {
 	u, err = s.q.UserByLogin(ctx, s.pool, email)
 	if postgres.IsNoRows(err) {
 		return u, false, nil
@@ -93,7 +93,7 @@ func (s *Service) unverifiedOwner(ctx context.Context, email string, password se
 	return u, true, nil
 }
 
-func (s *Service) mailAgain(ctx context.Context, u accountsdb.User, later bool) error {
+func (s *Signup) mailAgain(ctx context.Context, u accountsdb.User, later bool) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if later {
 			if err := s.deferVerificationTx(ctx, tx, u); err != nil {
@@ -109,14 +109,14 @@ func (s *Service) mailAgain(ctx context.Context, u accountsdb.User, later bool) 
 
 // deferVerificationTx lets a customer go on before he has verified his address,
 // with what his code promised.
-func (s *Service) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
+func (s *Signup) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
 	if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
 		return err
 	}
 	return s.identity.KeepPromiseTx(ctx, tx, u)
 }
 
-func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
+func (s *Signup) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return u, err
@@ -150,7 +150,7 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 // lostRace answers a signup that met another one of the same address on the way:
 // as the repetition that it is when the password is the same, else with the
 // conflict.
-func (s *Service) lostRace(ctx context.Context, email string, n signup, conflict error) (accountsdb.User, error) {
+func (s *Signup) lostRace(ctx context.Context, email string, n request, conflict error) (accountsdb.User, error) {
 	u, known, err := s.unverifiedOwner(ctx, email, n.user.Password)
 	if err != nil {
 		return u, err
@@ -163,7 +163,7 @@ func (s *Service) lostRace(ctx context.Context, email string, n signup, conflict
 
 // confirmSignup is the second step of mode A: the same payload with the mailed
 // code. Errors as signUp and verifyEmail.
-func (s *Service) confirmSignup(ctx context.Context, n signup, code secret.Text) (accountsdb.User, error) {
+func (s *Signup) confirmSignup(ctx context.Context, n request, code secret.Text) (accountsdb.User, error) {
 	email, err := identity.NormalEmail(n.user.Email, "body", 0, "email")
 	if err != nil {
 		return accountsdb.User{}, err
@@ -203,7 +203,7 @@ type signupSession struct {
 	Expiration   httpapi.Time `json:"expiration"`
 }
 
-func (s *Service) startSession(ctx context.Context, u accountsdb.User) (signupSession, error) {
+func (s *Signup) startSession(ctx context.Context, u accountsdb.User) (signupSession, error) {
 	token, expires, err := s.sessions.AccessToken(u)
 	if err != nil {
 		return signupSession{}, err

@@ -1,4 +1,4 @@
-package accounts
+package signup
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type Buyer struct {
 // verified, without a password that anybody knows, and a reset code is mailed with
 // which the buyer sets one. Errors: 422 naming body.buyer's field; 409 for a
 // tax_id of another account, and for an address that no customer can have.
-func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Customer, error) {
+func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Customer, error) {
 	email, err := identity.NormalEmail(b.Email, "body", "buyer", "email")
 	if err != nil {
 		return identity.Customer{}, err
@@ -82,7 +82,7 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custo
 
 // checkoutOwner looks for the customer who has the buyer's address; 409 when
 // another customer has the tax_id, or nobody may buy for the address.
-func (s *Service) checkoutOwner(ctx context.Context, row accountsdb.UserInsertParams) (c identity.Customer, known bool, err error) {
+func (s *Signup) checkoutOwner(ctx context.Context, row accountsdb.UserInsertParams) (c identity.Customer, known bool, err error) {
 	u, err := s.q.UserByLogin(ctx, s.pool, row.Email)
 	if err != nil && !postgres.IsNoRows(err) {
 		return c, false, fmt.Errorf("read user: %w", err)

@@ -1,4 +1,4 @@
-package accounts
+package signup
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type availabilityBody struct {
 	TaxIDAvailable *bool `json:"tax_id_available" doc:"null: not asked"`
 }
 
-func (h handlers) checkAvailability(ctx context.Context, in *availabilityInput) (*httpapi.Output[availabilityBody], error) {
+func (h Handlers) CheckAvailability(ctx context.Context, in *availabilityInput) (*httpapi.Output[availabilityBody], error) {
 	if in.Email == "" && in.TaxID == "" {
 		return nil, fault.Bad("email or tax_id is required, or both.").WithField("email")
 	}
@@ -41,7 +41,7 @@ func (h handlers) checkAvailability(ctx context.Context, in *availabilityInput) 
 
 // emailAvailable reports whether nobody's username or e-mail is this address;
 // 422 when it is none.
-func (s *Service) emailAvailable(ctx context.Context, email string) (*bool, error) {
+func (s *Signup) emailAvailable(ctx context.Context, email string) (*bool, error) {
 	email, err := identity.NormalEmail(email, "query", "email")
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Service) emailAvailable(ctx context.Context, email string) (*bool, erro
 
 // taxIDAvailable reports whether no customer has this CPF or CNPJ; 422 when it
 // has not the form of one.
-func (s *Service) taxIDAvailable(ctx context.Context, taxID string) (*bool, error) {
+func (s *Signup) taxIDAvailable(ctx context.Context, taxID string) (*bool, error) {
 	taxID, err := s.identity.NormalTaxID(taxID, "query", "tax_id")
 	if err != nil {
 		return nil, err

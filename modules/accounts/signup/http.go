@@ -1,4 +1,4 @@
-package accounts
+package signup
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type signupBody struct {
 	VerificationCode *secret.Text                  `json:"verification_code,omitempty" required:"false" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
 
 	ID json.RawMessage `json:"_id,omitempty" required:"false" readOnly:"true"`
-	KeptFields
+	identity.KeptFields
 }
 
 // signupStarted is the answer of mode A without a code.
@@ -70,8 +70,8 @@ type confirmedAuth struct {
 
 type signupOutput struct{ Body any }
 
-// signupAnswers describes the three shapes of the answer.
-func signupAnswers(api *httpapi.API) httpapi.Option {
+// Answers describes the three shapes of the answer.
+func Answers(api *httpapi.API) httpapi.Option {
 	registry := api.OpenAPI().Components.Schemas
 	var shapes []*huma.Schema
 	for _, t := range []reflect.Type{
@@ -82,9 +82,9 @@ func signupAnswers(api *httpapi.API) httpapi.Option {
 	return httpapi.ResponseSchema(&huma.Schema{OneOf: shapes})
 }
 
-func (h handlers) signUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
+func (h Handlers) SignUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
-	n := signup{promoCode: strings.TrimSpace(identity.OrZero(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
+	n := request{promoCode: strings.TrimSpace(identity.OrZero(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
 		Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password, FullName: b.FullName,
 		TaxID: identity.OrZero(b.TaxID), Phone: b.Phone, Nationality: identity.OrZero(b.Nationality), Language: in.AcceptLanguage,
 	}}
@@ -115,7 +115,7 @@ func (h handlers) signUp(ctx context.Context, in *signupInput) (*signupOutput, e
 	}}, nil
 }
 
-func (h handlers) confirmSignup(ctx context.Context, n signup, code secret.Text) (*signupOutput, error) {
+func (h Handlers) confirmSignup(ctx context.Context, n request, code secret.Text) (*signupOutput, error) {
 	u, err := h.s.confirmSignup(ctx, n, code)
 	if err != nil {
 		return nil, err

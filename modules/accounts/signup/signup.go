@@ -1,0 +1,61 @@
+package signup
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/objectid"
+)
+
+// PromoCodes is what is asked about the promo code that a customer gives at signup.
+type PromoCodes interface {
+	// SignupPromoCode returns the id of a code that may be given at signup now,
+	// or 400 when it may not.
+	SignupPromoCode(ctx context.Context, code string) (objectid.ID, error)
+}
+
+// Deps are what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Files    *files.Service
+	Promos   PromoCodes // nil: there are no promo codes, so none is found
+	Identity *identity.Store
+	Hasher   *sessions.Hasher
+	Sessions *sessions.Sessions
+	Codes    *codes.Codes
+}
+
+// Signup is the room.
+type Signup struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	files    *files.Service
+	promos   PromoCodes
+	identity *identity.Store
+	hasher   *sessions.Hasher
+	sessions *sessions.Sessions
+	codes    *codes.Codes
+	q        *accountsdb.Queries
+}
+
+// New makes the room.
+func New(d Deps) *Signup {
+	return &Signup{
+		pool: d.Pool, clock: d.Clock, files: d.Files, promos: d.Promos, identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions,
+		codes: d.Codes, q: accountsdb.New(),
+	}
+}
+
+// Handlers answers the routes of signup.
+type Handlers struct{ s *Signup }
+
+// Handlers returns what answers the routes.
+func (s *Signup) Handlers() Handlers { return Handlers{s} }
