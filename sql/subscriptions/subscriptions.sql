@@ -125,6 +125,16 @@ WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN @since AND
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT @most;
 
+-- name: GetLastRenewal :one
+-- The subscription, or that of those which followed it by renewals that goes on: one at most does.
+WITH RECURSIVE followers AS (
+    SELECT s.id, s.status, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = @id
+    UNION ALL
+    SELECT s.id, s.status, f.steps + 1 FROM followers f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
+)
+SELECT s.* FROM followers f JOIN subscriptions.subscriptions s ON s.id = f.id
+ORDER BY f.status IN ('active', 'suspended') DESC, f.steps LIMIT 1;
+
 -- name: ListRenewalChain :many
 -- The subscription and all that it followed by renewals, newest first.
 WITH RECURSIVE chain AS (

@@ -38,6 +38,9 @@ type RefundChange struct {
 	// TakenBack is what the payer's bank took back of a PIX since this report, in
 	// part: it is booked as a refund.
 	TakenBack money.Cents
+	// Restored are the refunds that this report tells, that bear the mark of a request of ours,
+	// and that no row knew: they were lost with the restore of a database.
+	Restored []Refund
 	// Dispute is what this report makes of a dispute of the payment: lost by it, so that it
 	// is no refund; or won, since a refund failed by which it was lost.
 	Dispute *DisputeChange
@@ -69,6 +72,9 @@ func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) 
 		if row.isNew && row.ID == "" && r.isPix() {
 			row.Kind = RefundTakenBack
 			change.TakenBack += row.Amount
+		}
+		if row.isNew && row.ID != "" {
+			change.Restored = append(change.Restored, *row)
 		}
 		if err := s.storeRefundTx(ctx, tx, r, row); err != nil {
 			return RefundChange{}, err

@@ -55,6 +55,25 @@ func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter, bodies []
 	return missed, nil
 }
 
+// namedFirst puts events that tell single refunds before the one that adds them up: they
+// alone say which of them the platform has asked for.
+func namedFirst(missed []missedEvent) []missedEvent {
+	ordered, taken := make([]missedEvent, 0, len(missed)), make([]bool, len(missed))
+	for i, m := range missed {
+		if total := m.event.Refund; total != nil && len(total.Singles) == 0 {
+			for k := i + 1; k < len(missed); k++ {
+				if r := missed[k].event.Refund; r != nil && len(r.Singles) > 0 && r.PaymentID == total.PaymentID && !taken[k] {
+					ordered, taken[k] = append(ordered, missed[k]), true
+				}
+			}
+		}
+		if !taken[i] {
+			ordered = append(ordered, m)
+		}
+	}
+	return ordered
+}
+
 // takeMissed receives an event that was fetched, logs it and applies it, as if it
 // had been delivered: a delivery that follows is a repetition.
 func (s *Reconciler) takeMissed(ctx context.Context, gw gateway.Adapter, m missedEvent, dryRun bool) (Finding, error) {

@@ -173,7 +173,8 @@ func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o 
 	if err != nil {
 		err = fmt.Errorf("list events of %s: %w", gw.Name(), err)
 	}
-	for _, m := range slices.Backward(missed) {
+	slices.Reverse(missed)
+	for _, m := range namedFirst(missed) {
 		f, takeErr := s.takeMissed(ctx, gw, m, o.DryRun)
 		if takeErr != nil {
 			err = errors.Join(err, takeErr)

@@ -18,6 +18,9 @@ const EndRetry = time.Minute
 // GivenBackSoon is when a refund that is not answered, or under way, is looked at again.
 const GivenBackSoon = 10 * time.Minute
 
+// WithdrawalReason is what the refunds of a withdrawal say why, here and at the gateway.
+const WithdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
+
 // GiveBackLaterTx has a job give back what a withdrawn subscription still has.
 func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -49,7 +50,46 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 			return "", err
 		}
 	}
+	if err := s.withdrawAgainTx(ctx, tx, sub, changed.Restored); err != nil {
+		return "", err
+	}
 	return reason, s.totalRefundsTx(ctx, tx, sub)
+}
+
+// withdrawAgainTx ends a subscription whose customer had withdrawn from it before the restore
+// of a database lost that: a refund which bears the mark of ours says at the gateway that it
+// was one. Of renewals the one that goes on ends.
+func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, restored []payments.Refund) error {
+	lost := func(r payments.Refund) bool {
+		return r.Reason == lifecycle.WithdrawalReason && r.Status != gateway.RefundFailed
+	}
+	if sub.HasChargeback || !slices.ContainsFunc(restored, lost) {
+		return nil
+	}
+	withdrawn, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
+	if err != nil || len(withdrawn) > 0 {
+		return err
+	}
+	last, err := s.db.GetLastRenewal(ctx, tx, sub.ID)
+	if err != nil {
+		return fmt.Errorf("read what renews the subscription: %w", err)
+	}
+	ends := sub
+	if last.ID != sub.ID {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, last.ID)
+		if err != nil {
+			return err
+		}
+		ends = &locked
+	}
+	moved, err := s.store.MoveTx(ctx, tx, ends, lifecycle.Change{Action: lifecycle.CustomerWithdraws, Source: lifecycle.ByCustomer, Actor: &ends.CustomerID})
+	if err != nil || !moved {
+		return err
+	}
+	if err := s.store.EndAtGatewayTx(ctx, tx, *ends); err != nil {
+		return err
+	}
+	return s.store.GiveBackLaterTx(ctx, tx, ends.ID)
 }
 
 // listReturnedTx has people decide about what is left of a PIX of which the payer's bank

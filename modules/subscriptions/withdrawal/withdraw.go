@@ -32,8 +32,6 @@ type withdrawal struct {
 	underWay   bool        // a refund is not answered, or not done
 }
 
-const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
-
 // withdraw ends the customer's subscription at once and gives all of its money back
 // (CDC, art. 49; Decreto 7.962/2013), also what was paid for those that it renewed.
 // One that has ended meanwhile, by them or otherwise, stays as it ended.
@@ -259,7 +257,7 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 // givenBefore reports whether the refund was made when the customer withdrew. One that was
 // under way then, as an admin's beside the withdrawal, gives its money back with it.
 func givenBefore(r payments.Refund, withdrawn time.Time) bool {
-	own := r.ByAdmin && r.AdminID == nil && r.Reason == withdrawalReason
+	own := r.AdminID == nil && r.Reason == lifecycle.WithdrawalReason
 	return r.Status == gateway.RefundDone && !own && !r.UpdatedAt.After(withdrawn)
 }
 
@@ -331,7 +329,7 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	}
 	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
-	_, err := s.payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: withdrawalReason}, nil)
+	_, err := s.payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: lifecycle.WithdrawalReason}, nil)
 	var rejected *gateway.Rejected
 	var declined *gateway.Declined
 	var disputed *payments.RefundDisputedError

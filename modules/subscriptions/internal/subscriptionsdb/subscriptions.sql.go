@@ -12,6 +12,75 @@ import (
 	"marquee/platform/objectid"
 )
 
+const getLastRenewal = `-- name: GetLastRenewal :one
+WITH RECURSIVE followers AS (
+    SELECT s.id, s.status, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = $1
+    UNION ALL
+    SELECT s.id, s.status, f.steps + 1 FROM followers f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
+)
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM followers f JOIN subscriptions.subscriptions s ON s.id = f.id
+ORDER BY f.status IN ('active', 'suspended') DESC, f.steps LIMIT 1
+`
+
+// The subscription, or that of those which followed it by renewals that goes on: one at most does.
+func (q *Queries) GetLastRenewal(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, getLastRenewal, id)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
 const getLatestBegun = `-- name: GetLatestBegun :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1
 `
