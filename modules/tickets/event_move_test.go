@@ -72,6 +72,11 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	end := later.Add(5 * time.Hour)
 	require.Equal(t, week, move(object{"event_end_date": end.Format(time.RFC3339), "refund_until": until})["refund_until"].(string)[:16], "what GET shows says nothing of this move")
 	require.Contains(t, told(4), "Agora: "+at(later)+" até "+at(end))
+	for i, old := range []any{nil, b.clock.Now().Add(-time.Hour).Format(time.RFC3339)} { // what a client read long ago takes no right away
+		location := []string{"Cine Belas Artes", "Teatro Municipal"}[i]
+		require.Equal(t, week, move(object{"location": location, "refund_until": old})["refund_until"].(string)[:16])
+		told(5 + i)
+	}
 
 	links := map[string]string{}
 	for _, m := range b.mails.to("bruno@example.com", "O evento mudou") {
@@ -97,8 +102,8 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	require.Equal(t, 5, b.issued(event)-b.count("SELECT count(*) FROM tickets.tickets WHERE status = 'consumed'"))
 	back := move(date(start.Add(10 * 24 * time.Hour)))
 	require.NotEqual(t, until, back["refund_until"])
-	b.eventually("moved once more", func() bool { return mails() == 5 })
-	require.Len(t, b.mails.to("bruno@example.com", "O evento mudou"), 4, "who has given back is told nothing")
+	b.eventually("moved once more", func() bool { return mails() == 7 })
+	require.Len(t, b.mails.to("bruno@example.com", "O evento mudou"), 6, "who has given back is told nothing")
 	gone, err := time.Parse(time.RFC3339, back["refund_until"].(string))
 	require.NoError(t, err)
 	b.clock.Advance(gone.Sub(b.clock.Now()))

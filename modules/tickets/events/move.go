@@ -36,7 +36,7 @@ func (s *Store) eventTimesTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 
 // movedTx follows a PUT of events, which its caller has locked. Holders of good tickets of one
 // that begins or ends half an hour or more from what they know, or elsewhere, are written
-// what it was and is, and may give back until refund_until: what the PUT says, else seven days,
+// what it was and is, and may give back until refund_until: what the PUT says and lies ahead, else seven days,
 // or the start where that is sooner and lies ahead. Moves too small to be told add up. No
 // ticket dies by moving.
 func (s *Store) movedTx(ctx context.Context, tx pgx.Tx, before map[objectid.ID]eventTimes, ids []objectid.ID) error {
@@ -68,7 +68,7 @@ func (s *Store) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 	if err != nil {
 		return fmt.Errorf("list holders: %w", err)
 	}
-	if len(holders) > 0 && sameTime(was.RefundUntil, is.RefundUntil) {
+	if said := is.RefundUntil; len(holders) > 0 && (sameTime(was.RefundUntil, said) || said == nil || !said.After(s.clock.Now())) {
 		note.RefundUntil = new(s.movedUntil(is.EventDate))
 	}
 	noted := func() error { return s.db.EventNoteMove(ctx, tx, note) }
