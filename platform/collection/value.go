@@ -162,7 +162,7 @@ func (r Rule) text(s string) string {
 	case r.MaxLength > 0 && length > r.MaxLength:
 		return "may have at most " + fault.Count(r.MaxLength, "character")
 	case len(r.Enum) > 0 && !slices.Contains(r.Enum, s):
-		return "has to be one of " + strings.Join(r.Enum, ", ")
+		return fault.OneOf(r.Enum)
 	case r.pattern != nil && !r.pattern.MatchString(s):
 		if r.Means != "" {
 			return "has to be " + r.Means

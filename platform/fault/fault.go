@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -202,6 +203,15 @@ func Count(n int, one string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// OneOf says what the choices of a field are: "has to be xlsx, csv or json".
+func OneOf(choices []string) string {
+	said := strings.Join(choices, ", ")
+	if last := strings.LastIndex(said, ", "); last >= 0 {
+		said = said[:last] + " or " + said[last+len(", "):]
+	}
+	return "has to be " + said
 }
 
 // Seconds is a wait in words, rounded up.

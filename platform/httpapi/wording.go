@@ -7,6 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
+
+	"marquee/platform/fault"
 )
 
 const isRequired = "is required"
@@ -30,7 +32,6 @@ func wordValidation() {
 	validation.MsgExpectedArray = "has to be a list"
 	validation.MsgExpectedObject = "has to be an object"
 	validation.MsgExpectedArrayItemsUnique = "may hold each value once only"
-	validation.MsgExpectedOneOf = "has to be one of %s"
 	validation.MsgExpectedMinimumNumber = "has to be at least %v"
 	validation.MsgExpectedExclusiveMinimumNumber = "has to be above %v"
 	validation.MsgExpectedMaximumNumber = "has to be at most %v"
@@ -48,7 +49,7 @@ func wordValidation() {
 }
 
 // worded is fmt.Sprintf that writes numbers in digits alone (a bound of 1000000 is no
-// "1e+06"), one thing in the singular, and no argument that the format does not ask for.
+// "1e+06"), one thing in the singular, choices with their "or", and no argument that the format does not ask for.
 func worded(format string, args ...any) string {
 	if !strings.Contains(format, "%") {
 		return format
@@ -65,19 +66,11 @@ func worded(format string, args ...any) string {
 			}
 		case string:
 			if format == validation.MsgExpectedOneOf {
-				format = oneOf(strings.Count(v, `", "`) + 1)
-				all[i] = strings.ReplaceAll(v, `"`, "")
+				return fault.OneOf(strings.Split(v, ", "))
 			}
 		}
 	}
 	return fmt.Sprintf(format, all...)
-}
-
-func oneOf(choices int) string {
-	if choices == 1 {
-		return "has to be %s"
-	}
-	return validation.MsgExpectedOneOf
 }
 
 // said is what huma says outside of schemas, in the words of this API.

@@ -64,6 +64,9 @@ func TestSentencesOfTheAPI(t *testing.T) {
 		{customer, "POST", "/gwb/subscribe", `{"plan_id":"plus","payment_method_id":"   "}`, 400, "payment_method_id", "payment_method_id is required."},
 		{customer, "POST", "/gwa/subscribe", `{"plan_id":"plus","promo_code":" ","credit_card":{"holderName":" "}}`, 400, "credit_card.holderName", "credit_card.holderName is required."},
 		{customer, "POST", "/gwa/subscribe/pix", `{"plan_id":"nothing","promo_code":"  "}`, 404, "", "Plan not found."},
+		{root, "GET", "/admin/finance/export?format=pdf", "", 422, "format", "format has to be xlsx, csv or json"},
+		{root, "PUT", "/admin/config/payment-gateway", `{"gateway":"gwc"}`, 422, "gateway", "gateway has to be gwa or gwb"},
+		{root, "PUT", "/subscriptions", `[{"_id":"` + unknown + `","status":"gone"}]`, 422, "status", "status has to be active, pending, suspended, cancelled or expired"},
 		{customer, "DELETE", "/customers/me/subscription?at=once", "", 422, "at", "at has to be period_end"},
 	} {
 		answer := x.by.Do(x.method, x.path, x.body)
