@@ -137,7 +137,7 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 		if UnappliedState(known.State) != UnappliedKept || known.AmountCents == nil || *known.AmountCents >= int64(*u.Amount) {
 			continue
 		}
-		_, err := s.MoveTx(ctx, tx, known, Move{To: UnappliedOpen, Source: ByGateway, Reason: "The payer's bank has taken back more.", ForPeople: true})
+		_, err := s.MoveTx(ctx, tx, known, Move{To: UnappliedOpen, Source: ByGateway, Reason: "More of it went back.", ForPeople: true})
 		if err != nil {
 			return err
 		}

@@ -234,13 +234,13 @@ func errDecided(state string) error {
 	return fault.Conflict("The payment is decided already: %s.", state)
 }
 
-// notGone is 409 of an open case whose amount the payer's bank has taken back: what a
+// notGone is 409 of an open case whose amount went back to the payer, by their bank or at the gateway: what a
 // refund or an extension would move is another amount, that of the rest.
 func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
 	if !u.TakenBack || ledger.UnappliedState(u.State) != ledger.UnappliedOpen {
 		return nil
 	}
-	return fault.Conflict("The payer's bank has taken this money back already: nothing of it is left to give back or to extend by. It can only be kept.")
+	return fault.Conflict("This money is back with the payer already: nothing of it is left to give back or to extend by. It can only be kept.")
 }
 
 // movesOwn is 409 when less is listed than what is left of the payment, which a refund

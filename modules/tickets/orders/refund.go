@@ -96,6 +96,9 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {
 		return err
 	}
+	if err := s.listPartTx(ctx, tx, *o, m); err != nil {
+		return err
+	}
 	if _, bounces := state.Next(o.State, state.RefundBounced); bounces && len(m.Paid) > 0 && !m.whole(*o) {
 		return s.refundAgainTx(ctx, tx, o)
 	}

@@ -65,7 +65,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.Result{}, err
 	}
 	r := gateway.Result{Status: gateway.ResultApplied, NewStatus: &o.PaymentStatus, Reason: ignored}
-	if ignored != "" {
+	if ignored != "" && ignored != orders.PartListed {
 		r.Status = gateway.ResultIgnored
 	}
 	return r, nil
@@ -180,7 +180,14 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 	if err := s.orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}
-	return "", s.orders.ReturnedTx(ctx, tx, o, "")
+	if err := s.orders.ReturnedTx(ctx, tx, o, ""); err != nil || o.State != state.Paid || o.GatewayPaymentID == nil {
+		return "", err
+	}
+	listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, *o.GatewayPaymentID)
+	if err != nil || listed != payments.UnappliedOpen {
+		return "", err
+	}
+	return orders.PartListed, nil
 }
 
 // applyDisputeTx has the order follow the ledger of disputes.
