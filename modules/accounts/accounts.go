@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
@@ -33,13 +34,14 @@ type Service struct {
 	routes func() []httpapi.RouteInfo // of all modules, once Routes has been called
 	q      *accountsdb.Queries
 
-	identity *identity.Store
-	trail    *trail.Trail
-	hasher   *sessions.Hasher
-	sessions *sessions.Sessions
-	codes    *codes.Codes
-	changes  *codes.EmailChanges
-	signup   *signup.Signup
+	identity  *identity.Store
+	trail     *trail.Trail
+	hasher    *sessions.Hasher
+	sessions  *sessions.Sessions
+	codes     *codes.Codes
+	changes   *codes.EmailChanges
+	signup    *signup.Signup
+	customers *customers.Customers
 
 	collections collections
 }
@@ -108,6 +110,7 @@ func (s *Service) Connect(above Above) {
 	s.identity.Connect(above.Changes)
 	s.sessions.Connect(above.Sync)
 	s.changes.Connect(above.Guests)
+	s.customers.Connect(customers.Above{Billing: above.Billing, Purchases: above.Purchases, Personal: above.Personal})
 }
 
 // New makes the service. It fails when the keys are missing or weak.
@@ -148,13 +151,16 @@ func New(d Deps) (*Service, error) {
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promos: d.Promos, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Codes: s.codes,
 	})
 	s.trail = trail.New(d.Pool, d.Clock)
+	s.customers = customers.New(customers.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Trail: s.trail,
+		Codes: s.codes, Changes: s.changes, UnverifiedTTL: cfg.UnverifiedTTL,
+	})
 	s.collections = s.newCollections(d)
 	return s, nil
 }
 
 func (c Config) withDefaults() Config {
 	setDefault(&c.PerMinute, 20)
-	setDefault(&c.UnverifiedTTL, 30*24*time.Hour)
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
+	"marquee/modules/accounts/customers"
 	"marquee/modules/files"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -137,7 +138,7 @@ func TestLostErasingIsResumed(t *testing.T) {
 	c := accountstest.Customer(t, b.db)
 	require.NoError(t, b.svc.DeleteCustomer(t.Context(), c.ID, ""))
 	b.exec(t, `DELETE FROM jobs.river_job`)
-	b.work(t, accounts.SweepDeletionsArgs{})
+	b.work(t, customers.SweepDeletionsArgs{})
 	require.Eventually(t, func() bool {
 		return b.count(t, `SELECT count(*) FROM accounts.deletions WHERE erased_at IS NOT NULL`) == 1
 	}, 20*time.Second, 20*time.Millisecond)
@@ -160,7 +161,7 @@ func TestUnverifiedAccountsAreRemoved(t *testing.T) {
 	b.clock.Advance(29 * 24 * time.Hour)
 	fresh := id("fresh", nil)
 	b.clock.Advance(24*time.Hour + time.Second)
-	b.work(t, accounts.SweepDeletionsArgs{})
+	b.work(t, customers.SweepDeletionsArgs{})
 	require.Eventually(t, func() bool {
 		return b.count(t, `SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND deleted_by IS NULL AND erased_at IS NOT NULL`, stale) == 1
 	}, 20*time.Second, 20*time.Millisecond)

@@ -10,7 +10,8 @@
 // Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
 // audit trail, sessions passwords, tokens, devices, throttles and who calls, codes what
 // is proved by mail: verification, reset of a password, change of an e-mail, signup
-// the making of users. The root keeps what admins and customers do with accounts.
+// the making of users, customers what they and admins do with their accounts, and deletions. The
+// root keeps what admins do with users.
 //
 // Words:
 //

@@ -4,7 +4,10 @@ import (
 	"context"
 
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/customers"
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/signup"
+	"marquee/platform/objectid"
 )
 
 // GuestPurchases tells of what was bought for an address without a login.
@@ -37,4 +40,21 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 // that no customer can have.
 func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, error) {
 	return s.signup.CheckoutCustomer(ctx, b)
+}
+
+// What deletions and the file of what is held about somebody ask of the modules above.
+type (
+	// Billing is what a deletion asks of a module that charges customers.
+	Billing = customers.Billing
+	// Purchases tells of customers who have bought something.
+	Purchases = customers.Purchases
+	// PersonalData is what a module above keeps about users.
+	PersonalData = identity.PersonalData
+)
+
+// DeleteCustomer closes the customer's account at once and has the rest done by a job; by is who
+// does it. 404 when there is no such customer; 409 for themselves while a change of their e-mail
+// can be undone.
+func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
+	return s.customers.DeleteCustomer(ctx, id, by)
 }

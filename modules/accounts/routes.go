@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/customers"
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/signup"
 	"marquee/platform/httpapi"
 )
@@ -13,7 +15,7 @@ type handlers struct{ s *Service }
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	s.routes = api.Routes
-	h, who, proof, join := handlers{s}, s.sessions.Handlers(), s.changes.Handlers(), s.signup.Handlers()
+	who, proof, join, me, avatar := s.sessions.Handlers(), s.changes.Handlers(), s.signup.Handlers(), s.customers.Handlers(), s.identity.Avatars()
 	throttled := httpapi.PerMinute(s.cfg.PerMinute)
 	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
 	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, who.CurrentUser)
@@ -26,14 +28,16 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public, join.CheckAvailability, throttled)
 	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, join.SignUp, throttled, signup.Answers(api))
 	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, proof.VerifyEmail)
-	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, h.getMe)
-	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, h.putMe)
-	httpapi.Route(api, http.MethodDelete, "/customers/me", "customer_me_delete", httpapi.Customer, h.deleteMe)
+	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, me.GetMe)
+	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, me.PutMe)
+	httpapi.Route(api, http.MethodDelete, "/customers/me", "customer_me_delete", httpapi.Customer, me.DeleteMe)
 	httpapi.Route(api, http.MethodPost, "/customers/me/change-email", "customer_change_email", httpapi.Customer, proof.ChangeEmail)
 	httpapi.Route(api, http.MethodPost, "/customers/me/confirm-email", "customer_confirm_email", httpapi.Customer, proof.ConfirmEmail)
-	httpapi.Route(api, http.MethodGet, "/customers/me/data", "customer_data_get", httpapi.Customer, h.customerData, httpapi.ResponseSchema(dataSchema()))
+	httpapi.Route(api, http.MethodGet, "/customers/me/data", "customer_data_get", httpapi.Customer, me.Data, httpapi.ResponseSchema(customers.DataSchema()))
 	httpapi.Route(api, http.MethodPost, codes.UndoPath, "undo_email_change_post", httpapi.Public, proof.UndoEmailChange, throttled)
 	api.Mount(http.MethodGet, httpapi.Prefix+codes.UndoPath, "undo_email_change_get", httpapi.Public, proof.UndoPage)
-	s.avatarRoutes(api)
+	api.Mount(http.MethodPost, httpapi.Prefix+identity.AvatarPath, "avatar_post", httpapi.SignedIn, avatar.Post(api))
+	avatar.DocumentPost(api)
+	httpapi.Route(api, http.MethodDelete, identity.AvatarPath, "avatar_delete", httpapi.SignedIn, avatar.Delete)
 	s.adminRoutes(api)
 }

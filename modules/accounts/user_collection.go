@@ -11,17 +11,16 @@ import (
 
 // collections are the module's resources of the collection contract.
 type collections struct {
-	routes    collection.Routes
-	users     *collection.Resource
-	myUser    *collection.Resource
-	profiles  *collection.Resource
-	customers *collection.Resource
+	routes   collection.Routes
+	users    *collection.Resource
+	myUser   *collection.Resource
+	profiles *collection.Resource
 }
 
 func (s *Service) newCollections(d Deps) collections {
 	return collections{
 		routes: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
-		users:  s.newUsers(), myUser: s.newMyUser(), profiles: s.newProfiles(), customers: s.newCustomers(),
+		users:  s.newUsers(), myUser: s.newMyUser(), profiles: s.newProfiles(),
 	}
 }
 
@@ -32,7 +31,7 @@ func (s *Service) UserSearch() collection.Searchable {
 
 // CustomerSearch makes the customers searchable by admins.
 func (s *Service) CustomerSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.collections.customers.View)
+	return collection.SearchAs(httpapi.Admin, "", s.customers.Collection().View)
 }
 
 // newUsers is the collection of admins (specification, User, and Admin users and

@@ -6,6 +6,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/sessions"
 	"marquee/platform/jobs"
@@ -18,8 +19,8 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, codes.NewSendResetWorker(s.codes))
 	river.AddWorker(w, codes.NewSweepWorker(s.codes))
 	river.AddWorker(w, sessions.NewSyncWorker(s.sessions))
-	river.AddWorker(w, &eraseWorker{s: s})
-	river.AddWorker(w, &sweepDeletionsWorker{s: s})
+	river.AddWorker(w, customers.NewEraseWorker(s.customers))
+	river.AddWorker(w, customers.NewSweepDeletionsWorker(s.customers))
 	river.AddWorker(w, identity.NewFillSkeletonsWorker(s.identity))
 	river.AddWorker(w, codes.NewSendEmailNoticeWorker(s.changes))
 }
@@ -27,7 +28,7 @@ func (s *Service) Workers(w *river.Workers) {
 // Periodic returns the module's scheduled jobs.
 func (s *Service) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
-		hourly(codes.SweepCodesArgs{}), hourly(SweepDeletionsArgs{}),
+		hourly(codes.SweepCodesArgs{}), hourly(customers.SweepDeletionsArgs{}),
 		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return identity.FillSkeletonsArgs{}, nil },
 			&river.PeriodicJobOpts{ID: identity.FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
 	}

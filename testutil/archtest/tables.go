@@ -58,8 +58,12 @@ var rooms = map[string][]room{
 			sql: []string{"code", "code_request", "email_changes", "passwords", "user", "user_admin"},
 		},
 		{name: "signup", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"}, sql: []string{"passwords", "user"}},
+		{
+			name: "customers", uses: []string{"internal/accountsdb", "identity", "trail", "sessions", "codes"},
+			sql: []string{"deletions", "user", "user_admin"},
+		},
 		{name: "", sql: []string{
-			"deletions", "user", "user_admin", "users_type",
+			"user", "user_admin", "users_type",
 		}},
 	},
 	"finance": {

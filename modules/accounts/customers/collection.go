@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"marquee/modules/accounts/identity"
@@ -7,10 +7,10 @@ import (
 	"marquee/platform/taxid"
 )
 
-// newCustomers is the collection of customers as admins see and change it:
+// newCollection is the collection of customers as admins see and change it:
 // what a customer edits himself, and his e-mail, nationality, enable and email_verified
 // (open-shapes, section 2, PUT and DELETE /customers).
-func (s *Service) newCustomers() *collection.Resource {
+func (s *Customers) newCollection() *collection.Resource {
 	fullName := identity.NameRule
 	fullName.Required = true
 	nationalityRule := collection.Rule{Default: "", Pattern: `^([A-Za-z]{2,3})?$`, Means: "2 or 3 letters of ISO 3166-1"}

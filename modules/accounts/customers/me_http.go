@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"marquee/platform/httpapi"
 )
 
-func (h handlers) getMe(ctx context.Context, _ *struct{}) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
+func (h Handlers) GetMe(ctx context.Context, _ *struct{}) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.s.identity.OwnRow(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ type putMeInput struct {
 	Body []meEdit `minItems:"1" maxItems:"1"`
 }
 
-func (h handlers) putMe(ctx context.Context, in *putMeInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
+func (h Handlers) PutMe(ctx context.Context, in *putMeInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.s.editOwn(ctx, httpapi.CallerOf(ctx).ID, in.Body[0])
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -18,8 +18,8 @@ const unverifiedPage = 200
 // removeUnverified removes customers who signed up to verify their address at
 // once, never did, and bought nothing (open-shapes, section 3, Signup repeated):
 // nobody keeps somebody else's address occupied.
-func (s *Service) removeUnverified(ctx context.Context) error {
-	before := s.clock.Now().Add(-s.cfg.UnverifiedTTL)
+func (s *Customers) removeUnverified(ctx context.Context) error {
+	before := s.clock.Now().Add(-s.unverifiedTTL)
 	for after := objectid.ID(""); ; {
 		ids, err := s.q.CustomerListUnverified(ctx, s.pool, accountsdb.CustomerListUnverifiedParams{
 			Before: before, After: after.String(), PageSize: unverifiedPage,
@@ -46,7 +46,7 @@ func (s *Service) removeUnverified(ctx context.Context) error {
 	}
 }
 
-func (s *Service) buyersAmong(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error) {
+func (s *Customers) buyersAmong(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error) {
 	var all []objectid.ID
 	for _, p := range s.above.Purchases {
 		buyers, err := p.CustomersWithPurchases(ctx, ids)
@@ -60,7 +60,7 @@ func (s *Service) buyersAmong(ctx context.Context, ids []objectid.ID) ([]objecti
 
 // removeIfUnverified looks again under a lock: he may have verified his address
 // since the list was made.
-func (s *Service) removeIfUnverified(ctx context.Context, id objectid.ID) error {
+func (s *Customers) removeIfUnverified(ctx context.Context, id objectid.ID) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) || (err == nil && u.EmailVerified) {

@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -60,7 +60,7 @@ const maxListEntry = 200
 
 // editOwn changes the fields that were sent. Errors: 404; 400 for email; 409 for
 // a username or tax_id that is taken; 422 naming the field.
-func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
+func (s *Customers) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
 	var after accountsdb.User
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockCustomer(ctx, tx, id)
@@ -107,7 +107,7 @@ func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (acc
 	return after, nil
 }
 
-func (s *Service) applyEdit(u *accountsdb.User, edit meEdit) error {
+func (s *Customers) applyEdit(u *accountsdb.User, edit meEdit) error {
 	if err := s.checkEdit(u, edit); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func edited[T any](o httpapi.Opt[T], present *T) *T {
 }
 
 // checkEdit refuses what the schema cannot tell.
-func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
+func (s *Customers) checkEdit(u *accountsdb.User, edit meEdit) error {
 	if edit.Email {
 		return fault.Bad("The e-mail is changed at POST /customers/me/change-email.").WithField("email")
 	}

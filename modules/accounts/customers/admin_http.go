@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type customerToggled struct {
 	Enable     bool        `json:"enable"`
 }
 
-func (h handlers) adminVerifyEmail(ctx context.Context, in *customerInput) (*httpapi.Output[customerVerified], error) {
+func (h Handlers) VerifyEmail(ctx context.Context, in *customerInput) (*httpapi.Output[customerVerified], error) {
 	u, err := h.s.verifyCustomer(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (h handlers) adminVerifyEmail(ctx context.Context, in *customerInput) (*htt
 	})
 }
 
-func (h handlers) toggleActive(ctx context.Context, in *customerInput) (*httpapi.Output[customerToggled], error) {
+func (h Handlers) ToggleActive(ctx context.Context, in *customerInput) (*httpapi.Output[customerToggled], error) {
 	u, err := h.s.toggleCustomer(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (h handlers) toggleActive(ctx context.Context, in *customerInput) (*httpapi
 
 // verifyCustomer verifies a customer's address on an admin's word. Errors: 404,
 // 400 when it is verified already.
-func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.User, error) {
+func (s *Customers) verifyCustomer(ctx context.Context, id string) (accountsdb.User, error) {
 	return s.changeCustomer(ctx, id, func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
 		if u.EmailVerified {
 			return u, fault.BadDetail("The e-mail is already verified.")
@@ -72,7 +72,7 @@ func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.Use
 
 // toggleCustomer enables a disabled customer, and disables an enabled one, whose
 // tokens end; 404.
-func (s *Service) toggleCustomer(ctx context.Context, id string) (accountsdb.User, error) {
+func (s *Customers) toggleCustomer(ctx context.Context, id string) (accountsdb.User, error) {
 	return s.changeCustomer(ctx, id, func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
 		ended := s.identity.TokensEnd(u)
 		return s.q.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: s.clock.Now(), EndedAt: &ended})
@@ -80,7 +80,7 @@ func (s *Service) toggleCustomer(ctx context.Context, id string) (accountsdb.Use
 }
 
 // changeCustomer locks a customer, changes him and writes the audit trail.
-func (s *Service) changeCustomer(
+func (s *Customers) changeCustomer(
 	ctx context.Context, text string, change func(pgx.Tx, accountsdb.User) (accountsdb.User, error),
 ) (after accountsdb.User, err error) {
 	id, err := objectid.Parse(text)

@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type heldFile struct {
 // customerData collects everything that is held about the customer, of all
 // modules at one instant. Passwords, codes and tokens are not among it: what is
 // kept of them tells nothing. 404 when he is gone.
-func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Time) (map[string]any, error) {
+func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.Time) (map[string]any, error) {
 	data := map[string]any{"generated_at": httpapi.Time(now)}
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		u, err := s.q.UserGetCustomer(ctx, tx, id)
@@ -73,7 +73,7 @@ func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Tim
 	return data, nil
 }
 
-func (s *Service) heldFiles(ctx context.Context, db postgres.DB, id objectid.ID) ([]heldFile, error) {
+func (s *Customers) heldFiles(ctx context.Context, db postgres.DB, id objectid.ID) ([]heldFile, error) {
 	all, err := s.files.FilesOfRecords(ctx, db, identity.UserFileKind, id)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ type dataOutput struct {
 	Body               []byte
 }
 
-func (h handlers) customerData(ctx context.Context, _ *struct{}) (*dataOutput, error) {
+func (h Handlers) Data(ctx context.Context, _ *struct{}) (*dataOutput, error) {
 	now := h.s.clock.Now()
 	out := &dataOutput{
 		ContentType:        "application/json",
@@ -112,8 +112,8 @@ func (h handlers) customerData(ctx context.Context, _ *struct{}) (*dataOutput, e
 	return out, nil
 }
 
-// dataSchema describes the file: one member for each module that holds something.
-func dataSchema() *huma.Schema {
+// DataSchema describes the file: one member for each module that holds something.
+func DataSchema() *huma.Schema {
 	return &huma.Schema{
 		Type: "object", Required: []string{"generated_at", "customer", "files", "email_changes"}, AdditionalProperties: true,
 		Properties: map[string]*huma.Schema{

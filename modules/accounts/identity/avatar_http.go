@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"context"
@@ -12,16 +12,15 @@ import (
 	"marquee/platform/objectid"
 )
 
-// avatarRoutes registers what the caller does with his own avatar; anybody sees
-// it at GET /avatars/{file_id}, a route of files.
-func (s *Service) avatarRoutes(api *httpapi.API) {
-	h := handlers{s}
-	api.Mount(http.MethodPost, httpapi.Prefix+avatarPath, "avatar_post", httpapi.SignedIn, h.postAvatar(api))
-	documentPostAvatar(api)
-	httpapi.Route(api, http.MethodDelete, avatarPath, "avatar_delete", httpapi.SignedIn, h.deleteAvatar)
-}
+// Avatars answers what callers do with their own avatar; anybody sees it at
+// GET /avatars/{file_id}, a route of files.
+type Avatars struct{ s *Store }
 
-const avatarPath = "/me/avatar"
+// Avatars returns what answers the routes.
+func (s *Store) Avatars() Avatars { return Avatars{s} }
+
+// AvatarPath is the path of one's own avatar.
+const AvatarPath = "/me/avatar"
 
 type avatarSet struct {
 	AvatarID objectid.ID `json:"avatar_id" doc:"File id of the avatar"`
@@ -32,10 +31,10 @@ type avatarRemoved struct {
 	Message string `json:"message"`
 }
 
-// postAvatar is a plain handler: huma would read the whole form first.
-func (h handlers) postAvatar(api *httpapi.API) http.HandlerFunc {
+// Post is a plain handler: huma would read the whole form first.
+func (h Avatars) Post(api *httpapi.API) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		set, err := h.takeAvatar(api, r)
+		set, err := h.take(api, r)
 		if err != nil {
 			api.WriteError(r.Context(), w, err)
 			return
@@ -44,7 +43,7 @@ func (h handlers) postAvatar(api *httpapi.API) http.HandlerFunc {
 	}
 }
 
-func (h handlers) takeAvatar(api *httpapi.API, r *http.Request) (avatarSet, error) {
+func (h Avatars) take(api *httpapi.API, r *http.Request) (avatarSet, error) {
 	caller, err := api.Authenticate(r)
 	if err != nil {
 		return avatarSet{}, err
@@ -53,24 +52,25 @@ func (h handlers) takeAvatar(api *httpapi.API, r *http.Request) (avatarSet, erro
 	if err != nil {
 		return avatarSet{}, err
 	}
-	id, err := h.s.identity.SetAvatar(httpapi.WithCaller(r.Context(), caller), caller.ID, img)
+	id, err := h.s.SetAvatar(httpapi.WithCaller(r.Context(), caller), caller.ID, img)
 	return avatarSet{AvatarID: id, Message: "Avatar updated."}, err
 }
 
-func (h handlers) deleteAvatar(ctx context.Context, _ *struct{}) (*httpapi.Output[avatarRemoved], error) {
-	if err := h.s.identity.RemoveAvatar(ctx, httpapi.CallerOf(ctx).ID); err != nil {
+func (h Avatars) Delete(ctx context.Context, _ *struct{}) (*httpapi.Output[avatarRemoved], error) {
+	if err := h.s.RemoveAvatar(ctx, httpapi.CallerOf(ctx).ID); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(avatarRemoved{Message: "Avatar removed."})
 }
 
-func documentPostAvatar(api *httpapi.API) {
+// DocumentPost documents the route, which no handler of huma answers.
+func (h Avatars) DocumentPost(api *httpapi.API) {
 	doc := api.OpenAPI()
 	schema := func(v any) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{"application/json": {Schema: huma.SchemaFromType(doc.Components.Schemas, reflect.TypeOf(v))}}
 	}
 	doc.AddOperation(&huma.Operation{
-		Method: http.MethodPost, Path: httpapi.Prefix + avatarPath, OperationID: "avatar_post", Tags: []string{"me"},
+		Method: http.MethodPost, Path: httpapi.Prefix + AvatarPath, OperationID: "avatar_post", Tags: []string{"me"},
 		Summary:     "Replaces the caller's avatar by a JPEG, PNG or WebP of at most MAX_IMAGE_BYTES",
 		Security:    []map[string][]string{{"bearer": {}}},
 		Extensions:  map[string]any{"x-auth": string(httpapi.SignedIn)},

@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -26,27 +26,11 @@ type Billing interface {
 	StopBilling(ctx context.Context, customerID objectid.ID) error
 }
 
-// PersonalData is what a module above keeps about users; of admins there may be
-// some as well, such as what they watched.
-type PersonalData interface {
-	// PersonalDataName names its part of GET /customers/me/data, such as
-	// "subscriptions".
-	PersonalDataName() string
-	// PersonalData returns all of it that concerns the customer, fit for JSON and
-	// without secrets. db is a transaction that sees one instant. Unless his address
-	// is verified, what guests bought under it is left out (open-shapes, section 3,
-	// Unverified accounts and guest checkout).
-	PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error)
-	// ErasePersonalDataTx removes it. Money records stay, without what tells who
-	// the user was.
-	ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, userID objectid.ID) error
-}
-
 // DeleteCustomer closes the customer's account at once and has the rest done by a
 // job: stop his billing at the gateways, then remove his personal data
 // (open-shapes, section 3, Event deletion; section 4, 27). by is who does it. Errors: 404
 // when there is no such customer; 409 for themselves while a change of their e-mail can be undone.
-func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
+func (s *Customers) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.DeleteCustomerTx(ctx, tx, id, by) })
 	if err != nil {
 		return fmt.Errorf("delete customer: %w", err)
@@ -56,7 +40,7 @@ func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error 
 
 // DeleteCustomerTx is DeleteCustomer in the caller's transaction. by is empty
 // where it is a job's doing.
-func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by objectid.ID) error {
+func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by objectid.ID) error {
 	u, err := s.q.UserLockCustomer(ctx, tx, id)
 	if postgres.IsNoRows(err) {
 		return identity.ErrNoCustomer()
@@ -90,7 +74,7 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 
 // canBeClosedByOwner is 409 while a link can give the account back to who had its address
 // before: whoever got into it would leave nothing to give back.
-func (s *Service) canBeClosedByOwner(ctx context.Context, db postgres.DB, id objectid.ID) error {
+func (s *Customers) canBeClosedByOwner(ctx context.Context, db postgres.DB, id objectid.ID) error {
 	until, undoable, err := s.changes.UndoableUntil(ctx, db, id)
 	if err != nil || !undoable {
 		return err
@@ -101,7 +85,7 @@ func (s *Service) canBeClosedByOwner(ctx context.Context, db postgres.DB, id obj
 
 // eraseCustomer finishes a deletion: billing first, personal data after. It may
 // run again at any point.
-func (s *Service) eraseCustomer(ctx context.Context, id objectid.ID) error {
+func (s *Customers) eraseCustomer(ctx context.Context, id objectid.ID) error {
 	deletion, err := s.q.DeletionGet(ctx, s.pool, id)
 	if postgres.IsNoRows(err) || (err == nil && deletion.ErasedAt != nil) {
 		return nil
@@ -122,7 +106,7 @@ func (s *Service) eraseCustomer(ctx context.Context, id objectid.ID) error {
 	return nil
 }
 
-func (s *Service) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+func (s *Customers) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	for _, p := range s.above.Personal {
 		if err := p.ErasePersonalDataTx(ctx, tx, id); err != nil {
 			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
@@ -142,7 +126,7 @@ func (s *Service) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID
 	return err
 }
 
-func (h handlers) deleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[codes.MessageBody], error) {
+func (h Handlers) DeleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[codes.MessageBody], error) {
 	id := httpapi.CallerOf(ctx).ID
 	if err := h.s.DeleteCustomer(ctx, id, id); err != nil {
 		return nil, err

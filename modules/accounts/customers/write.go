@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // beforeCustomerUpdate checks what admins change of customers. Disabling ends
 // the customer's tokens; a new e-mail ends the codes that were mailed to the old
 // one, and is unverified unless the admin says otherwise.
-func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	customers, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, identity.IDsOfRecords(records))
 	if err != nil {
 		return err

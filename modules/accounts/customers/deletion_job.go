@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -30,8 +30,11 @@ func (EraseCustomerArgs) InsertOpts() river.InsertOpts {
 
 type eraseWorker struct {
 	river.WorkerDefaults[EraseCustomerArgs]
-	s *Service
+	s *Customers
 }
+
+// NewEraseWorker makes the worker that finishes deletions.
+func NewEraseWorker(s *Customers) river.Worker[EraseCustomerArgs] { return &eraseWorker{s: s} }
 
 func (w *eraseWorker) Work(ctx context.Context, job *river.Job[EraseCustomerArgs]) error {
 	return w.s.eraseCustomer(ctx, job.Args.CustomerID)
@@ -63,14 +66,19 @@ type Purchases interface {
 
 type sweepDeletionsWorker struct {
 	river.WorkerDefaults[SweepDeletionsArgs]
-	s *Service
+	s *Customers
+}
+
+// NewSweepDeletionsWorker makes the worker that begins lost erasings anew.
+func NewSweepDeletionsWorker(s *Customers) river.Worker[SweepDeletionsArgs] {
+	return &sweepDeletionsWorker{s: s}
 }
 
 func (w *sweepDeletionsWorker) Work(ctx context.Context, _ *river.Job[SweepDeletionsArgs]) error {
 	return errors.Join(w.s.resumeDeletions(ctx), w.s.removeUnverified(ctx))
 }
 
-func (s *Service) resumeDeletions(ctx context.Context) error {
+func (s *Customers) resumeDeletions(ctx context.Context) error {
 	ids, err := s.q.DeletionListOpen(ctx, s.pool)
 	if err != nil {
 		return fmt.Errorf("list deletions: %w", err)

@@ -1,4 +1,4 @@
-package accounts
+package customers
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // deleteCustomersTx closes the accounts of the customers that exist, and returns
 // their ids; jobs do the rest, as for DELETE /customers/me. The trail tells who
 // was deleted by his id alone.
-func (s *Service) deleteCustomersTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
+func (s *Customers) deleteCustomersTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
 	customers, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,82 @@
+package customers
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/trail"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+	"marquee/platform/jobs"
+)
+
+// Deps are what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Files    *files.Service
+	Identity *identity.Store
+	Trail    *trail.Trail
+	Codes    *codes.Codes
+	Changes  *codes.EmailChanges
+	// UnverifiedTTL is after what time an account is removed that was to be verified at once.
+	// Default 30 days.
+	UnverifiedTTL time.Duration
+}
+
+// Above is what the modules above do for customers. Any part may be empty.
+type Above struct {
+	Billing   []Billing               // stopped before a customer is erased
+	Purchases []Purchases             // keep an unverified account from being removed
+	Personal  []identity.PersonalData // told to the customer, and erased with them
+}
+
+// Customers is the room.
+type Customers struct {
+	pool          *pgxpool.Pool
+	jobs          *jobs.Client
+	clock         clock.Clock
+	log           *slog.Logger
+	files         *files.Service
+	identity      *identity.Store
+	trail         *trail.Trail
+	codes         *codes.Codes
+	changes       *codes.EmailChanges
+	unverifiedTTL time.Duration
+	above         Above
+	collection    *collection.Resource
+	q             *accountsdb.Queries
+}
+
+// New makes the room.
+func New(d Deps) *Customers {
+	if d.UnverifiedTTL == 0 {
+		d.UnverifiedTTL = 30 * 24 * time.Hour
+	}
+	s := &Customers{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, identity: d.Identity, trail: d.Trail,
+		codes: d.Codes, changes: d.Changes, unverifiedTTL: d.UnverifiedTTL, q: accountsdb.New(),
+	}
+	s.collection = s.newCollection()
+	return s
+}
+
+// Connect tells the room of the modules above.
+func (s *Customers) Connect(above Above) { s.above = above }
+
+// Collection is /customers as admins see and change it.
+func (s *Customers) Collection() *collection.Resource { return s.collection }
+
+// Handlers answers the routes that are not those of the collection.
+type Handlers struct{ s *Customers }
+
+// Handlers returns what answers the routes.
+func (s *Customers) Handlers() Handlers { return Handlers{s} }
