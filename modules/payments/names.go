@@ -54,6 +54,9 @@ const (
 	UnappliedUnknown      = ledger.UnappliedUnknown
 	UnappliedUnrefundable = ledger.UnappliedUnrefundable
 
+	NoCustomer  = ledger.NoCustomer
+	ItsCustomer = ledger.ItsCustomer
+
 	NotAsIsTold = webhook.NotAsIsTold
 
 	MissedEnd       = reconcile.MissedEnd

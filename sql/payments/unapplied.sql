@@ -32,8 +32,10 @@ UPDATE payments.unapplied_payments SET
     automatic = automatic OR kind = 'unknown' AND state = 'open' AND @kind <> 'unknown' AND @automatic::boolean,
     taken_back = taken_back AND NOT (state = 'open' AND @kind <> 'unknown'),
     amount_cents = CASE WHEN taken_back AND state = 'open' AND @kind <> 'unknown' THEN sqlc.narg(amount_cents) ELSE coalesce(amount_cents, sqlc.narg(amount_cents)) END,
-    note = CASE WHEN taken_back AND state = 'open' AND @kind <> 'unknown' THEN sqlc.narg(note) ELSE coalesce(note, sqlc.narg(note)) END,
     customer_id = coalesce(customer_id, sqlc.narg(customer_id)),
+    note = CASE WHEN taken_back AND state = 'open' AND @kind <> 'unknown' THEN sqlc.narg(note)
+        WHEN customer_id IS NULL AND coalesce(customer_id, sqlc.narg(customer_id)) IS NOT NULL THEN coalesce(replace(note, @no_customer::text, @its_customer::text), sqlc.narg(note))
+        ELSE coalesce(note, sqlc.narg(note)) END,
     subscription_id = coalesce(subscription_id, sqlc.narg(subscription_id)), order_id = coalesce(order_id, sqlc.narg(order_id)),
     paid_at = coalesce(paid_at, sqlc.narg(paid_at)),
     reference = coalesce(reference, sqlc.narg(reference)), updated_at = @at
@@ -48,8 +50,8 @@ WHERE u.state = 'open' AND u.customer_id IS NULL AND u.gateway_customer_id IS NO
 ORDER BY u.created_at LIMIT @most;
 
 -- name: UnappliedFindCustomer :exec
--- UnappliedFindCustomer gives a case the customer who is known by now.
-UPDATE payments.unapplied_payments SET customer_id = @customer_id::text, updated_at = @at
+-- UnappliedFindCustomer gives a case the customer who is known by now, and has its note say so.
+UPDATE payments.unapplied_payments SET customer_id = @customer_id::text, note = replace(note, @no_customer::text, @its_customer::text), updated_at = @at
 WHERE id = @id AND state = 'open' AND customer_id IS NULL;
 
 -- name: UnappliedTell :many

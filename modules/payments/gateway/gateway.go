@@ -244,6 +244,8 @@ type Payment struct {
 	// Whose it is and what charged it, as ReadPayment alone tells.
 	CustomerGatewayID     string
 	SubscriptionGatewayID string // "" for a payment without a recurrence
+	// LocalCustomerID is the customer of ours that it names; gateway B alone tells it.
+	LocalCustomerID objectid.ID
 	// AuthorizationGatewayID is the automatic PIX that debited it; "" also where the
 	// gateway does not tell.
 	AuthorizationGatewayID string

@@ -127,7 +127,7 @@ func invoicePayment(raw []byte) (gateway.Payment, error) {
 		return gateway.Payment{}, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, answer.Odd("it is no invoice"))
 	}
 	p := *o.payment()
-	p.CustomerGatewayID, p.SubscriptionGatewayID = o.Customer.ID, o.subscription()
+	p.CustomerGatewayID, p.SubscriptionGatewayID, p.LocalCustomerID = o.Customer.ID, o.subscription(), o.named(metaCustomer)
 	return p, nil
 }
 
@@ -273,6 +273,7 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objec
 		if intent.Customer != nil {
 			p.CustomerGatewayID = intent.Customer.ID
 		}
+		p.LocalCustomerID = metadata(intent.Metadata).id(metaCustomer)
 		return p, nil
 	}
 	raw, err := read(ctx, g, func(ctx context.Context) ([]byte, error) {

@@ -196,13 +196,16 @@ func (i *invoiceObject) subscription() string {
 
 // reference is the local id in the subscription's metadata, as the invoice
 // remembers them.
-func (i *invoiceObject) reference() objectid.ID {
+func (i *invoiceObject) reference() objectid.ID { return i.named(metaSubscription) }
+
+// named is an id of ours that the subscription's metadata hold.
+func (i *invoiceObject) named(key string) objectid.ID {
 	all := []metadata{i.Parent.SubscriptionDetails.Metadata, i.SubscriptionDetails.Metadata}
 	for _, line := range i.Lines.Data {
 		all = append(all, line.Metadata)
 	}
 	for _, m := range all {
-		if id := m.id(metaSubscription); id != "" {
+		if id := m.id(key); id != "" {
 			return id
 		}
 	}

@@ -95,7 +95,7 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
 		Gateway: string(u.Gateway), Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
 		SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID), PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic,
-		Reference: Filled(u.Reference), At: now,
+		Reference: Filled(u.Reference), NoCustomer: NoCustomer, ItsCustomer: ItsCustomer, At: now,
 	})
 	if err != nil {
 		return false, fmt.Errorf("complete unapplied payment %s: %w", subject, err)

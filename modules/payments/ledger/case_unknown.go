@@ -14,6 +14,12 @@ import (
 	"marquee/platform/objectid"
 )
 
+// What a note says of the gateway's customer, whose id follows: nobody's here, or somebody's.
+const (
+	NoCustomer  = "neither is its customer"
+	ItsCustomer = "but its customer is known"
+)
+
 // ListUnknownTx puts an order whose outcome is not known for a day on the list of money
 // that people look at: nobody knows whether there is any. What was decided there about an
 // earlier order of the same row is open again.

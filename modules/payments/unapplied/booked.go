@@ -50,6 +50,9 @@ func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayme
 	if err != nil {
 		return gateway.LedgerPayment{}, fmt.Errorf("find the customer of %s: %w", id, err)
 	}
+	if owner == "" && u.CustomerID != nil { // gateway B tells whom of ours it took it of
+		owner = live.LocalCustomerID
+	}
 	if owner == "" && named != "" {
 		owner = named
 	}

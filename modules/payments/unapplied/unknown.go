@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -61,7 +62,9 @@ func (s *List) findCustomers(ctx context.Context) error {
 		if owner == "" {
 			continue
 		}
-		err = s.db.UnappliedFindCustomer(ctx, s.deps.Pool, paymentsdb.UnappliedFindCustomerParams{CustomerID: owner.String(), At: s.deps.Clock.Now(), ID: row.ID})
+		err = s.db.UnappliedFindCustomer(ctx, s.deps.Pool, paymentsdb.UnappliedFindCustomerParams{
+			CustomerID: owner.String(), NoCustomer: ledger.NoCustomer, ItsCustomer: ledger.ItsCustomer, At: s.deps.Clock.Now(), ID: row.ID,
+		})
 		if err != nil {
 			return fmt.Errorf("note whose money it is: %w", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -31,20 +32,28 @@ const (
 
 type strayRecurrence = subscriptionsdb.SubscriptionsStrayRecurrence
 
-// listNamedTx lists, for people, money that names an id of ours which is not known here,
-// of a customer whom nobody knows. What charged it is to end at the gateway.
+// listNamedTx lists, for people, money that names an id of ours which is not known here, of
+// a gateway's customer who is not known either; theirs it is whom it names, where they live.
+// What charged it is to end at the gateway.
 func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p gateway.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
-	note := "It names " + a.Reference.String() + ", which is not known here, as after a restore of an older database; neither is its customer, " + a.CustomerID + "."
+	customer, err := s.namedCustomer(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	note := "It names " + a.Reference.String() + ", which is not known here, as after a restore of an older database; " + payments.NoCustomer + ", " + a.CustomerID + "."
+	if customer != "" {
+		note = strings.Replace(note, payments.NoCustomer, payments.ItsCustomer, 1)
+	}
 	if p.SubscriptionGatewayID != "" {
 		note += " Recurrence " + p.SubscriptionGatewayID + " charged it."
 	}
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, Reference: a.Reference, PaidAt: p.SettledAt, Note: note,
-		GatewayCustomerID: a.CustomerID,
+		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, Reference: a.Reference, PaidAt: p.SettledAt,
+		Note: note, GatewayCustomerID: a.CustomerID,
 	})
 	if err != nil || p.SubscriptionGatewayID == "" {
 		return err
@@ -60,6 +69,19 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 		return fmt.Errorf("note stray recurrence: %w", err)
 	}
 	return nil
+}
+
+// namedCustomer is the customer of ours whom a payment of gateway B names; "" of one who is
+// not here, or deleted.
+func (s *Strays) namedCustomer(ctx context.Context, db postgres.DB, p gateway.Payment) (objectid.ID, error) {
+	if p.LocalCustomerID == "" {
+		return "", nil
+	}
+	found, err := s.accounts.CustomersByID(ctx, db, []objectid.ID{p.LocalCustomerID})
+	if err != nil {
+		return "", fmt.Errorf("find the customer of %s: %w", p.ID, err)
+	}
+	return found[p.LocalCustomerID].ID, nil
 }
 
 // ConfirmStrays says that the recurrences which name an id of ours, and were found and

@@ -239,19 +239,27 @@ func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (P
 }
 
 const unappliedFindCustomer = `-- name: UnappliedFindCustomer :exec
-UPDATE payments.unapplied_payments SET customer_id = $1::text, updated_at = $2
-WHERE id = $3 AND state = 'open' AND customer_id IS NULL
+UPDATE payments.unapplied_payments SET customer_id = $1::text, note = replace(note, $2::text, $3::text), updated_at = $4
+WHERE id = $5 AND state = 'open' AND customer_id IS NULL
 `
 
 type UnappliedFindCustomerParams struct {
-	CustomerID string
-	At         time.Time
-	ID         objectid.ID
+	CustomerID  string
+	NoCustomer  string
+	ItsCustomer string
+	At          time.Time
+	ID          objectid.ID
 }
 
-// UnappliedFindCustomer gives a case the customer who is known by now.
+// UnappliedFindCustomer gives a case the customer who is known by now, and has its note say so.
 func (q *Queries) UnappliedFindCustomer(ctx context.Context, db DBTX, arg UnappliedFindCustomerParams) error {
-	_, err := db.Exec(ctx, unappliedFindCustomer, arg.CustomerID, arg.At, arg.ID)
+	_, err := db.Exec(ctx, unappliedFindCustomer,
+		arg.CustomerID,
+		arg.NoCustomer,
+		arg.ItsCustomer,
+		arg.At,
+		arg.ID,
+	)
 	return err
 }
 
@@ -364,12 +372,14 @@ UPDATE payments.unapplied_payments SET
     automatic = automatic OR kind = 'unknown' AND state = 'open' AND $2 <> 'unknown' AND $3::boolean,
     taken_back = taken_back AND NOT (state = 'open' AND $2 <> 'unknown'),
     amount_cents = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $1 ELSE coalesce(amount_cents, $1) END,
-    note = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $4 ELSE coalesce(note, $4) END,
-    customer_id = coalesce(customer_id, $5),
-    subscription_id = coalesce(subscription_id, $6), order_id = coalesce(order_id, $7),
-    paid_at = coalesce(paid_at, $8),
-    reference = coalesce(reference, $9), updated_at = $10
-WHERE gateway = $11 AND subject = $12
+    customer_id = coalesce(customer_id, $4),
+    note = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $5
+        WHEN customer_id IS NULL AND coalesce(customer_id, $4) IS NOT NULL THEN coalesce(replace(note, $6::text, $7::text), $5)
+        ELSE coalesce(note, $5) END,
+    subscription_id = coalesce(subscription_id, $8), order_id = coalesce(order_id, $9),
+    paid_at = coalesce(paid_at, $10),
+    reference = coalesce(reference, $11), updated_at = $12
+WHERE gateway = $13 AND subject = $14
   AND (kind = 'unknown' AND $2 <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL)
 `
 
@@ -377,8 +387,10 @@ type UnappliedLearnParams struct {
 	AmountCents    *int64
 	Kind           string
 	Automatic      bool
-	Note           *string
 	CustomerID     *objectid.ID
+	Note           *string
+	NoCustomer     string
+	ItsCustomer    string
 	SubscriptionID *objectid.ID
 	OrderID        *objectid.ID
 	PaidAt         *time.Time
@@ -396,8 +408,10 @@ func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLear
 		arg.AmountCents,
 		arg.Kind,
 		arg.Automatic,
-		arg.Note,
 		arg.CustomerID,
+		arg.Note,
+		arg.NoCustomer,
+		arg.ItsCustomer,
 		arg.SubscriptionID,
 		arg.OrderID,
 		arg.PaidAt,
