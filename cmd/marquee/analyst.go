@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"marquee/cmd/internal/app"
+	"marquee/platform/fault"
 )
 
 type analystCommand struct {
@@ -44,5 +45,5 @@ func (c *analystCreateCommand) Run(ctx context.Context) error {
 	for _, statement := range a.Left {
 		fmt.Println(statement)
 	}
-	return fmt.Errorf("%d statements are left to an administrator", len(a.Left))
+	return fmt.Errorf("%s left to an administrator", fault.Count(len(a.Left), "statement"))
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"marquee/cmd/internal/app"
+	"marquee/platform/fault"
 )
 
 type configCommand struct {
@@ -20,7 +21,7 @@ func (configCheckCommand) Run() error {
 		return err
 	}
 	if n := e.Wrong(); n > 0 {
-		return fmt.Errorf("%d variables are wrong: serve and work do not start with them", n)
+		return fmt.Errorf("%s would keep serve and work from starting", fault.Count(n, "variable"))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 		err = printResults(os.Stdout, results)
 	}
 	if broken := len(invariants.Broken(results)); err == nil && broken > 0 {
-		err = fmt.Errorf("%d of %d invariants are broken: see docs/operations.md", broken, len(results))
+		err = fmt.Errorf("%d of %d invariants broken: see docs/operations.md", broken, len(results))
 	}
 	return err
 }

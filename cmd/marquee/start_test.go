@@ -39,7 +39,7 @@ func TestWhatServeAndWorkStartWith(t *testing.T) {
 		require.Contains(t, out, "GWB_SECRET_KEY is missing")
 		require.Contains(t, out, "DATABSE_URL is set and not read: is DATABASE_URL meant?")
 	}
-	require.Contains(t, refused("config", "check"), "9 variables are wrong")
+	require.Contains(t, refused("config", "check"), "9 variables would keep serve and work from starting")
 
 	o.env = append(o.env, "DATABASE_URL="+database, "ADDR="+o.addr, "METRICS_ADDR="+metrics, "PUBLIC_URL=http://"+o.addr, "TOKEN_KEYS=a:"+long, "FILE_KEY_FILE="+key,
 		"GWA_API_KEY=key", "GWA_WEBHOOK_TOKEN="+long, "GWB_SECRET_KEY=key", "GWB_WEBHOOK_SECRET="+long, "SMTP_URL=smtp://127.0.0.1:1", "DATABASE_MAX_CONNS=4")

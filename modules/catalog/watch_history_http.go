@@ -90,5 +90,9 @@ func (s *Service) deleteWatchHistory(ctx context.Context, in *watchQuery) (*http
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(watchDeleted{Message: fmt.Sprintf("%d entries deleted.", n), DeletedCount: n})
+	said := fmt.Sprintf("%d entries deleted.", n)
+	if n == 1 {
+		said = "1 entry deleted."
+	}
+	return httpapi.OK(watchDeleted{Message: said, DeletedCount: n})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/fault"
 	"marquee/platform/postgres"
 )
 
@@ -46,8 +47,8 @@ func (s *Service) tell(ctx context.Context, gateway string) error {
 				fmt.Fprintf(&lines, "%s %s, since %s: %s\n", r.Kind, i.Subject, i.Since().Format(time.RFC3339), i.Cause)
 			}
 		}
-		return s.deps.Operators.TellTx(ctx, tx, fmt.Sprintf("Gateway %s: %d orders not known for a day", gateway, len(found)), fmt.Sprintf(
-			"Gateway %s has told nothing that can be used about %d orders for a day. They are asked about hourly, after a week daily.\n\n%s\n"+
-				"See docs/operations.md, \"Orders whose outcome is not known\".\n", gateway, len(found), lines.String()))
+		return s.deps.Operators.TellTx(ctx, tx, fmt.Sprintf("Gateway %s: %s not known for a day", gateway, fault.Count(len(found), "order")), fmt.Sprintf(
+			"Gateway %s has told nothing that can be used about %s for a day. Each is asked about hourly, after a week daily.\n\n%s\n"+
+				"See docs/operations.md, \"Orders whose outcome is not known\".\n", gateway, fault.Count(len(found), "order"), lines.String()))
 	})
 }

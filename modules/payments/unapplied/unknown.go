@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -86,8 +87,8 @@ func (s *List) tellUnknownMoney(ctx context.Context) error {
 		if len(rows) > toldLines {
 			fmt.Fprintf(&lines, "and %d more\n", len(rows)-toldLines)
 		}
-		return s.deps.Operators.TellTx(ctx, tx, fmt.Sprintf("%d payments are of nobody who is known here", len(rows)), fmt.Sprintf(
-			"%d payments wait on the list of unapplied payments, and nobody here is known to have made them.\n\n%s\n"+
-				"Refund or keep each: GET /admin/finance/unapplied-payments. See docs/operations.md, \"Recurrences that nobody owns\".\n", len(rows), lines.String()))
+		return s.deps.Operators.TellTx(ctx, tx, fault.Count(len(rows), "payment")+" of nobody who is known here", fmt.Sprintf(
+			"On the list of unapplied payments: %s that nobody here is known to have made.\n\n%s\n"+
+				"Refund or keep each: GET /admin/finance/unapplied-payments. See docs/operations.md, \"Recurrences that nobody owns\".\n", fault.Count(len(rows), "payment"), lines.String()))
 	})
 }

@@ -42,7 +42,7 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 		case report.Amount <= 0:
 			return fault.InvalidAt("has nothing left to be of: what was paid was given back, or taken by a chargeback", "body", "amount")
 		case amount != nil && money.Cents(*amount) > report.Amount:
-			return fault.InvalidAt(fmt.Sprintf("has to be at most what is left of what was paid, %d cents", report.Amount), "body", "amount")
+			return fault.InvalidAt("has to be at most what is left of what was paid, "+fault.Count(int(report.Amount), "cent"), "body", "amount")
 		case amount != nil:
 			report.Amount = money.Cents(*amount)
 		}

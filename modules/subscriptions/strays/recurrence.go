@@ -14,6 +14,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/webhooks"
+	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -222,10 +223,10 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 			return nil
 		}
 		s.log.ErrorContext(ctx, "recurrences charge that name ids which are not known here: nothing is ended by itself", slog.Int("recurrences", told))
-		return s.operators.TellTx(ctx, tx, fmt.Sprintf("%d recurrences charge that nobody here owns", told), fmt.Sprintf(
-			"%d recurrences charge customers at the gateways and name ids of ours that this database does not know, most likely since it is an older one that was restored.\n"+
+		return s.operators.TellTx(ctx, tx, fault.Count(told, "recurrence")+" that nobody here owns", fmt.Sprintf(
+			"Found charging customers at the gateways: %s, naming ids of ours that this database does not know, most likely since it is an older one that was restored.\n"+
 				"They go on charging; none is ended by itself.\n\n%s\nList them by `marquee reconcile --since`; what was listed before is ended by `--apply`. See docs/operations.md, \"Recurrences that nobody owns\".\n",
-			told, lines.String()))
+			fault.Count(told, "recurrence"), lines.String()))
 	})
 }
 
