@@ -97,6 +97,17 @@ func BePatient(ctx context.Context) {
 	}
 }
 
+// Detach gives work that outlives a request, or that is done for several, a context
+// without the request's end and patience.
+func Detach(ctx context.Context) context.Context {
+	ctx = context.WithoutCancel(ctx)
+	if w, ok := ctx.Value(waitingKey{}).(waiting); ok {
+		w.patient = new(atomic.Bool)
+		return context.WithValue(ctx, waitingKey{}, w)
+	}
+	return ctx
+}
+
 // bounded reports whether locks are not waited for without end.
 func (w waiting) bounded() bool { return w.class > Job && !w.patient.Load() }
 
@@ -111,11 +122,17 @@ type gate struct {
 	urgent chan struct{} // holds one a connection of Urgent
 	slow   chan struct{} // holds one a connection of Job, Ask and Urgent
 	brief  chan struct{} // holds one a connection of Brief, which may stand behind a lock as well
-	share  int           // connections of one share
+	share  int           // connections of one share of Job and Ask
+	apart  int           // connections of one share of Urgent: less than all of them
 
 	mu     sync.Mutex
-	shares map[string]chan struct{}
+	shares map[shareKey]chan struct{}
 	held   map[*pgx.Conn]*pass
+}
+
+type shareKey struct {
+	urgent bool
+	name   string
 }
 
 // pass is what a connection's holder has taken, to be put back with it.
@@ -136,15 +153,16 @@ func newGate(g Gate, conns int) *gate {
 	share := min(open, max(2, open-max(1, open/4)))
 	if g.Reserve {
 		// What stands behind one lock may be a route, events being applied and stored, tokens
-		// and a job: together they leave one to others.
+		// and a job: together they leave one to others. Of what is kept, events being applied
+		// leave one to tokens, and tokens one to them.
 		open -= max(2, conns/5)
-		urgent, brief = max(1, (conns-2)*2/5), max(1, conns/10)
+		urgent, brief = max(2, (conns-2)*2/5), max(1, conns/10)
 		share = max(1, min(open-2, conns-2-urgent-brief))
 	}
 	return &gate{
 		Gate: g, asked: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent), slow: make(chan struct{}, max(conns-1, 1)),
 		brief: make(chan struct{}, brief),
-		share: share, shares: map[string]chan struct{}{}, held: map[*pgx.Conn]*pass{},
+		share: share, apart: max(urgent-1, 1), shares: map[shareKey]chan struct{}{}, held: map[*pgx.Conn]*pass{},
 	}
 }
 
@@ -152,22 +170,22 @@ func newGate(g Gate, conns int) *gate {
 func (g *gate) stages(w waiting) []chan struct{} {
 	switch w.class {
 	case Job, Ask:
-		return []chan struct{}{g.shareOf(w.share), g.asked, g.slow}
+		return []chan struct{}{g.shareOf(shareKey{name: w.share}, g.share), g.asked, g.slow}
 	case Urgent:
-		return []chan struct{}{g.urgent, g.slow}
+		return []chan struct{}{g.shareOf(shareKey{urgent: true, name: w.share}, g.apart), g.urgent, g.slow}
 	case Brief:
 		return []chan struct{}{g.brief}
 	}
 	return nil
 }
 
-func (g *gate) shareOf(name string) chan struct{} {
+func (g *gate) shareOf(key shareKey, size int) chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c, ok := g.shares[name]
+	c, ok := g.shares[key]
 	if !ok {
-		c = make(chan struct{}, g.share)
-		g.shares[name] = c
+		c = make(chan struct{}, size)
+		g.shares[key] = c
 	}
 	return c
 }

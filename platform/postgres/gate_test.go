@@ -62,13 +62,16 @@ func TestReserveAndSharesOfAPool(t *testing.T) {
 		require.Equal(t, 1, one, "a route leaves some to the others")
 		job, releaseJob := take(t, pool, postgres.Ask, "jobs")
 		require.Equal(t, 1, job)
-		urgent, releaseUrgent := take(t, pool, postgres.Urgent, "")
-		require.Equal(t, 1, urgent)
+		events, releaseEvents := take(t, pool, postgres.Urgent, "events")
+		require.Equal(t, 1, events, "they leave one to tokens")
+		tokens, releaseTokens := take(t, pool, postgres.Urgent, "tokens")
+		require.Equal(t, 1, tokens)
+		releaseTokens()
 		other, releaseOther := take(t, pool, postgres.Ask, "another")
 		require.Equal(t, 1, other, "all of these may stand behind one lock")
 		brief, releaseBrief := take(t, pool, postgres.Brief, "")
 		require.Equal(t, 1, brief)
-		for _, release := range []func(){releaseOne, releaseJob, releaseOther, releaseUrgent, releaseBrief} {
+		for _, release := range []func(){releaseOne, releaseJob, releaseOther, releaseEvents, releaseBrief} {
 			release()
 		}
 	}

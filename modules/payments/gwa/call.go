@@ -32,6 +32,12 @@ type request struct {
 	take    func(raw []byte) error // judges and keeps the body of a 2xx answer
 }
 
+// binds reports whether the call may move money or what will be charged: a new payer
+// does not, and is found again where nobody has written it down.
+func (r *request) binds() bool {
+	return r.method != http.MethodGet && (r.method != http.MethodPost || r.path != "/customers")
+}
+
 // problem is an answer other than 2xx. Own tells that it has the gateway's own
 // form of an error: without it, it may be a proxy's.
 type problem struct {
@@ -94,7 +100,7 @@ func (g *Gateway) call(ctx context.Context, r request) error {
 		g.limits.failed(endpoint)
 		return err
 	}
-	if r.method != http.MethodGet {
+	if r.binds() {
 		postgres.BePatient(ctx) // what comes of it has to be written down
 	}
 	res, err := g.http.Do(req)

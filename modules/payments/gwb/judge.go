@@ -34,7 +34,7 @@ var kinds = map[string]string{
 
 // RoundTrip is http.RoundTripper. The error of an odd answer is answer.ErrOdd.
 func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet {
+	if binds(r) {
 		postgres.BePatient(r.Context()) // what comes of it has to be written down
 	}
 	res, err := j.next.RoundTrip(r)
@@ -94,6 +94,16 @@ func judgeList(raw []byte) error {
 		}
 	}
 	return nil
+}
+
+// binds reports whether the call may move money or what will be charged: a new payer,
+// product or price does not, and is found again where nobody has written it down.
+func binds(r *http.Request) bool {
+	if r.Method == http.MethodGet {
+		return false
+	}
+	made, _ := wanted(r)
+	return made.ID != "" || !slices.Contains([]string{"customer", "product", "price"}, made.Object)
 }
 
 // wanted is what the path of a call asks for: /v1/{kind}, /v1/{kind}/{id} or

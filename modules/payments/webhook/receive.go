@@ -104,7 +104,7 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 // applyAtOnce applies an event while its gateway waits. After an error nothing of it
 // stands, or, when it was the commit that failed, all of it.
 func (s *Webhooks) applyAtOnce(ctx context.Context, d delivery) (result gateway.Result, err error) {
-	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Urgent, ""), applyTime)
+	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Urgent, "events being applied"), applyTime)
 	defer cancel()
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		result, err = s.receiveTx(ctx, tx, d)

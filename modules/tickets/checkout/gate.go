@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // gate gathers purchases of one event that come while an earlier transaction of
@@ -48,7 +49,7 @@ func (g *gate) enter(ctx context.Context, w wish) reservation {
 	g.busy[id] = true
 	g.mu.Unlock()
 	if lead {
-		go g.lead(context.WithoutCancel(ctx), id)
+		go g.lead(postgres.Detach(ctx), id)
 	}
 	return <-v.done
 }

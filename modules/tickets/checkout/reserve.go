@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,14 +56,15 @@ func (s *Checkout) reserve(ctx context.Context, w wish) (orders.Order, []objecti
 
 // reserveMany reserves for purchases of one event in the order of arrival, in one
 // transaction, and tells each how it went. When the transaction fails, each is
-// tried alone, so that nobody pays for another's fault.
+// tried alone, so that nobody pays for another's fault; but not when the database has no
+// room or a lock is held, which each would only wait for again.
 func (s *Checkout) reserveMany(ctx context.Context, wishes []wish) []reservation {
 	results, err := s.reserveTogether(ctx, wishes)
 	if err == nil {
 		return results
 	}
-	if len(wishes) == 1 {
-		return []reservation{{err: reserveFault(err)}}
+	if len(wishes) == 1 || postgres.IsBusy(err) {
+		return slices.Repeat([]reservation{{err: reserveFault(err)}}, len(wishes))
 	}
 	all := make([]reservation, 0, len(wishes))
 	for i := range wishes {

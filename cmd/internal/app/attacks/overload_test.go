@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
+	"marquee/modules/accounts/accountstest"
 	"marquee/testutil/apitest"
 )
 
@@ -80,6 +81,60 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 				p.nobody.Get("/plans").Expect(http.StatusOK)
 			}
 			all.Wait()
+		})
+	}
+}
+
+// Events that wait for a table that somebody holds take what is kept for tokens: they
+// leave one connection to who signs in, and are stored meanwhile.
+func TestEventsBehindALockKeepPeopleFromSigningIn(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled, func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
+	p.customer(named("ana"))
+	p.hold("subscriptions.subscriptions")
+	var all sync.WaitGroup
+	waiting := make(chan struct{}, 20)
+	for i := range cap(waiting) {
+		all.Go(func() {
+			waiting <- struct{}{}
+			webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, paid("_lock"+strconv.Itoa(i))).Expect(http.StatusOK)
+		})
+	}
+	for range cap(waiting) {
+		<-waiting
+	}
+	for range 5 {
+		p.signIn(p.nobody, "ana", accountstest.Password).Expect(http.StatusOK)
+	}
+	all.Wait()
+}
+
+// Guests who buy wait for a table that somebody holds no longer than anybody else, also
+// after the gateway has been told who they are: nobody has paid yet.
+func TestPurchasesBehindALock(t *testing.T) {
+	t.Parallel()
+	for _, table := range strings.Fields("tickets.orders tickets.customers payments.intents") {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			b := selling(t, nil, unthrottled, func(c *app.Config) {
+				c.MaxConns, c.DatabaseWait, c.LockWait = 5, 500*time.Millisecond, 500*time.Millisecond
+			})
+			release := b.hold(table)
+			var all sync.WaitGroup
+			for n := range 8 { // of one event: they do not wait one after the other either
+				all.Go(func() {
+					within(t, 5*time.Second, "a purchase", func() {
+						a := b.guest(fmt.Sprintf("203.0.113.%d", n), 1).Expect(http.StatusServiceUnavailable)
+						require.Equal(t, "SERVICE_BUSY", a.Code())
+						require.NotEmpty(t, a.Header.Get("Retry-After"))
+					})
+				})
+			}
+			all.Wait()
+			release()
+			require.Zero(t, b.held())
+			require.NotContains(t, b.log.String(), `"ERROR"`)
+			b.guest("203.0.113.9", 1).Expect(http.StatusOK)
 		})
 	}
 }
