@@ -244,6 +244,32 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Contains(t, row["note"], "shows it paid by now")
 	require.Equal(t, "open", b.listed(t, "pay_invented")["state"])
 
+	// Shown by now, and nothing was given for it: its note does not say any more that it is not shown.
+	b.newcomer(t)
+	pix = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	code = column[string](t, b, pix, "pix_payment_id")
+	b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	b.reconcile(t, false)
+	require.Contains(t, b.listed(t, code)["note"], "does not show it")
+	counts := func(c bool) {
+		t.Helper()
+		_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET counted = $2 WHERE gateway_payment_id = $1", code, c)
+		require.NoError(t, err)
+	}
+	counts(false)
+	_, err = b.gateways.Sandbox.GWA.Pay(code)
+	require.NoError(t, err)
+	for range 2 {
+		b.reconcile(t, false)
+		row = b.listed(t, code)
+		require.Equal(t, "open", row["state"])
+		require.Contains(t, row["note"], "shows it so by now, and nothing was given for it")
+		require.NotContains(t, row["note"], "does not show")
+	}
+	counts(true)
+	b.reconcile(t, false)
+	require.Equal(t, "kept", b.listed(t, code)["state"])
+
 	b.newcomer(t)
 	pix = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	code = column[string](t, b, pix, "pix_payment_id")

@@ -18,6 +18,10 @@ import (
 // shownNote is what is told of money that an event alone had told, once its gateway shows it.
 const shownNote = "The gateway shows it paid by now: what it pays for was given, and stands."
 
+// unusedNote is what people are told of money that its gateway shows by now, and that pays
+// for nothing here.
+const unusedNote = "An event alone had told that it was paid. The gateway shows it so by now, and nothing was given for it: refund it, or extend a subscription by it."
+
 // farAhead is later than any try.
 const farAhead = 100 * 365 * 24 * time.Hour
 
@@ -60,9 +64,24 @@ func (s *List) decideTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPay
 			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: ledger.UnappliedKept, Source: ledger.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true})
 			return err
 		}
+		if shown {
+			if err := s.noteUnusedTx(ctx, tx, u); err != nil {
+				return err
+			}
+		}
 		wait := min(unappliedWait<<min(u.Tries, 12), unappliedWaitMax) //nolint:gosec // tries are few
 		next := s.deps.Clock.Now().Add(wait)
 		return s.db.UnappliedPostpone(ctx, tx, paymentsdb.UnappliedPostponeParams{ID: u.ID, NextTryAt: &next})
+	})
+}
+
+// noteUnusedTx has the note of an open case say that the gateway shows it, and leaves it to people.
+func (s *List) noteUnusedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment) error {
+	if ledger.Value(u.Note) == unusedNote {
+		return nil
+	}
+	return s.cases.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_shown", func() error {
+		return s.db.UnappliedGiveUp(ctx, tx, paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: new(unusedNote), At: s.deps.Clock.Now()})
 	})
 }
 
