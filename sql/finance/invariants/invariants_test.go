@@ -252,6 +252,9 @@ var plants = map[string][]string{
 		`UPDATE tickets.orders SET state = 'refunded'`,
 		`UPDATE tickets.tickets SET status = 'expired'; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'`,
 	},
+	"returned_parts_listed": {
+		refund("gwb", "pi_2", "order", "ORDER", 1000, "done") + `; UPDATE payments.refunds SET source = 'gateway', updated_at = '2026-11-20 11:44'`,
+	},
 	"orders_match_tickets": {
 		`UPDATE tickets.orders SET quantity = 1, total_cents = 1000`,
 		`UPDATE tickets.tickets SET status = 'pending'`,
