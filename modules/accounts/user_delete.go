@@ -24,7 +24,7 @@ func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.
 		return nil, err
 	}
 	caller := httpapi.CallerOf(ctx)
-	if err := s.keepWithinReachTx(ctx, tx, caller, users); err != nil {
+	if err := s.identity.KeepWithinReach(ctx, tx, caller, users); err != nil {
 		return nil, err
 	}
 	var there []objectid.ID

@@ -86,7 +86,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		return err
 	}
 	caller := httpapi.CallerOf(ctx)
-	if err := s.keepWithinReachTx(ctx, tx, caller, users); err != nil {
+	if err := s.identity.KeepWithinReach(ctx, tx, caller, users); err != nil {
 		return err
 	}
 	var moved []objectid.ID
@@ -182,33 +182,6 @@ func checkAdminChange(rec *collection.Record, u accountsdb.User, caller httpapi.
 		case password:
 			return rec.Invalid("password", "is changed at POST /auth/change-password when it is your own")
 		}
-	}
-	return nil
-}
-
-// keepWithinReachTx refuses to touch root users, and others with a right that the
-// caller lacks: 403. Who could set the password of such a user, or have a code
-// mailed for the account, would gain the right; who could disable or delete them
-// would take it from whoever is to have it.
-func (s *Service) keepWithinReachTx(ctx context.Context, tx pgx.Tx, caller httpapi.Caller, users map[objectid.ID]accountsdb.User) error {
-	if caller.Root {
-		return nil
-	}
-	var others []string
-	for id, u := range users {
-		if u.IsRoot {
-			return fault.Denied("Only a root user may change or delete a root user.")
-		}
-		if id != caller.ID {
-			others = append(others, id.String())
-		}
-	}
-	beyond, err := s.q.UserListBeyond(ctx, tx, accountsdb.UserListBeyondParams{Ids: others, Rights: append([]string{}, caller.Handlers...)})
-	if err != nil {
-		return fmt.Errorf("compare rights: %w", err)
-	}
-	if len(beyond) > 0 {
-		return fault.Denied("Only a root user, or an admin who has all rights of this user, may change or delete them.")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
 )
 
 // downloadHandler is the permission that opens board attachments
@@ -18,6 +19,15 @@ func (s *Service) allow(ctx context.Context, f File, c httpapi.Caller) error {
 	}
 	if guarded, ok := s.records[f.Kind].(Guarded); ok {
 		return guarded.MayOpenFile(ctx, c, Ref{FileID: f.ID, RecordID: f.RecordID, Purpose: f.Purpose, ContentType: f.ContentType})
+	}
+	return nil
+}
+
+// allowChange decides whether an admin may store and delete files of a record, before
+// a byte of an upload is read.
+func (s *Service) allowChange(ctx context.Context, kind string, recordID objectid.ID, c httpapi.Caller) error {
+	if owned, ok := s.records[kind].(Owned); ok {
+		return owned.MayChangeFiles(ctx, c, recordID)
 	}
 	return nil
 }

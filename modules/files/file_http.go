@@ -167,6 +167,9 @@ func (h handlers) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := h.s.allowChange(r.Context(), place.Kind, recordID, caller); err != nil {
+		return err
+	}
 	place.CreatedBy = caller.ID
 	f, err := h.s.take(r.WithContext(httpapi.WithCaller(r.Context(), caller)), place)
 	if err != nil {
@@ -239,6 +242,9 @@ func (h handlers) remove(w http.ResponseWriter, r *http.Request) error {
 	}
 	if f.RecordID != recordID || f.Purpose == Avatar || f.Purpose == Attachment {
 		return errNoFile()
+	}
+	if err := h.s.allowChange(ctx, f.Kind, recordID, caller); err != nil {
+		return err
 	}
 	err = postgres.InTx(ctx, h.s.pool, func(tx pgx.Tx) error {
 		if err := h.s.DeleteTx(ctx, tx, f.Kind, recordID, fileID); err != nil {

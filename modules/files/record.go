@@ -31,6 +31,13 @@ type Guarded interface {
 	MayOpenFile(ctx context.Context, c httpapi.Caller, file Ref) error
 }
 
+// Owned is a kind of records of which not every admin may store and delete files.
+type Owned interface {
+	// MayChangeFiles says whether an admin may store and delete files of the record;
+	// the error is the answer.
+	MayChangeFiles(ctx context.Context, c httpapi.Caller, recordID objectid.ID) error
+}
+
 // Ref names a stored file and its record.
 type Ref struct {
 	FileID      objectid.ID

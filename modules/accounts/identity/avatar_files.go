@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -36,6 +37,18 @@ func (u userFiles) FilePlace(ctx context.Context, id objectid.ID) (files.Place, 
 		place.ReaderID = user.ID
 	}
 	return place, true, nil
+}
+
+// MayChangeFiles asks for the same rights as changing the user: 403.
+func (u userFiles) MayChangeFiles(ctx context.Context, c httpapi.Caller, id objectid.ID) error {
+	user, err := u.s.q.UserGet(ctx, u.s.pool, id)
+	if postgres.IsNoRows(err) {
+		return nil // what is left of somebody deleted is nobody's
+	}
+	if err != nil {
+		return fmt.Errorf("read user: %w", err)
+	}
+	return u.s.KeepWithinReach(ctx, u.s.pool, c, map[objectid.ID]accountsdb.User{id: user})
 }
 
 // AbandonedFiles are those of users who are gone, and avatars that are no longer

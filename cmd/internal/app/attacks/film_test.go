@@ -18,6 +18,12 @@ import (
 // upload keeps bytes with a record, as an admin does.
 func (p *platform) upload(admin *apitest.Client, record objectid.ID, name string, data []byte) string {
 	p.t.Helper()
+	return p.uploading(admin, record.String(), name, data).Expect(200).Map()["file_id"].(string)
+}
+
+// uploading sends bytes for a record.
+func (p *platform) uploading(admin *apitest.Client, record, name string, data []byte) *apitest.Answer {
+	p.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("file", name)
@@ -25,8 +31,7 @@ func (p *platform) upload(admin *apitest.Client, record objectid.ID, name string
 	_, err = part.Write(data)
 	require.NoError(p.t, err)
 	require.NoError(p.t, form.Close())
-	a := admin.Send(http.MethodPost, "/upload-file/archive-records/"+record.String(), form.FormDataContentType(), body.Bytes())
-	return a.Expect(200).Map()["file_id"].(string)
+	return admin.Send(http.MethodPost, "/upload-file/archive-records/"+record, form.FormDataContentType(), body.Bytes())
 }
 
 // opening is every way to a file: with the header, with the access token in the

@@ -1,12 +1,16 @@
 package attacks
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 )
 
 func asRoot(n *accounts.NewUser) { n.Root = true }
@@ -80,4 +84,68 @@ func TestColleagueWithMoreRights(t *testing.T) {
 	}
 	plain.Delete("/users?_id="+colleague.ID.String(), nil).Expect(403)
 	p.signIn(p.nobody, colleague.Username, "correct horse battery").Expect(200)
+}
+
+// Where the account itself is closed, the attacker goes for what stands with it: the
+// colleague's files, and every route of admins that takes an id.
+func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	chief, root := p.admin(asRoot)
+	colleague, equal := p.admin()
+	attacker, plain := p.admin()
+	root.Put("/users", []object{{"_id": attacker.ID, "type_user": []string{}}}).Expect(200)
+	customer, _ := p.customer()
+	const refused = "Only a root user, or an admin who has all rights of this user, may change or delete them."
+	for user, sentence := range map[string]string{
+		chief.ID.String(): "Only a root user may change or delete a root user.", colleague.ID.String(): refused,
+	} {
+		file := p.upload(root, objectid.ID(user), "contract.pdf", []byte("%PDF- mine"))
+		for what, a := range map[string]*apitest.Answer{
+			"delete": plain.Delete("/upload-file/archive-records/"+user+"/"+file, nil), "add": p.uploading(plain, user, "planted.pdf", []byte("%PDF- theirs")),
+			"add without a body": plain.Post("/upload-file/archive-records/"+user, nil),
+		} {
+			require.Equal(t, http.StatusForbidden, a.Status, "%s: %s", what, a.Body)
+			require.Equal(t, "FORBIDDEN", a.Code(), what)
+			require.Equal(t, sentence, a.Detail(), what)
+		}
+		plain.Get("/archive-records/" + file).Expect(200) // reading is every admin's
+	}
+
+	// Every route of admins, with the colleague or their file in each place for an id.
+	file := p.upload(root, colleague.ID, "badge.png", []byte("a badge"))
+	const owned = `SELECT md5(concat(
+		(SELECT jsonb_agg(to_jsonb(u) ORDER BY id) FROM accounts.users u WHERE id <> $1), (SELECT jsonb_agg(to_jsonb(f) ORDER BY id) FROM files.files f),
+		(SELECT jsonb_agg(to_jsonb(p) ORDER BY id) FROM accounts.users_type p), (SELECT jsonb_agg(to_jsonb(a) ORDER BY token_hash) FROM files.archive_tokens a WHERE user_id <> $1)))`
+	hash := func() (h string) {
+		require.NoError(t, p.db.QueryRow(t.Context(), owned, attacker.ID).Scan(&h))
+		return h
+	}
+	before := hash()
+	for _, r := range p.api.Routes() {
+		if r.Method == http.MethodGet || r.Auth == httpapi.Public || !strings.HasPrefix(r.Path, httpapi.Prefix) {
+			continue
+		}
+		path := r.Path
+		for strings.Contains(path, "{") {
+			from, to := strings.Index(path, "{"), strings.Index(path, "}")
+			id := colleague.ID.String()
+			if path[from:to+1] == "{file_id}" {
+				id = file
+			}
+			path = path[:from] + id + path[to+1:]
+		}
+		id := colleague.ID.String()
+		for _, body := range []any{nil, []object{{"_id": id, "name": "Nobody", "full_name": "No Body", "enable": false}}, object{"_id": id, "avatar_id": file}} {
+			plain.Do(r.Method, path+"?_id="+id+"&user_id="+id, body)
+			require.Equal(t, before, hash(), "%s %s with %v", r.Method, path, body)
+		}
+	}
+
+	// Who has all rights of the user may; so may everybody with customers' and their own.
+	for client, user := range map[*apitest.Client]string{equal: attacker.ID.String(), root: chief.ID.String(), plain: customer.ID.String()} {
+		client.Delete("/upload-file/archive-records/"+user+"/"+p.uploading(client, user, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
+	}
+	own := attacker.ID.String()
+	plain.Delete("/upload-file/archive-records/"+own+"/"+p.uploading(plain, own, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
 }
