@@ -45,7 +45,7 @@ func TestRedeemRefusals(t *testing.T) {
 		status int
 		detail string
 	}{
-		"INACT2": {400, "Promo code not found or inactive."},
+		"INACT2": {404, "Promo code not found."},
 		"EXPIR2": {400, "This promo code has expired."},
 		"FUTUR2": {400, "This promo code is available only from "},
 		"ENDED2": {400, "The event of this promo code has already ended."},

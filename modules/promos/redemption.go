@@ -36,8 +36,8 @@ type redemption struct {
 }
 
 // redeem redeems a code for a customer, with what its bundle holds, and returns
-// how many tickets that made. Errors: 404 for an unknown code; 400 when it is
-// inactive, outside of its window, or its event over; 409 when he has redeemed it
+// how many tickets that made. Errors: 404 for an unknown or inactive code; 400 when
+// it is outside of its window, or its event over; 409 when he has redeemed it
 // or the event is sold out.
 func (s *Service) redeem(ctx context.Context, customerID objectid.ID, text string) (c code, made int, at time.Time, err error) {
 	at = s.clock.Now()
