@@ -108,6 +108,9 @@ func TimePtr(t *time.Time) *Time {
 
 // ParseTime reads an instant of a request, cut to the millisecond.
 func ParseTime(s string) (time.Time, error) {
+	if !offsetInDay(s) {
+		return time.Time{}, ErrTime
+	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", time.DateOnly} {
 		at, err := time.Parse(layout, s)
 		if at = at.UTC(); err == nil && at.Year() >= 1 && at.Year() <= 9999 { // in UTC, as it is stored and shown
@@ -115,6 +118,16 @@ func ParseTime(s string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, ErrTime
+}
+
+// offsetInDay is false for a text whose offset is beyond 23:59, where those of RFC 3339
+// end; time.Parse takes 24:60 too.
+func offsetInDay(s string) bool {
+	at := len(s) - len("+00:00")
+	if at < len(time.DateOnly) || s[at] != '+' && s[at] != '-' {
+		return true
+	}
+	return s[at+1:at+3] <= "23" && s[at+4:] <= "59"
 }
 
 // Opt is a field of a partial update: absent, null, or a value.

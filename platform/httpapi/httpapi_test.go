@@ -293,7 +293,8 @@ func TestTimeForms(t *testing.T) {
 		require.NoError(t, err, in)
 		require.Equal(t, want, httpapi.Time(at).String())
 	}
-	for _, bad := range []string{"", "now", "2026-02-30", "20/11/2026", "1732122192", "infinity", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"} {
+	for _, bad := range []string{"", "now", "2026-02-30", "20/11/2026", "1732122192", "infinity", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00",
+		"2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00-23:60"} {
 		_, err := httpapi.ParseTime(bad)
 		require.ErrorIs(t, err, httpapi.ErrTime, bad)
 	}

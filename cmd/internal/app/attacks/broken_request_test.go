@@ -54,12 +54,14 @@ func TestBrokenBodiesAreOurErrors(t *testing.T) {
 	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
 }
 
-// Dates at the end of what can be written are beyond what can be kept once they are in UTC.
+// Dates at the end of what can be written are beyond what can be kept once they are in UTC;
+// an offset of a day is none.
 func TestDatesBeyondTheLastYear(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
 	_, admin := p.admin()
-	for _, date := range []string{"9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "10000-01-01T00:00:00Z", "9999-12-31T23:59:60Z", "2026-02-30T00:00:00Z"} {
+	for _, date := range []string{"9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "10000-01-01T00:00:00Z", "9999-12-31T23:59:60Z", "2026-02-30T00:00:00Z",
+		"2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00-24:59", "2027-01-01T00:00:00+14:60"} {
 		for what, sent := range map[string]struct {
 			path  string
 			body  object
@@ -74,11 +76,15 @@ func TestDatesBeyondTheLastYear(t *testing.T) {
 			require.Equal(t, http.StatusUnprocessableEntity, a.Status, "%s until %s: %s", what, date, a.Body)
 			require.Contains(t, string(a.Body), sent.field, "%s until %s", what, date)
 		}
+		a := admin.Put("/subscriptions", []object{{"_id": "66f0a1b2c3d4e5f607182a01", "expires_at": date}})
+		require.Equal(t, http.StatusUnprocessableEntity, a.Status, "a subscription until %s: %s", date, a.Body)
+		require.Contains(t, string(a.Body), "expires_at")
 		for _, filter := range []string{`{"register_date":{"$gte":%q}}`, `{"register_date":%q}`} {
 			a := admin.Get("/customers?query=" + escaped(fmt.Sprintf(filter, date)))
 			require.Less(t, a.Status, 500, "%s: %s", date, a.Body)
 		}
 	}
+	admin.Post("/events", []object{{"title": "As far as offsets go", "event_date": "2027-01-01T00:00:00+23:59"}}).Expect(http.StatusOK)
 	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
 }
 
