@@ -126,17 +126,33 @@ func (f *Field) text(s string) (any, string) {
 	return s, f.Rule.text(s)
 }
 
-// wholeNumber reads 90, 90.0 and 9e1 alike.
+// wholeNumber reads 90, 90.0 and 9e1 alike, by their text: a float64 would take
+// 1.00000000000000000001 for 1.
 func wholeNumber(raw json.RawMessage) (int64, bool) {
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n, true
+	mantissa, exponent, scaled := strings.Cut(strings.ToLower(string(raw)), "e")
+	zeros := 0 // to append; fewer than none are decimals
+	if scaled {
+		n, err := strconv.Atoi(exponent)
+		if err != nil {
+			return 0, false
+		}
+		zeros = n
 	}
-	x, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimRight(whole+fraction, "0")
+	if digits == "" || digits == "-" {
+		return 0, true
+	}
+	zeros += len(whole) - len(digits)
+	if zeros < 0 || zeros > maxZeros {
 		return 0, false
 	}
-	return int64(x), true
+	n, err := strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
+	return n, err == nil
 }
+
+// maxZeros is how many may stand at the end of an int64.
+const maxZeros = 18
 
 func (r Rule) bounds(n int64, show func(int64, int) string) string {
 	switch {

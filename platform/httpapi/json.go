@@ -219,13 +219,20 @@ func scanJSON(data []byte, clients bool) (msg string, loc []any) {
 				continue
 			}
 		case json.Number:
-			if _, err := t.Float64(); clients && err != nil {
+			if n, err := t.Float64(); clients && (err != nil || n == 0 && !isZero(t.String())) {
 				in.value(false)
 				return outOfRange, placeOf(open)
 			}
 		}
 		in.value(false)
 	}
+}
+
+// isZero reports whether a number is written as zero; 1e-400 is not, though no float64
+// is nearer to it.
+func isZero(number string) bool {
+	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
+	return !strings.ContainsAny(mantissa, "123456789")
 }
 
 // isUnicode reports whether a text of JSON is UTF-8 whose escapes name characters alone:

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/apitest"
 )
 
 // sent writes a request byte by byte as it stands, closes the sending half and returns
@@ -86,6 +88,28 @@ func TestDatesBeyondTheLastYear(t *testing.T) {
 	}
 	admin.Post("/events", []object{{"title": "As far as offsets go", "event_date": "2027-01-01T00:00:00+23:59"}}).Expect(http.StatusOK)
 	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
+}
+
+// Numbers that a float64 takes for whole ones are stored as what nobody sent.
+func TestNumbersThatAreNearlyWhole(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	_, admin := p.admin()
+	season := func(slug, number string) *apitest.Answer {
+		return admin.Post("/seasons", fmt.Sprintf(`[{"name":%[1]q,"slug":%[1]q,"number":%[2]s}]`, slug, number))
+	}
+	for _, number := range []string{
+		"1.00000000000000000001", "0.99999999999999999999", "1e-999999999", "-1e-999999999", "10e-2", "1.5", "1e99999999999999999999", "1e19", "9223372036854775808", `"1"`, "true",
+	} {
+		a := season("refused", number).Expect(http.StatusUnprocessableEntity)
+		require.Equal(t, "number", a.Field(), number)
+	}
+	slug := 'a'
+	for number, want := range map[string]int{"7": 7, "7.0": 7, "70e-1": 7, "0.7E+1": 7, "7.00000000000000000000": 7, "-0.0": 0, "0e999999999": 0} {
+		season(string(slug), number).Expect(http.StatusOK)
+		require.Equal(t, 1, p.count(`SELECT count(*) FROM catalog.seasons WHERE slug = $1 AND number = $2`, string(slug), want), number)
+		slug++
+	}
 }
 
 // Each object of a body may be wrong in many ways, and each way is told: a small body must not become a large answer.
