@@ -59,7 +59,7 @@ func (s *Service) ReceiveAttachment(r *http.Request) (Upload, error) {
 // ReceiveImage takes the part "file" of a multipart request: a JPEG, PNG or WebP
 // by its content, whatever it is called. Errors: 400 for another type, over
 // MAX_IMAGE_BYTES or over 25 megapixels, 422 for a malformed body, 415 for
-// another content type.
+// another content type or an encoded body.
 func (s *Service) ReceiveImage(r *http.Request) (Image, error) {
 	limit := s.cfg.MaxImageBytes
 	tooLarge := fault.Bad("The image is larger than %s.", megabytes(limit)).WithField(formField)
@@ -88,6 +88,9 @@ func (s *Service) ReceiveImage(r *http.Request) (Image, error) {
 // eachFile gives the file part of a multipart request to f, and refuses a body
 // with none or with two.
 func eachFile(r *http.Request, limit int64, f func(*multipart.Part) error) error {
+	if err := httpapi.RefuseEncoded(r); err != nil {
+		return err
+	}
 	if r.ContentLength > limit+formOverhead {
 		if r.Header.Get("Expect") == "" { // else the client waits for the answer before it sends
 			drain(r.Body)

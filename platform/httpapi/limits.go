@@ -46,6 +46,10 @@ func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
 			next(hc)
 			return
 		}
+		if err := RefuseEncoded(r); err != nil {
+			a.write(hc, err)
+			return
+		}
 		header := r.Header.Get("Content-Type")
 		given, _, err := mime.ParseMediaType(header)
 		if _, declared := body.Content[given]; err != nil || (given != want && !declared) {
@@ -59,6 +63,17 @@ func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
 		}
 		next(hc)
 	}
+}
+
+// RefuseEncoded is 415 for a body with a Content-Encoding. None is decoded; read as it
+// stands, it would not be what the client says that it is.
+func RefuseEncoded(r *http.Request) error {
+	for _, coding := range strings.Split(strings.Join(r.Header.Values("Content-Encoding"), ","), ",") {
+		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+			return &fault.Error{Kind: fault.Unsupported, Message: "The body has to be sent without Content-Encoding."}
+		}
+	}
+	return nil
 }
 
 // throttled bounds the calls of one address to one operation.

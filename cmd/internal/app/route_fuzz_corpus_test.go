@@ -91,7 +91,7 @@ var oddHeaders = map[string][]string{
 	"Accept":                 {"text/html", "application/xml", "*/*;q=0", "application/json;q=x", "x", strings.Repeat("a/b,", 500)},
 	"Accept-Language":        {"pt-BR", "x", "*", strings.Repeat("a-", 500), "en;q=9"},
 	"Accept-Encoding":        {"gzip", "identity;q=0, *;q=0", "br, zstd", "x"},
-	"Content-Encoding":       {"gzip", "deflate", "x"},
+	"Content-Encoding":       {"gzip", "deflate", "br", "identity", "x"},
 	"Content-Type":           {"", "application/json; charset=utf-16", "application/json;", "application/json; boundary=x", "text/json", "application/problem+json", "multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=" + strings.Repeat("b", 500), "application/x-www-form-urlencoded", "x", "application/json, text/plain", "/"},
 	"X-Forwarded-For":        {"127.0.0.1", "::1", "203.0.113.7, 10.0.0.1", "x", "0.0.0.0", "::ffff:1.2.3.4%eth0", strings.Repeat("1.1.1.1,", 1_000), "' OR 1=1", "[::1]:80"},
 	"X-Http-Method-Override": {"DELETE"}, "X-Original-Url": {"/api/v1/users"}, "X-Forwarded-Host": {"evil.example"}, "X-Forwarded-Proto": {"x"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,30 @@ func TestNumbersThatAreNearlyWhole(t *testing.T) {
 		season(string(slug), number).Expect(http.StatusOK)
 		require.Equal(t, 1, p.count(`SELECT count(*) FROM catalog.seasons WHERE slug = $1 AND number = $2`, string(slug), want), number)
 		slug++
+	}
+}
+
+// A body that says it is packed is read by one as what it says, by another as it stands.
+func TestBodiesThatSayTheyArePacked(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	_, admin := p.admin()
+	record := p.made(admin, "/seasons", object{"name": "One", "slug": "one"})
+	for coding, refused := range map[string]bool{
+		"gzip": true, "br": true, "deflate": true, "x": true, "identity, gzip": true, "": false, "identity": false,
+	} {
+		packed := admin.With("Content-Encoding", coding)
+		for what, a := range map[string]*apitest.Answer{
+			"JSON of anybody": packed.Post("/auth/forgot-password", object{"email": "a@example.com"}), "JSON of an admin": packed.Post("/seasons", []object{{"name": "Two"}}),
+			"a form": packed.PostForm("/token", url.Values{"username": {"a"}, "password": {"b"}}), "an upload": p.uploading(packed, record.String(), "a.txt", []byte("a")),
+		} {
+			require.Equal(t, refused, a.Status == http.StatusUnsupportedMediaType, "%s, %s: %d %s", what, coding, a.Status, a.Body)
+			if refused {
+				require.Equal(t, "The body has to be sent without Content-Encoding.", a.Detail(), what)
+			}
+		}
+		packed.Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(http.StatusUnauthorized)
+		packed.Get("/health").Expect(http.StatusOK)
 	}
 }
 
