@@ -3,6 +3,7 @@ package attacks
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,17 +20,33 @@ import (
 // the answer's status.
 func (p *platform) sent(request string) int {
 	p.t.Helper()
+	statuses := p.answers(request, true)
+	require.NotEmpty(p.t, statuses)
+	return statuses[0]
+}
+
+// answers writes bytes that the server may take for several requests, and returns the
+// statuses until it closes; half tells it first that no more will come.
+func (p *platform) answers(requests string, half bool) (statuses []int) {
+	p.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.nobody.URL(), "http://"))
 	require.NoError(p.t, err)
 	defer conn.Close()
 	require.NoError(p.t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = conn.Write([]byte(request))
+	_, err = conn.Write([]byte(requests))
 	require.NoError(p.t, err)
-	require.NoError(p.t, conn.(*net.TCPConn).CloseWrite())
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(p.t, err)
-	require.NoError(p.t, answer.Body.Close())
-	return answer.StatusCode
+	if half {
+		require.NoError(p.t, conn.(*net.TCPConn).CloseWrite())
+	}
+	for from := bufio.NewReader(conn); ; {
+		answer, err := http.ReadResponse(from, nil)
+		if err != nil { // the end
+			return statuses
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		require.NoError(p.t, answer.Body.Close())
+		statuses = append(statuses, answer.StatusCode)
+	}
 }
 
 // Bodies that end too soon or are badly chunked fill the log with errors that are none of
@@ -134,6 +151,34 @@ func TestBodiesThatSayTheyArePacked(t *testing.T) {
 		}
 		packed.Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(http.StatusUnauthorized)
 		packed.Get("/health").Expect(http.StatusOK)
+	}
+}
+
+// Two lengths of one message are two messages to whoever believes the other one.
+func TestMessagesOfTwoLengths(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	const head = "POST /api/v1/auth/forgot-password HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/json\r\n"
+	people := 0 // each is mailed once
+	numbered := func(request string) string {
+		people++
+		return strings.ReplaceAll(request, "ab@", fmt.Sprintf("%02d@", people))
+	}
+	const chunked = "1a\r\n" + `{"email":"ab@example.com"}` + "\r\n0\r\n\r\n"
+	for framing, want := range map[string]int{
+		"Content-Length: 26\r\nContent-Length: 9\r\n\r\n" + `{"email":"ab@example.com"}`: http.StatusBadRequest,
+		"Transfer-Encoding: gzip, chunked\r\n\r\n" + chunked:                             http.StatusNotImplemented,
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:     http.StatusNotImplemented,
+		"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:              http.StatusOK, // by its chunks
+		"Content-Length: 900\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:            http.StatusOK,
+		"Content-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:              http.StatusBadRequest,
+	} {
+		require.Equal(t, []int{want}, p.answers(numbered(head+"Connection: close\r\n"+framing), false), framing)
+	}
+	// No handler sees that there was a Content-Length: net/http drops it, and reads on where the chunks end.
+	const next = "GET /api/v1/health HTTP/1.1\r\nHost: api.example.com\r\nConnection: close\r\n\r\n"
+	for _, length := range []string{"0", "9", "900"} {
+		require.Equal(t, []int{http.StatusOK, http.StatusOK}, p.answers(numbered(head+"Content-Length: "+length+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked+next), false), length)
 	}
 }
 
