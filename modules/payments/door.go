@@ -26,6 +26,13 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r ledger.Dispu
 	return s.ledger.RecordDisputeTx(ctx, tx, r)
 }
 
+// LockMoneyTx holds the money of the payment that has one of the names until the
+// transaction ends: before an admin's dispute of it is looked at. The customer and the
+// subscription are locked before it.
+func (s *Service) LockMoneyTx(ctx context.Context, tx pgx.Tx, on gateway.Name, names ...string) error {
+	return s.ledger.LockMoneyTx(ctx, tx, on, names...)
+}
+
 // WithdrawDisputeTx takes back a dispute that was entered by hand, by our id or the one
 // that it goes by at its gateway; it counts as if it had never been. Withdrawn is false
 // of one that was withdrawn before. An unknown one is pgx.ErrNoRows, one that the

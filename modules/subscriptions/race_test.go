@@ -98,7 +98,7 @@ var races = map[string]race{
 			b.settle(t)
 			return b.refundsOf(t, id, 4000)
 		},
-		queries: withoutRefundLock, schema: []string{noLock, linger("INSERT", "payments.refunds")},
+		queries: withoutMoneyLock, schema: []string{noLock, linger("INSERT", "payments.refunds")},
 	},
 	"refunds of all, and their webhooks": {
 		round: func(t *testing.T, b *bundle) string {
@@ -108,7 +108,20 @@ var races = map[string]race{
 			b.settle(t)
 			return b.refundsOf(t, id, 4990)
 		},
-		queries: withoutRefundLock, schema: []string{noLock, linger("INSERT", "payments.refunds")},
+		queries: withoutMoneyLock, schema: []string{noLock, linger("INSERT", "payments.refunds")},
+	},
+	"a refund and a chargeback": {
+		round: func(t *testing.T, b *bundle) string {
+			refund, chargeback, _ := b.takings(t, b.paidGWB(t))
+			var statuses [2]int
+			together(func() { statuses[0] = refund() }, func() { statuses[1] = chargeback() })
+			b.settle(t)
+			if statuses == [2]int{http.StatusOK, http.StatusOK} {
+				return "both took all of the payment"
+			}
+			return ""
+		},
+		queries: withoutMoneyLock, schema: []string{noLock, linger("INSERT", "payments.disputes")},
 	},
 	"the answer and its webhooks": {
 		round: func(t *testing.T, b *bundle) string {
@@ -236,7 +249,7 @@ func (b *bundle) awaitLingering(t *testing.T) {
 	}
 }
 
-var withoutRefundLock = [][2]string{{"pg_advisory_xact_lock(hashtextextended('payments.refunds/'", "public.no_lock_at_all(hashtextextended('payments.refunds/'"}}
+var withoutMoneyLock = [][2]string{{"pg_advisory_xact_lock(hashtextextended('payments.refunds/'", "public.no_lock_at_all(hashtextextended('payments.refunds/'"}}
 
 const noLock = "CREATE FUNCTION public.no_lock_at_all(bigint) RETURNS void LANGUAGE sql AS 'SELECT'"
 

@@ -21,10 +21,19 @@ SELECT * FROM payments.refunds
 WHERE gateway = @gateway AND payment_ref = @payment_ref
 ORDER BY requested_at, id;
 
--- name: RefundLock :exec
--- RefundLock lets the reports and wishes about one payment pass one after the
--- other until the transaction ends.
-SELECT pg_advisory_xact_lock(hashtextextended('payments.refunds/' || sqlc.arg(gateway)::text || '/' || sqlc.arg(payment_ref)::text, 0));
+-- name: MoneyLock :exec
+-- MoneyLock lets all that takes of one payment pass one after the other until the
+-- transaction ends, by whichever of the payment's names each knows it: all of them are
+-- locked, in order.
+SELECT pg_advisory_xact_lock(hashtextextended('payments.refunds/' || @gateway::text || '/' || n.name, 0))
+FROM (
+    SELECT unnest(@names::text[]) AS name
+    UNION
+    SELECT unnest(ARRAY[p.gateway_payment_id, p.invoice_id, p.payment_intent_id]) FROM payments.payments p
+    WHERE p.gateway = @gateway AND (p.gateway_payment_id = ANY(@names::text[]) OR p.payment_intent_id = ANY(@names::text[]))
+    ORDER BY name
+) n
+WHERE n.name <> '';
 
 -- name: RefundTotal :one
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds

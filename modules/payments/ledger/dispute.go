@@ -69,6 +69,9 @@ func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 	if r.Report.ID == "" || r.Report.State == "" {
 		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
 	}
+	if err := s.LockMoneyTx(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
+		return DisputeChange{}, err // a refund that is being committed sees it, or is in the ledger before it
+	}
 	change, err := s.moveDisputeTx(ctx, tx, r)
 	if err != nil {
 		return DisputeChange{}, err

@@ -102,23 +102,6 @@ func askedOrDone(rows []*Refund) (sum money.Cents) {
 	return sum
 }
 
-// LockRefundsTx holds the refunds of a payment until the transaction ends.
-func (s *Ledger) LockRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) ([]*Refund, error) {
-	err := s.db.RefundLock(ctx, tx, paymentsdb.RefundLockParams{Gateway: string(gateway), PaymentRef: paymentID})
-	if err != nil {
-		return nil, fmt.Errorf("lock refunds: %w", err)
-	}
-	found, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentID})
-	if err != nil {
-		return nil, fmt.Errorf("read refunds: %w", err)
-	}
-	rows := make([]*Refund, len(found))
-	for i, row := range found {
-		rows[i] = new(RefundOf(row))
-	}
-	return rows, nil
-}
-
 // addReportTx keeps what the report says and returns all that was ever said.
 func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
 	for _, l := range linesOf(r.Report) {

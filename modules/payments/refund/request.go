@@ -72,7 +72,7 @@ type Request struct {
 	AdminID *objectid.ID // nil for the platform itself
 	// Requested, when not nil, runs in the transaction that commits the request, before
 	// the gateway is asked: its error keeps the refund from being made, and is returned.
-	// The payment's refunds are locked.
+	// The payment's money is locked.
 	Requested func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error
 }
 
@@ -135,8 +135,8 @@ func refundTerms(p gateway.LedgerPayment, r ledger.Refund) gateway.RefundTerms {
 }
 
 // commitRefund writes the row that stands for the refund before anybody is asked.
-// Two at once pass one after the other, by the lock on the payment's refunds: the
-// second finds the first open. Its intent excludes a second one, too.
+// Two at once, also a dispute, pass one after the other by the lock on the payment's
+// money: the second finds the first. Its intent excludes a second refund, too.
 func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (ledger.Refund, error) {
 	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
 		return ledger.Refund{}, err
@@ -163,10 +163,11 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 		if open := unanswered(rows); open != nil {
 			return s.RefundOpen(ctx, tx, *open)
 		}
-		if err := s.reader.NotDisputed(ctx, tx, refund.Gateway, q.Payment.Payment.Amount, refund.PaymentID); err != nil {
-			return err // by a name, or by a list of refunds, that was not known before
+		names := append(q.Payment.Names(), refund.PaymentID)
+		if err := s.reader.NotDisputed(ctx, tx, refund.Gateway, q.Payment.Payment.Amount, names...); err != nil {
+			return err // since it was asked first, or by a name that was not known then
 		}
-		lost, err := s.reader.LostOf(ctx, tx, refund.Gateway, append(q.Payment.Names(), refund.PaymentID)...)
+		lost, err := s.reader.LostOf(ctx, tx, refund.Gateway, names...)
 		if err != nil {
 			return err
 		}

@@ -126,6 +126,9 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 		if err := s.paysNothing(ctx, tx, u, paid); err != nil {
 			return err
 		}
+		if err := s.ledger.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
+			return err
+		}
 		var disputed *ledger.RefundDisputedError
 		if err := s.reader.NotDisputed(ctx, tx, paid.Gateway, 0, paid.Names()...); errors.As(err, &disputed) {
 			return disputed.Conflict()
@@ -133,7 +136,7 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 			return err
 		}
 		if key := paid.RefundKey(); key != "" {
-			refunds, err := s.ledger.LockRefundsTx(ctx, tx, paid.Gateway, key)
+			refunds, err := s.reader.RefundsOfPayment(ctx, tx, paid.Gateway, key)
 			if err != nil {
 				return err
 			}

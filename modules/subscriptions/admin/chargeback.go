@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,8 @@ import (
 // charge.dispute.created does: suspended, has_chargeback, a row in the ledger of
 // disputes. It is of the latest payment that gave it time, which may have been made for
 // what the subscription has renewed, and no more than what is left of that: 422 above it,
-// and where nothing was paid or is left; 409 while that payment is disputed already.
+// and where nothing was paid or is left; 409 while that payment is disputed already, and
+// while a withdrawal is about to give it back.
 func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string, amount *int64) (lifecycle.Row, error) {
 	now := s.clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
@@ -34,8 +34,7 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 		if latest == nil {
 			return fault.InvalidAt("cannot be of a subscription for which nothing was paid", "body", "amount")
 		}
-		report.PaymentID = cmp.Or(latest.Payment.PaymentIntentID, latest.Payment.ID)
-		report.Amount, err = s.disputes.DisputableTx(ctx, tx, *sub, disputed, *latest)
+		report.PaymentID, report.Amount, err = s.disputes.DisputableTx(ctx, tx, *sub, disputed, *latest)
 		switch {
 		case err != nil:
 			return err

@@ -1,6 +1,7 @@
 package disputes
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,28 +29,57 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 	return sub, nil, nil
 }
 
-// DisputableTx is what a dispute of a payment may be of: neither given back or asked for,
-// nor taken by another one. 409 while one is open.
-func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid gateway.LedgerPayment) (money.Cents, error) {
+// DisputableTx locks the money of a payment and gives what a dispute of it may be of, and
+// by which name: what is neither given back or asked for, nor taken by another one. 409
+// while one is open, and while a withdrawal has still to ask for the money.
+func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid gateway.LedgerPayment) (payment string, left money.Cents, err error) {
+	if err := s.payments.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
+		return "", 0, err
+	}
+	now, err := s.payments.FindPayment(ctx, tx, paid.Gateway, paid.Payment.ID) // a refund may have told its payment intent
+	if err != nil {
+		return "", 0, err
+	}
+	if now != nil {
+		paid = *now
+	}
 	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, of.ID)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	left := LeftOf(paid, given)
+	left = LeftOf(paid, given)
 	all, err := s.DisputesOf(ctx, tx, sub)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
 	for _, d := range all {
 		switch {
 		case !IsOne(paid.Payment, []string{d.PaymentID}):
 		case d.State == gateway.DisputeOpen:
-			return 0, fault.Conflict("The payment has an open chargeback already.")
+			return "", 0, fault.Conflict("The payment has an open chargeback already.")
 		case d.State == gateway.DisputeLost:
 			left -= d.Amount
 		}
 	}
-	return left, nil
+	if left > 0 {
+		err = s.notWithdrawnTx(ctx, tx, of, paid)
+	}
+	return cmp.Or(paid.Payment.PaymentIntentID, paid.Payment.ID), left, err
+}
+
+// notWithdrawnTx is 409 when the customer has withdrawn and the payment's refund is still
+// to be asked for: they were told that the money comes back. What stands on the list of
+// unapplied payments is not: people decide about it.
+func (s *Disputes) notWithdrawnTx(ctx context.Context, tx pgx.Tx, of lifecycle.Row, paid gateway.LedgerPayment) error {
+	withdrawn, err := s.db.ListWithdrawals(ctx, tx, of.ID)
+	if err != nil || len(withdrawn) == 0 {
+		return err
+	}
+	listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, paid.Gateway, paid.Payment.ID)
+	if err != nil || listed != "" {
+		return err
+	}
+	return fault.Conflict("The customer has withdrawn from the subscription: the payment is being given back.")
 }
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.

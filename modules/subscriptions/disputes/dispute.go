@@ -143,10 +143,19 @@ func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 }
 
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
-// dispute that closed it.
+// dispute that closed it. Money that a withdrawal could not give back meanwhile goes back.
 func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
 	if err := s.store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
+	}
+	withdrawn, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
+	if err != nil {
+		return fmt.Errorf("read withdrawals: %w", err)
+	}
+	for _, id := range withdrawn {
+		if err := s.store.GiveBackLaterTx(ctx, tx, id); err != nil {
+			return err
+		}
 	}
 	c.Edit = func(r *lifecycle.Row) { r.HasChargeback = false }
 	closed, err := s.reads.ClosedByDisputeTx(ctx, tx, *sub)

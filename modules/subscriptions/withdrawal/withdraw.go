@@ -54,7 +54,7 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 	case withdrawn: // asked again
 		return s.withdrawalOf(ctx, sub.ID)
 	}
-	if err := s.mayWithdraw(ctx, sub); err != nil {
+	if err := s.mayWithdraw(ctx, s.pool, sub); err != nil {
 		return withdrawal{}, err
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
@@ -83,12 +83,12 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 }
 
 // mayWithdraw answers why not.
-func (s *Withdrawals) mayWithdraw(ctx context.Context, sub lifecycle.Row) error {
-	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
+func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifecycle.Row) error {
+	chain, err := s.reads.RenewalChain(ctx, db, sub)
 	if err != nil {
 		return err
 	}
-	until, err := s.withdrawalEnd(ctx, chain)
+	until, err := s.withdrawalEnd(ctx, db, chain)
 	if err != nil {
 		return err
 	}
@@ -116,18 +116,18 @@ func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub lifecycle.Row) (*
 	if err != nil {
 		return nil, err
 	}
-	return s.withdrawalEnd(ctx, chain)
+	return s.withdrawalEnd(ctx, s.pool, chain)
 }
 
 // withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
 // WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. A payment
 // of before that lengthened the subscription neither begins the right nor ends it.
-func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []lifecycle.Row) (*time.Time, error) {
+func (s *Withdrawals) withdrawalEnd(ctx context.Context, db postgres.DB, chain []lifecycle.Row) (*time.Time, error) {
 	if s.cfg.WithdrawalDays == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
 	for _, sub := range slices.Backward(chain) {
-		first, err := s.payments.FirstPaymentOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
+		first, err := s.payments.FirstPaymentOf(ctx, db, gateway.ForSubscription, sub.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -145,8 +145,8 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID); err != nil || withdrawn {
 		return err // asked for twice at once
 	}
-	if sub.HasChargeback {
-		return fault.Conflict("A payment of the subscription has just been disputed.")
+	if err := s.mayWithdraw(ctx, tx, *sub); err != nil {
+		return err // a payment was disputed since it was read
 	}
 	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.CustomerWithdraws, Source: lifecycle.ByCustomer, Actor: &sub.CustomerID})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
@@ -67,6 +68,10 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 	_, refused := s.RefundTickets(ctx, TicketRefund{OrderID: o.ID, Consumed: why == state.EventCancelled, Reason: why.Reason(), why: why})
 	if refused == nil {
 		return s.withdrawalOf(ctx, o.ID, nil)
+	}
+	var disputed *payments.RefundDisputedError
+	if errors.As(refused, &disputed) { // since the order was read
+		refused = errNoWithdrawal(disputed.Told())
 	}
 	if asked, err = s.isGivenBack(context.WithoutCancel(ctx), o); err != nil || !asked {
 		return withdrawal{}, errors.Join(refused, err)

@@ -12,6 +12,31 @@ import (
 	"marquee/platform/objectid"
 )
 
+const moneyLock = `-- name: MoneyLock :exec
+SELECT pg_advisory_xact_lock(hashtextextended('payments.refunds/' || $1::text || '/' || n.name, 0))
+FROM (
+    SELECT unnest($2::text[]) AS name
+    UNION
+    SELECT unnest(ARRAY[p.gateway_payment_id, p.invoice_id, p.payment_intent_id]) FROM payments.payments p
+    WHERE p.gateway = $1 AND (p.gateway_payment_id = ANY($2::text[]) OR p.payment_intent_id = ANY($2::text[]))
+    ORDER BY name
+) n
+WHERE n.name <> ''
+`
+
+type MoneyLockParams struct {
+	Gateway string
+	Names   []string
+}
+
+// MoneyLock lets all that takes of one payment pass one after the other until the
+// transaction ends, by whichever of the payment's names each knows it: all of them are
+// locked, in order.
+func (q *Queries) MoneyLock(ctx context.Context, db DBTX, arg MoneyLockParams) error {
+	_, err := db.Exec(ctx, moneyLock, arg.Gateway, arg.Names)
+	return err
+}
+
 const refundFind = `-- name: RefundFind :one
 SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at, kind FROM payments.refunds WHERE id = $1
 `
@@ -298,22 +323,6 @@ func (q *Queries) RefundListOfPayment(ctx context.Context, db DBTX, arg RefundLi
 		return nil, err
 	}
 	return items, nil
-}
-
-const refundLock = `-- name: RefundLock :exec
-SELECT pg_advisory_xact_lock(hashtextextended('payments.refunds/' || $1::text || '/' || $2::text, 0))
-`
-
-type RefundLockParams struct {
-	Gateway    string
-	PaymentRef string
-}
-
-// RefundLock lets the reports and wishes about one payment pass one after the
-// other until the transaction ends.
-func (q *Queries) RefundLock(ctx context.Context, db DBTX, arg RefundLockParams) error {
-	_, err := db.Exec(ctx, refundLock, arg.Gateway, arg.PaymentRef)
-	return err
 }
 
 const refundReportInsert = `-- name: RefundReportInsert :exec
