@@ -9,31 +9,23 @@ import (
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
-	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
 	"marquee/modules/accounts/signup"
 	"marquee/modules/accounts/trail"
+	"marquee/modules/accounts/users"
 	"marquee/modules/files"
 	"marquee/platform/clock"
-	"marquee/platform/httpapi"
+	"marquee/platform/collection"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/secret"
 )
 
-// Service knows users, their passwords, tokens and codes. It is the
+// Service is the module: its door. Its methods pass on to the rooms. It is the
 // httpapi.Authenticator.
 type Service struct {
-	pool   *pgxpool.Pool
-	jobs   *jobs.Client
-	clock  clock.Clock
-	log    *slog.Logger
-	cfg    Config
-	files  *files.Service
-	above  Above
-	routes func() []httpapi.RouteInfo // of all modules, once Routes has been called
-	q      *accountsdb.Queries
-
+	perMinute int
+	crud      collection.Routes
 	identity  *identity.Store
 	trail     *trail.Trail
 	hasher    *sessions.Hasher
@@ -42,8 +34,7 @@ type Service struct {
 	changes   *codes.EmailChanges
 	signup    *signup.Signup
 	customers *customers.Customers
-
-	collections collections
+	users     *users.Users
 }
 
 // Config holds the module's keys and limits; the zero value of a limit means the
@@ -99,33 +90,28 @@ type Above struct {
 	Billing   []Billing                  // stopped before a customer is erased
 	Purchases []Purchases                // keep an unverified account from being removed
 	Guests    codes.GuestPurchases       // keep an unverified account at its address
-	Personal  []PersonalData             // told to the customer, and erased with him
+	Personal  []PersonalData             // told to the customer, and erased with them
 	Changes   []identity.CustomerChanges // told of a customer's new name, e-mail or verification
 }
 
 // Connect tells accounts of the modules above. It is called while the platform is
 // put together, before the first request.
 func (s *Service) Connect(above Above) {
-	s.above = above
 	s.identity.Connect(above.Changes)
 	s.sessions.Connect(above.Sync)
 	s.changes.Connect(above.Guests)
 	s.customers.Connect(customers.Above{Billing: above.Billing, Purchases: above.Purchases, Personal: above.Personal})
+	s.users.Connect(above.Personal)
 }
 
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
-	s := &Service{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files,
-		q: accountsdb.New(),
-	}
-	if cfg.TrialKey == nil {
-		cfg.TrialKey = secret.Derive(cfg.CodeKey, "accounts/trials by tax id")
-	}
+	s := &Service{perMinute: cfg.PerMinute, crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log}}
 	s.identity = identity.New(identity.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric, TrialKey: cfg.TrialKey,
 	})
+	s.trail = trail.New(d.Pool, d.Clock)
 	s.hasher = sessions.NewHasher(cfg.Password)
 	var err error
 	s.sessions, err = sessions.New(sessions.Deps{
@@ -150,23 +136,23 @@ func New(d Deps) (*Service, error) {
 	s.signup = signup.New(signup.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promos: d.Promos, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Codes: s.codes,
 	})
-	s.trail = trail.New(d.Pool, d.Clock)
 	s.customers = customers.New(customers.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Trail: s.trail,
 		Codes: s.codes, Changes: s.changes, UnverifiedTTL: cfg.UnverifiedTTL,
 	})
-	s.collections = s.newCollections(d)
+	s.users = users.New(users.Deps{
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Codes: s.codes,
+		Changes: s.changes, Routes: s.crud, EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
+	})
 	return s, nil
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.PerMinute, 20)
-	return c
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
+	if c.PerMinute == 0 {
+		c.PerMinute = 20
 	}
+	if c.TrialKey == nil {
+		c.TrialKey = secret.Derive(c.CodeKey, "accounts/trials by tax id")
+	}
+	return c
 }

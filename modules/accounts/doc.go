@@ -10,8 +10,9 @@
 // Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
 // audit trail, sessions passwords, tokens, devices, throttles and who calls, codes what
 // is proved by mail: verification, reset of a password, change of an e-mail, signup
-// the making of users, customers what they and admins do with their accounts, and deletions. The
-// root keeps what admins do with users.
+// the making of users, customers what they and admins do with their accounts, and deletions, users
+// the admins and their profiles. This package makes them, lists their routes and jobs, and is
+// the door of other modules.
 //
 // Words:
 //
@@ -24,11 +25,11 @@
 //   - A token is a signed JWT, access or refresh; nothing is kept of it. The
 //     instant tokens_valid_after ends a user's earlier ones; one access token may
 //     outlive it, the one that changed its owner's password.
-//   - Root is an admin with is_root: he passes every check, and only root changes
+//   - Root is an admin with is_root: they pass every check, and only root changes
 //     root. Who is root and who carries which profile is read at each request.
 //   - The audit trail (accounts.audit_log) tells what admins changed, append-only.
 //     It hears of them from all modules through package audit. When a person is
-//     deleted, the values it holds about him are erased, and the fact stays.
+//     deleted, the values it holds about them are erased, and the fact stays.
 //   - A throttle counts failures in a row at an account or from a client address;
 //     a quota counts what is used of a number a day or minute. Both live in the
 //     database, under a MAC of whom they concern.

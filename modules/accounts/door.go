@@ -7,8 +7,12 @@ import (
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/signup"
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
+
+// What the rooms do for the modules above, one line each.
 
 // GuestPurchases tells of what was bought for an address without a login.
 type GuestPurchases = codes.GuestPurchases
@@ -57,4 +61,14 @@ type (
 // can be undone.
 func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
 	return s.customers.DeleteCustomer(ctx, id, by)
+}
+
+// UserSearch makes the admins searchable by admins.
+func (s *Service) UserSearch() collection.Searchable {
+	return collection.SearchAs(httpapi.Admin, "", s.users.Collection().View)
+}
+
+// CustomerSearch makes the customers searchable by admins.
+func (s *Service) CustomerSearch() collection.Searchable {
+	return collection.SearchAs(httpapi.Admin, "", s.customers.Collection().View)
 }

@@ -7,16 +7,15 @@ import (
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/signup"
+	"marquee/modules/accounts/users"
 	"marquee/platform/httpapi"
 )
 
-type handlers struct{ s *Service }
-
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	s.routes = api.Routes
+	s.users.KnowRoutes(api.Routes)
 	who, proof, join, me, avatar := s.sessions.Handlers(), s.changes.Handlers(), s.signup.Handlers(), s.customers.Handlers(), s.identity.Avatars()
-	throttled := httpapi.PerMinute(s.cfg.PerMinute)
+	throttled := httpapi.PerMinute(s.perMinute)
 	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
 	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, who.CurrentUser)
 	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, who.RefreshToken, httpapi.Urgent())
@@ -40,4 +39,28 @@ func (s *Service) Routes(api *httpapi.API) {
 	avatar.DocumentPost(api)
 	httpapi.Route(api, http.MethodDelete, identity.AvatarPath, "avatar_delete", httpapi.SignedIn, avatar.Delete)
 	s.adminRoutes(api)
+}
+
+// adminRoutes registers what admins do with users, customers, profiles and the
+// audit trail.
+func (s *Service) adminRoutes(api *httpapi.API) {
+	crud, audit := s.crud, s.trail.Entries()
+	admins, profiles, myUser, own := s.users.Collection(), s.users.Profiles(), s.users.MyUser(), s.users.Handlers()
+	theirs, admin := s.customers.Collection(), s.customers.Handlers()
+	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, crud.List(admins.View), admins.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/users", "user_create", httpapi.Admin, crud.Create(admins), admins.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/users", "user_update", httpapi.Admin, crud.Update(admins), admins.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/users", "user_delete", httpapi.Admin, crud.Delete(admins), admins.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/users-type", "users_type_list", httpapi.Root, crud.List(profiles.View), profiles.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/users-type", "users_type_create", httpapi.Root, crud.Create(profiles), profiles.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/users-type", "users_type_update", httpapi.Root, crud.Update(profiles), profiles.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/users-type", "users_type_delete", httpapi.Root, crud.Delete(profiles), profiles.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/my-user", "my_user_get", httpapi.Admin, own.GetMyUser, httpapi.ResponseSchema(myUser.EnvelopeSchema()))
+	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, own.PutMyUser, myUser.UpdateDocWith(users.ProvingFields())...)
+	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, crud.List(theirs.View), theirs.ListDoc()...)
+	httpapi.Route(api, http.MethodPut, "/customers", "customer_update", httpapi.Admin, crud.Update(theirs), theirs.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/customers", "customer_delete", httpapi.Admin, crud.Delete(theirs), theirs.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/verify-email", "customer_admin_verify_email", httpapi.Admin, admin.VerifyEmail)
+	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin, admin.ToggleActive)
+	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, crud.List(audit.View), audit.ListDoc()...)
 }

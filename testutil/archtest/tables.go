@@ -62,9 +62,8 @@ var rooms = map[string][]room{
 			name: "customers", uses: []string{"internal/accountsdb", "identity", "trail", "sessions", "codes"},
 			sql: []string{"deletions", "user", "user_admin"},
 		},
-		{name: "", sql: []string{
-			"user", "user_admin", "users_type",
-		}},
+		{name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"}, sql: []string{"user", "user_admin", "users_type"}},
+		{name: ""},
 	},
 	"finance": {
 		{name: "internal/financedb"},

@@ -139,13 +139,13 @@ var faults = []fault{
 		below: "modules/promos", tests: []string{"TestSubscriptionHoldsAndUsesACode", "TestRedeemedCodeLowersOneMonth"},
 	},
 	{
-		name: "promo-guessing", breaks: "Promo codes may be tried without a limit of the caller.", where: "accounts.Service.LimitCaller",
+		name: "promo-guessing", breaks: "Promo codes may be tried without a limit of the caller.", where: "sessions.Sessions.LimitCaller",
 		old: `{l.Kind + " by account", caller, l.PerCaller}`, new: `{l.Kind + " by account", "", l.PerCaller}`,
 		below: "modules/promos", tests: []string{"TestGuessingIsThrottled"},
 	},
 	// Accounts.
 	{
-		name: "throttle-grows", breaks: "Whoever guesses passwords waits no longer each time.", where: "accounts.Service.waitAfter",
+		name: "throttle-grows", breaks: "Whoever guesses passwords waits no longer each time.", where: "sessions.Sessions.waitAfter",
 		old: `wait *= 2`, new: `wait *= 1`,
 		below: "modules/accounts", tests: []string{"TestWrongPasswordsMakeWaitLongerAndLonger"},
 	},
@@ -160,7 +160,7 @@ var faults = []fault{
 		below: "modules/accounts", tests: []string{"TestTokensAreEndedLive"},
 	},
 	{
-		name: "last-root", breaks: "The last root user may be taken away.", where: "accounts.Service.keepRootTx",
+		name: "last-root", breaks: "The last root user may be taken away.", where: "users.Users.keepRootTx",
 		old: `if others == 0 { return fault.Conflict(`, new: `if others < 0 { return fault.Conflict(`,
 		below: "modules/accounts", tests: []string{"TestTheLastTwoRootsCannotRemoveEachOther"},
 	},

@@ -1,4 +1,4 @@
-package accounts
+package users
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"marquee/platform/secret"
 )
 
-// newMyUser is what an admin may change about himself at PUT /my-user:
+// newMyUser is what an admin may change about themselves at PUT /my-user:
 // username, e-mail, name and avatar. It shows what /users shows.
-func (s *Service) newMyUser() *collection.Resource {
+func (s *Users) newMyUser() *collection.Resource {
 	privileged := func(name string, kind query.Kind, more collection.Field) collection.Field {
 		more.Name, more.Kind, more.Write = name, kind, collection.Privileged
 		return more
@@ -48,8 +48,9 @@ func (s *Service) newMyUser() *collection.Resource {
 	})
 }
 
-func (h handlers) getMyUser(ctx context.Context, _ *struct{}) (*collection.Answer, error) {
-	list, err := h.s.collections.myUser.Prepare(collection.Params{ID: httpapi.CallerOf(ctx).ID})
+// GetMyUser answers GET /my-user.
+func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*collection.Answer, error) {
+	list, err := h.s.myUser.Prepare(collection.Params{ID: httpapi.CallerOf(ctx).ID})
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +60,15 @@ func (h handlers) getMyUser(ctx context.Context, _ *struct{}) (*collection.Answe
 	return list.Envelope(ctx), nil
 }
 
-// putMyUser is the PUT of the collection on the caller's own record; _id may be
+// PutMyUser is the PUT of the collection on the caller's own record; _id may be
 // left out.
-func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+func (h Handlers) PutMyUser(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
 	body, current, err := ownObject(ctx, in.Body)
 	if err != nil {
 		return nil, err
 	}
 	if current != nil {
-		if err := h.s.collections.myUser.CheckChanges(body); err != nil {
+		if err := h.s.myUser.CheckChanges(body); err != nil {
 			return nil, err
 		}
 		u, err := h.s.q.UserGet(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
@@ -79,7 +80,7 @@ func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*col
 		}
 		ctx = context.WithValue(ctx, provedPassword{}, true)
 	}
-	return h.s.collections.routes.Update(h.s.collections.myUser)(ctx, &collection.BodyInput{Body: body})
+	return h.s.crud.Update(h.s.myUser)(ctx, &collection.BodyInput{Body: body})
 }
 
 // currentPassword is the field of PUT /my-user that proves who changes the e-mail.
@@ -88,8 +89,8 @@ const currentPassword = "current_password"
 // provedPassword marks the context of a request whose current_password is right.
 type provedPassword struct{}
 
-// provingFields are what the records of PUT /my-user take besides the fields of the user.
-func provingFields() map[string]*huma.Schema {
+// ProvingFields are what the records of PUT /my-user take besides the fields of the user.
+func ProvingFields() map[string]*huma.Schema {
 	return map[string]*huma.Schema{currentPassword: {
 		Type: huma.TypeString, MaxLength: new(sessions.MaxPasswordLength), WriteOnly: true,
 		Description: "Proves who changes the e-mail: 400 when wrong, the empty one too; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so",

@@ -1,4 +1,4 @@
-package accounts
+package users
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 )
 
 // beforeAdminCreate checks new admins and hashes their passwords.
-func (s *Service) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	caller := httpapi.CallerOf(ctx)
 	for _, rec := range records {
 		if err := checkRights(rec, accountsdb.User{}, caller); err != nil {
@@ -41,7 +41,7 @@ func (s *Service) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*c
 
 // finishAdminsTx checks what needs the database, and hashes last, since it costs
 // most.
-func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
 	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func ownTextsOf(rec *collection.Record, u accountsdb.User) []string {
 
 // beforeAdminUpdate checks changes of admins. What leads into an account or
 // closes it ends the user's tokens.
-func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, identity.IDsOfRecords(records))
 	if err != nil {
 		return err
@@ -134,8 +134,8 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 
 // changeOwnTx has the old address told of a new one that an admin gives themselves; 400
 // without the current password where it is needed, which PUT /my-user takes.
-func (s *Service) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Record, u accountsdb.User) error {
-	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.cfg.EmailChangeNeedsPassword {
+func (s *Users) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Record, u accountsdb.User) error {
+	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.emailChangeNeedsPassword {
 		return codes.ErrNeedsPassword()
 	}
 	if err := s.changes.TakeChange(ctx, tx, u.ID); err != nil {
@@ -206,7 +206,7 @@ func checkRights(rec *collection.Record, u accountsdb.User, caller httpapi.Calle
 // keepRootTx refuses to disable, demote or delete the last root users: 409. The
 // rows are locked already; whoever else takes roots away waits here, and counts
 // what is left then.
-func (s *Service) keepRootTx(ctx context.Context, tx pgx.Tx, leaving []string) error {
+func (s *Users) keepRootTx(ctx context.Context, tx pgx.Tx, leaving []string) error {
 	if len(leaving) == 0 {
 		return nil
 	}

@@ -1,42 +1,16 @@
-package accounts
+package users
 
 import (
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/sessions"
 	"marquee/platform/collection"
-	"marquee/platform/httpapi"
 	"marquee/platform/query"
 	"marquee/platform/taxid"
 )
 
-// collections are the module's resources of the collection contract.
-type collections struct {
-	routes   collection.Routes
-	users    *collection.Resource
-	myUser   *collection.Resource
-	profiles *collection.Resource
-}
-
-func (s *Service) newCollections(d Deps) collections {
-	return collections{
-		routes: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
-		users:  s.newUsers(), myUser: s.newMyUser(), profiles: s.newProfiles(),
-	}
-}
-
-// UserSearch makes the admins searchable by admins.
-func (s *Service) UserSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.collections.users.View)
-}
-
-// CustomerSearch makes the customers searchable by admins.
-func (s *Service) CustomerSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.customers.Collection().View)
-}
-
-// newUsers is the collection of admins (specification, User, and Admin users and
+// newCollection is the collection of admins (specification, User, and Admin users and
 // customers; open-shapes, section 4, 30).
-func (s *Service) newUsers() *collection.Resource {
+func (s *Users) newCollection() *collection.Resource {
 	required := identity.NameRule
 	required.Required = true
 	return collection.New(collection.Definition{
@@ -64,7 +38,7 @@ func (s *Service) newUsers() *collection.Resource {
 }
 
 // adminHooks serve /users and /my-user alike.
-func (s *Service) adminHooks() collection.Hooks {
+func (s *Users) adminHooks() collection.Hooks {
 	return collection.Hooks{
 		BeforeCreate: s.beforeAdminCreate, BeforeUpdate: s.beforeAdminUpdate, Delete: s.deleteAdminsTx,
 	}

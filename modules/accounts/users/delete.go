@@ -1,4 +1,4 @@
-package accounts
+package users
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // deleteAdminsTx leaves tombstones of the admins that exist, and returns their
 // ids. Errors: 403 for a user beyond the caller's reach, 409 for oneself and for the
 // last root user.
-func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
+func (s *Users) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
 	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
 	if err != nil {
 		return nil, err
@@ -51,10 +51,10 @@ func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.
 }
 
 // eraseAdminTx turns an admin into a tombstone: logins free, tokens and codes
-// ended, files gone, nothing personal left here or in the modules above. What he
+// ended, files gone, nothing personal left here or in the modules above. What they
 // did stays in the audit trail.
-func (s *Service) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
-	for _, p := range s.above.Personal {
+func (s *Users) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
+	for _, p := range s.personal {
 		if err := p.ErasePersonalDataTx(ctx, tx, u.ID); err != nil {
 			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
 		}

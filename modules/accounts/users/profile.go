@@ -1,4 +1,4 @@
-package accounts
+package users
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // newProfiles is the collection users-type: lists of handler names that the
 // admins who carry the profile may call (open-shapes, section 1, Profiles).
-func (s *Service) newProfiles() *collection.Resource {
+func (s *Users) newProfiles() *collection.Resource {
 	handlers := collection.Rule{MaxLength: 100, Pattern: `^[a-z][a-z0-9_]*$`, Means: "a handler name, as in GET /routes"}
 	return collection.New(collection.Definition{
 		Name: "users-type", Singular: "Profile", Table: "accounts.users_type",
@@ -35,7 +35,7 @@ func (s *Service) newProfiles() *collection.Resource {
 
 // checkHandlersTx refuses handler names that no route has or asks for: 422. What profiles
 // hold already stays known, so that a profile can be sent back when a route was renamed.
-func (s *Service) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	held, err := s.q.ProfileListHandlers(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("read handlers of profiles: %w", err)
@@ -62,7 +62,7 @@ func (s *Service) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*col
 }
 
 // beforeProfileDelete refuses a profile that an admin carries: 409.
-func (s *Service) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+func (s *Users) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	if err := s.q.ProfileHoldForDelete(ctx, tx, objectid.Strings(ids)); err != nil {
 		return fmt.Errorf("lock profiles: %w", err)
 	}
@@ -78,7 +78,7 @@ func (s *Service) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []obje
 
 // checkProfilesTx refuses unknown profiles, and keeps the known ones from being
 // deleted until the users that get them are written.
-func (s *Service) checkProfilesTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) checkProfilesTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	var wanted []string
 	for _, rec := range records {
 		wanted = append(wanted, profilesOf(rec)...)

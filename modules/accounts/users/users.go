@@ -1,0 +1,79 @@
+package users
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
+)
+
+// Deps are what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Files    *files.Service
+	Identity *identity.Store
+	Hasher   *sessions.Hasher
+	Sessions *sessions.Sessions
+	Codes    *codes.Codes
+	Changes  *codes.EmailChanges
+	Routes   collection.Routes // that write the collections
+	// EmailChangeNeedsPassword: nobody changes their own e-mail without the current password.
+	EmailChangeNeedsPassword bool
+}
+
+// Users is the room.
+type Users struct {
+	pool                     *pgxpool.Pool
+	clock                    clock.Clock
+	files                    *files.Service
+	identity                 *identity.Store
+	hasher                   *sessions.Hasher
+	sessions                 *sessions.Sessions
+	codes                    *codes.Codes
+	changes                  *codes.EmailChanges
+	crud                     collection.Routes
+	emailChangeNeedsPassword bool
+	personal                 []identity.PersonalData
+	routes                   func() []httpapi.RouteInfo // of all modules
+	q                        *accountsdb.Queries
+
+	collection, myUser, profiles *collection.Resource
+}
+
+// New makes the room.
+func New(d Deps) *Users {
+	s := &Users{
+		pool: d.Pool, clock: d.Clock, files: d.Files, identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, codes: d.Codes,
+		changes: d.Changes, crud: d.Routes, emailChangeNeedsPassword: d.EmailChangeNeedsPassword, q: accountsdb.New(),
+	}
+	s.collection, s.myUser, s.profiles = s.newCollection(), s.newMyUser(), s.newProfiles()
+	return s
+}
+
+// Connect tells of the modules above that keep something about users.
+func (s *Users) Connect(personal []identity.PersonalData) { s.personal = personal }
+
+// KnowRoutes tells of the routes of all modules, whose names profiles may hold.
+func (s *Users) KnowRoutes(routes func() []httpapi.RouteInfo) { s.routes = routes }
+
+// Collection is /users.
+func (s *Users) Collection() *collection.Resource { return s.collection }
+
+// MyUser is /my-user, the caller's own record.
+func (s *Users) MyUser() *collection.Resource { return s.myUser }
+
+// Profiles is /users-type.
+func (s *Users) Profiles() *collection.Resource { return s.profiles }
+
+// Handlers answers the routes that are not those of a collection.
+type Handlers struct{ s *Users }
+
+// Handlers returns what answers the routes.
+func (s *Users) Handlers() Handlers { return Handlers{s} }
