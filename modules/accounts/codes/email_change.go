@@ -161,6 +161,7 @@ type emailChangeStarted struct {
 	ExpiresInMinutes int    `json:"expires_in_minutes"`
 }
 
+// ChangeEmail answers POST /customers/me/change-email.
 func (h Handlers) ChangeEmail(ctx context.Context, in *changeEmailInput) (*httpapi.Output[emailChangeStarted], error) {
 	email, err := identity.NormalEmail(in.Body.NewEmail, "body", "new_email")
 	if err != nil {
@@ -181,6 +182,7 @@ type confirmEmailInput struct {
 	}
 }
 
+// ConfirmEmail answers POST /customers/me/confirm-email.
 func (h Handlers) ConfirmEmail(ctx context.Context, in *confirmEmailInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.changes.confirmEmailChange(ctx, httpapi.CallerOf(ctx).ID, in.Body.VerificationCode)
 	if err != nil {

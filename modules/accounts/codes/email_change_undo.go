@@ -196,6 +196,7 @@ type undoAnswer struct {
 	Disabled bool   `json:"disabled,omitempty" doc:"true: the account is disabled, so no code is mailed; support enables it"`
 }
 
+// UndoEmailChange answers the post of the page that the mailed link opens.
 func (h Handlers) UndoEmailChange(ctx context.Context, in *undoInput) (*httpapi.Output[undoAnswer], error) {
 	done, err := h.changes.undoEmailChange(ctx, in.Body.Token, in.Body.NewPassword)
 	if err != nil {

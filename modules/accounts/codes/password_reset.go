@@ -206,6 +206,7 @@ type forgotInput struct {
 	}
 }
 
+// ForgotPassword answers POST /auth/forgot-password, alike for known and unknown addresses.
 func (h Handlers) ForgotPassword(ctx context.Context, in *forgotInput) (*httpapi.Output[MessageBody], error) {
 	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {
@@ -234,6 +235,7 @@ type resetInfo struct {
 	ProfileReset bool `json:"profile_reset" doc:"true: nobody had verified this account, and what stood in it was emptied: phone, address, tax_id, my_list, avatar; the username is the e-mail"`
 }
 
+// ResetPassword answers POST /auth/reset-password.
 func (h Handlers) ResetPassword(ctx context.Context, in *resetInput) (*httpapi.Output[resetDone], error) {
 	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {

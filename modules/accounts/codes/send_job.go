@@ -86,7 +86,7 @@ func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs])
 
 // givenName is the first word of a name, to greet with. It is empty where that is
 // no name: whoever signs up with somebody else's address must not be able to send
-// him a text or a link of his choice.
+// them a text or a link of their choice.
 func givenName(fullName string) string {
 	words := strings.Fields(fullName)
 	if len(words) == 0 || utf8.RuneCountInString(words[0]) > maxGreeting {
@@ -100,7 +100,7 @@ func givenName(fullName string) string {
 	return words[0]
 }
 
-// logUnsent gives the operator a code that could not be mailed, where he asked
+// logUnsent gives the operator a code that could not be mailed, where they asked
 // for it (open-shapes, section 3, Codes).
 func (s *Codes) logUnsent(ctx context.Context, id objectid.ID, code secret.Text) {
 	if s.cfg.LogUnsent {

@@ -25,6 +25,7 @@ type sweepWorker struct {
 // NewSweepWorker makes the worker that removes them.
 func NewSweepWorker(s *Codes) river.Worker[SweepCodesArgs] { return &sweepWorker{s: s} }
 
+// Work removes what is over of all kinds.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) error {
 	now := w.s.clock.Now()
 	if _, err := w.s.q.CodeDeleteExpired(ctx, w.s.pool, now.Add(-codesKeptFor)); err != nil {

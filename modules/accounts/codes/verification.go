@@ -106,6 +106,7 @@ type verifiedBody struct {
 	EmailVerifiedAt httpapi.Time `json:"email_verified_at"`
 }
 
+// VerifyEmail answers POST /customers/me/verify-email.
 func (h Handlers) VerifyEmail(ctx context.Context, in *verifyInput) (*httpapi.Output[verifiedBody], error) {
 	u, err := h.codes.VerifyEmail(ctx, httpapi.CallerOf(ctx).ID, in.Body.Code)
 	if err != nil {
@@ -120,6 +121,7 @@ type resendInput struct {
 	}
 }
 
+// ResendVerification answers POST /auth/resend-verification, alike for known and unknown addresses.
 func (h Handlers) ResendVerification(ctx context.Context, in *resendInput) (*httpapi.Output[MessageBody], error) {
 	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {

@@ -32,6 +32,7 @@ type customerToggled struct {
 	Enable     bool        `json:"enable"`
 }
 
+// VerifyEmail answers POST /admin/customers/{id}/verify-email.
 func (h Handlers) VerifyEmail(ctx context.Context, in *customerInput) (*httpapi.Output[customerVerified], error) {
 	u, err := h.s.verifyCustomer(ctx, in.ID)
 	if err != nil {
@@ -42,6 +43,7 @@ func (h Handlers) VerifyEmail(ctx context.Context, in *customerInput) (*httpapi.
 	})
 }
 
+// ToggleActive answers POST /admin/customers/{id}/toggle-active.
 func (h Handlers) ToggleActive(ctx context.Context, in *customerInput) (*httpapi.Output[customerToggled], error) {
 	u, err := h.s.toggleCustomer(ctx, in.ID)
 	if err != nil {
@@ -79,7 +81,7 @@ func (s *Customers) toggleCustomer(ctx context.Context, id string) (accountsdb.U
 	})
 }
 
-// changeCustomer locks a customer, changes him and writes the audit trail.
+// changeCustomer locks a customer, changes them and writes the audit trail.
 func (s *Customers) changeCustomer(
 	ctx context.Context, text string, change func(pgx.Tx, accountsdb.User) (accountsdb.User, error),
 ) (after accountsdb.User, err error) {

@@ -8,7 +8,7 @@ import (
 )
 
 // newCollection is the collection of customers as admins see and change it:
-// what a customer edits himself, and his e-mail, nationality, enable and email_verified
+// what customers edit themselves, and their e-mail, nationality, enable and email_verified
 // (open-shapes, section 2, PUT and DELETE /customers).
 func (s *Customers) newCollection() *collection.Resource {
 	fullName := identity.NameRule

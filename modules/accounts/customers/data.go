@@ -36,7 +36,7 @@ type heldFile struct {
 
 // customerData collects everything that is held about the customer, of all
 // modules at one instant. Passwords, codes and tokens are not among it: what is
-// kept of them tells nothing. 404 when he is gone.
+// kept of them tells nothing. 404 when they are gone.
 func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.Time) (map[string]any, error) {
 	data := map[string]any{"generated_at": httpapi.Time(now)}
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
@@ -93,6 +93,7 @@ type dataOutput struct {
 	Body               []byte
 }
 
+// Data answers GET /customers/me/data with a file.
 func (h Handlers) Data(ctx context.Context, _ *struct{}) (*dataOutput, error) {
 	now := h.s.clock.Now()
 	out := &dataOutput{

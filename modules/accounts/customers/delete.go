@@ -13,7 +13,7 @@ import (
 
 // deleteCustomersTx closes the accounts of the customers that exist, and returns
 // their ids; jobs do the rest, as for DELETE /customers/me. The trail tells who
-// was deleted by his id alone.
+// was deleted by their id alone.
 func (s *Customers) deleteCustomersTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
 	customers, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
 	if err != nil {

@@ -27,7 +27,7 @@ type Billing interface {
 }
 
 // DeleteCustomer closes the customer's account at once and has the rest done by a
-// job: stop his billing at the gateways, then remove his personal data
+// job: stop their billing at the gateways, then remove their personal data
 // (open-shapes, section 3, Event deletion; section 4, 27). by is who does it. Errors: 404
 // when there is no such customer; 409 for themselves while a change of their e-mail can be undone.
 func (s *Customers) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
@@ -126,6 +126,7 @@ func (s *Customers) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.
 	return err
 }
 
+// DeleteMe answers DELETE /customers/me.
 func (h Handlers) DeleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[codes.MessageBody], error) {
 	id := httpapi.CallerOf(ctx).ID
 	if err := h.s.DeleteCustomer(ctx, id, id); err != nil {

@@ -36,6 +36,7 @@ type eraseWorker struct {
 // NewEraseWorker makes the worker that finishes deletions.
 func NewEraseWorker(s *Customers) river.Worker[EraseCustomerArgs] { return &eraseWorker{s: s} }
 
+// Work stops the billing and erases the customer.
 func (w *eraseWorker) Work(ctx context.Context, job *river.Job[EraseCustomerArgs]) error {
 	return w.s.eraseCustomer(ctx, job.Args.CustomerID)
 }
@@ -74,6 +75,7 @@ func NewSweepDeletionsWorker(s *Customers) river.Worker[SweepDeletionsArgs] {
 	return &sweepDeletionsWorker{s: s}
 }
 
+// Work does both, the second also when the first fails.
 func (w *sweepDeletionsWorker) Work(ctx context.Context, _ *river.Job[SweepDeletionsArgs]) error {
 	return errors.Join(w.s.resumeDeletions(ctx), w.s.removeUnverified(ctx))
 }

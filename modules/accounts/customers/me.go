@@ -18,7 +18,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// meEdit is what a customer may send about himself (specification, Editable
+// meEdit is what a customer may send about themselves (specification, Editable
 // fields of PUT /customers/me). The fields of the second group are kept by the
 // service and taken without effect, since clients send back what they read; those
 // of the third are taken with the value that they have, and others are refused.

@@ -7,6 +7,7 @@ import (
 	"marquee/platform/httpapi"
 )
 
+// GetMe answers GET /customers/me.
 func (h Handlers) GetMe(ctx context.Context, _ *struct{}) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.s.identity.OwnRow(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
@@ -19,6 +20,7 @@ type putMeInput struct {
 	Body []meEdit `minItems:"1" maxItems:"1"`
 }
 
+// PutMe answers PUT /customers/me.
 func (h Handlers) PutMe(ctx context.Context, in *putMeInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.s.editOwn(ctx, httpapi.CallerOf(ctx).ID, in.Body[0])
 	if err != nil {

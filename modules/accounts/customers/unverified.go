@@ -58,7 +58,7 @@ func (s *Customers) buyersAmong(ctx context.Context, ids []objectid.ID) ([]objec
 	return all, nil
 }
 
-// removeIfUnverified looks again under a lock: he may have verified his address
+// removeIfUnverified looks again under a lock: they may have verified their address
 // since the list was made.
 func (s *Customers) removeIfUnverified(ctx context.Context, id objectid.ID) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {

@@ -12,7 +12,7 @@ import (
 )
 
 // UserFileKind is how files know users. Deleting a user deletes the files of
-// this kind with his id.
+// this kind with their id.
 const UserFileKind = "user"
 
 // FileRecords tells files what there is to know about files of users.
@@ -20,9 +20,10 @@ func (s *Store) FileRecords() files.Records { return userFiles{s} }
 
 type userFiles struct{ s *Store }
 
+// FileKind is the kind under which they are stored.
 func (userFiles) FileKind() string { return UserFileKind }
 
-// FilePlace keeps a file uploaded for a customer private to him and the admins,
+// FilePlace keeps a file uploaded for a customer private to them and the admins,
 // one uploaded for an admin to the admins.
 func (u userFiles) FilePlace(ctx context.Context, id objectid.ID) (files.Place, bool, error) {
 	user, err := u.s.q.UserGet(ctx, u.s.pool, id)

@@ -56,6 +56,7 @@ func (h Avatars) take(api *httpapi.API, r *http.Request) (avatarSet, error) {
 	return avatarSet{AvatarID: id, Message: "Avatar updated."}, err
 }
 
+// Delete answers DELETE /me/avatar.
 func (h Avatars) Delete(ctx context.Context, _ *struct{}) (*httpapi.Output[avatarRemoved], error) {
 	if err := h.s.RemoveAvatar(ctx, httpapi.CallerOf(ctx).ID); err != nil {
 		return nil, err

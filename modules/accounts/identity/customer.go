@@ -51,7 +51,7 @@ type Address struct {
 // ErrNoCustomer is 404 NOT_FOUND.
 func ErrNoCustomer() error { return fault.NotFound("Customer") }
 
-// CustomerByID reads a customer; 404 NOT_FOUND when there is none or he is
+// CustomerByID reads a customer; 404 NOT_FOUND when there is none or they are
 // deleted.
 func (s *Store) CustomerByID(ctx context.Context, db postgres.DB, id objectid.ID) (Customer, error) {
 	u, err := s.q.UserGetCustomer(ctx, db, id)
@@ -83,7 +83,7 @@ func (s *Store) CustomersByID(ctx context.Context, db postgres.DB, ids []objecti
 	return all, nil
 }
 
-// LockCustomerTx locks a customer's row, so that what he starts twice at once
+// LockCustomerTx locks a customer's row, so that what they start twice at once
 // happens one after the other; 404 as CustomerByID.
 func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	n, err := s.q.UserHoldCustomer(ctx, tx, id)
@@ -165,6 +165,7 @@ func oneCustomer(n int64, err error, doing string) error {
 	return nil
 }
 
+// CustomerOf is the customer of a row that was just read; 404 where that found none.
 func CustomerOf(u accountsdb.User, err error) (Customer, error) {
 	if postgres.IsNoRows(err) {
 		return Customer{}, ErrNoCustomer()
@@ -189,6 +190,7 @@ func CustomerOf(u accountsdb.User, err error) (Customer, error) {
 	return c, err
 }
 
+// AddressOf reads the stored form of an address; nil for none.
 func AddressOf(raw json.RawMessage) (*Address, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // no address is a customer's normal state

@@ -14,7 +14,7 @@ import (
 
 // CustomerChanges is a module above that keeps names or addresses of customers.
 type CustomerChanges interface {
-	// CustomerChangedTx is told a customer as he is after a new name, e-mail or
+	// CustomerChangedTx is told a customer as they are after a new name, e-mail or
 	// verification, in the transaction that writes it.
 	CustomerChangedTx(ctx context.Context, tx pgx.Tx, c Customer) error
 }
@@ -28,7 +28,7 @@ type Promises interface {
 }
 
 // ChangedTx tells the modules above. proved says that this change verified the
-// address: then the customer gets what his code of signup promised.
+// address: then the customer gets what their code of signup promised.
 func (s *Store) ChangedTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, proved bool) error {
 	if u.UserType != httpapi.TypeCustomer {
 		return nil

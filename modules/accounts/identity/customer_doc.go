@@ -12,7 +12,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// CustomerDoc is a customer as the API shows him (specification, User).
+// CustomerDoc is a customer as the API shows them (specification, User).
 type CustomerDoc struct {
 	ID                    objectid.ID   `json:"_id"`
 	UserType              string        `json:"user_type" enum:"customer"`
@@ -63,6 +63,7 @@ func (shownAddress) Schema(r huma.Registry) *huma.Schema {
 	return &s
 }
 
+// CustomerDocOf is a row as the API shows it.
 func CustomerDocOf(u accountsdb.User) (CustomerDoc, error) {
 	address, err := AddressOf(u.Address)
 	created, updated := httpapi.Time(u.CreatedAt), httpapi.Time(u.UpdatedAt)
@@ -77,6 +78,7 @@ func CustomerDocOf(u accountsdb.User) (CustomerDoc, error) {
 	}, err
 }
 
+// CustomerEnvelope answers with one customer, and with info beside them.
 func CustomerEnvelope(ctx context.Context, u accountsdb.User, info any) (*httpapi.EnvelopeOutput[CustomerDoc], error) {
 	doc, err := CustomerDocOf(u)
 	if err != nil {

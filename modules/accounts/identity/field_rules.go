@@ -66,6 +66,7 @@ func asciiLower(s string) string {
 	}, s)
 }
 
+// The forms of fields.
 var (
 	taxIDForm   = regexp.MustCompile(taxid.Form)
 	taxIDDigits = regexp.MustCompile(taxid.Digits)
@@ -94,6 +95,7 @@ const (
 	UniqueTaxID = "users_tax_id_of_one_customer"
 )
 
+// ErrTaxIDTaken is 409 CONFLICT with the field tax_id.
 func ErrTaxIDTaken() error {
 	return fault.Conflict("This tax_id belongs to another account.").WithField("tax_id")
 }

@@ -16,7 +16,7 @@ type PersonalData interface {
 	// "subscriptions".
 	PersonalDataName() string
 	// PersonalData returns all of it that concerns the customer, fit for JSON and
-	// without secrets. db is a transaction that sees one instant. Unless his address
+	// without secrets. db is a transaction that sees one instant. Unless their address
 	// is verified, what guests bought under it is left out (open-shapes, section 3,
 	// Unverified accounts and guest checkout).
 	PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error)

@@ -13,6 +13,7 @@ const (
 
 const phonePattern = `^\+?[0-9]{10,15}$`
 
+// Rules that fields of users and customers share.
 var (
 	UsernameRule = collection.Rule{Required: true, MinLength: minUsernameLength, MaxLength: MaxEmailLength}
 	EmailRule    = collection.Rule{Required: true, Format: "email", Check: emailFlaw}

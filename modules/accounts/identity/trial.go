@@ -40,7 +40,7 @@ func (s *Store) TrialsSince(ctx context.Context, since time.Time, after objectid
 }
 
 // MarkTrialUsedTx records that the customer's one trial begins now; used is true
-// when he had it before.
+// when they had it before.
 func (s *Store) MarkTrialUsedTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (used bool, err error) {
 	now := s.clock.Now()
 	n, err := s.q.UserMarkTrialUsed(ctx, tx, accountsdb.UserMarkTrialUsedParams{ID: customerID, Now: &now})

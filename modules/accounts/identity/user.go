@@ -50,7 +50,7 @@ func IDsOf(texts []string) []objectid.ID {
 	return ids
 }
 
-// OwnRow reads the customer's record; 404 when he is gone.
+// OwnRow reads the customer's record; 404 when they are gone.
 func (s *Store) OwnRow(ctx context.Context, id objectid.ID) (accountsdb.User, error) {
 	u, err := s.q.UserGetCustomer(ctx, s.pool, id)
 	if postgres.IsNoRows(err) {
@@ -79,7 +79,7 @@ func IssuedAt(u accountsdb.User, began time.Time) time.Time {
 	return began
 }
 
-// EndTokens ends the user's tokens with the write, the one that changed his
+// EndTokens ends the user's tokens with the write, the one that changed their
 // password among them.
 func (s *Store) EndTokens(rec *collection.Record, u accountsdb.User) {
 	rec.Set("tokens_valid_after", s.TokensEnd(u))

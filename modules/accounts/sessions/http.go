@@ -23,7 +23,8 @@ type tokenOutput struct {
 	Body tokenSet
 }
 
-func (h sessionHandlers) Token(ctx context.Context, in *tokenInput) (*tokenOutput, error) {
+// Token answers POST /token.
+func (h Handlers) Token(ctx context.Context, in *tokenInput) (*tokenOutput, error) {
 	form, err := httpapi.ParseForm(in.RawBody)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func checkCredentials(login string, password secret.Text) error {
 	return nil
 }
 
-// CurrentUser is the specification's token data.
+// currentUser is the specification's token data.
 type currentUser struct {
 	UserID   objectid.ID   `json:"user_id"`
 	Username string        `json:"username"`
@@ -62,7 +63,8 @@ type currentUser struct {
 	TZ       string        `json:"tz"`
 }
 
-func (h sessionHandlers) CurrentUser(ctx context.Context, _ *struct{}) (*httpapi.Output[currentUser], error) {
+// CurrentUser answers GET /current-user.
+func (h Handlers) CurrentUser(ctx context.Context, _ *struct{}) (*httpapi.Output[currentUser], error) {
 	c := httpapi.CallerOf(ctx)
 	return httpapi.OK(currentUser{UserID: c.ID, Username: c.Username, TypeUser: c.Profiles, TZ: defaultTZ})
 }
@@ -73,7 +75,8 @@ type refreshInput struct {
 	}
 }
 
-func (h sessionHandlers) RefreshToken(ctx context.Context, in *refreshInput) (*httpapi.Output[tokenPair], error) {
+// RefreshToken answers POST /auth/refresh-token.
+func (h Handlers) RefreshToken(ctx context.Context, in *refreshInput) (*httpapi.Output[tokenPair], error) {
 	pair, err := h.s.refresh(ctx, in.Body.RefreshToken)
 	if err != nil {
 		return nil, err
@@ -86,7 +89,8 @@ type archiveToken struct {
 	Expiration   httpapi.Time `json:"expiration"`
 }
 
-func (h sessionHandlers) RefreshArchiveToken(ctx context.Context, _ *struct{}) (*httpapi.Output[archiveToken], error) {
+// RefreshArchiveToken answers POST /auth/refresh-archive-token.
+func (h Handlers) RefreshArchiveToken(ctx context.Context, _ *struct{}) (*httpapi.Output[archiveToken], error) {
 	token, expires, err := h.s.files.IssueArchiveToken(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err

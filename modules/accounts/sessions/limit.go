@@ -17,7 +17,7 @@ type CallerLimit struct {
 }
 
 // LimitCaller counts one more try of whoever is behind the request; 429 with the
-// seconds to wait when he or his address has had as many as allowed. NO_THROTTLE
+// seconds to wait when they or their address have had as many as allowed. NO_THROTTLE
 // lifts both.
 func (s *Sessions) LimitCaller(ctx context.Context, l CallerLimit) error {
 	if s.cfg.Throttle.Off {

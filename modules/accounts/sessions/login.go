@@ -56,7 +56,7 @@ func (s *Sessions) tellProof(ctx context.Context, u accountsdb.User, ok bool, er
 		slog.String("result", result), slog.String("addr", httpapi.ClientIP(ctx)))
 }
 
-// accountSubject is the user, however he logs in, or the login that nobody has.
+// accountSubject is the user, however they log in, or the login that nobody has.
 func accountSubject(u accountsdb.User, login string) string {
 	if u.ID != "" {
 		return u.ID.String()

@@ -70,6 +70,7 @@ type syncWorker struct {
 // NewSyncWorker makes the worker that asks again.
 func NewSyncWorker(s *Sessions) river.Worker[SyncSubscriptionArgs] { return &syncWorker{s: s} }
 
+// Work asks the gateway once more.
 func (w *syncWorker) Work(ctx context.Context, job *river.Job[SyncSubscriptionArgs]) error {
 	if w.s.sync == nil {
 		return nil

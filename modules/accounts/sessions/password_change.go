@@ -17,7 +17,7 @@ import (
 	"marquee/platform/secret"
 )
 
-// ChangePassword replaces the caller's own password, clears
+// changePassword replaces the caller's own password, clears
 // password_reset_required and ends their other tokens, mailed codes and devices. The
 // access token of the caller stays good; their refresh and archive tokens do not, so
 // that a new session is returned, and the token of the device on which it is done anew.
@@ -79,6 +79,7 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, cu
 	return session, s.provedDevice(ctx, u, ended), nil
 }
 
+// ErrWrongCurrent is 400 with the field current_password.
 func ErrWrongCurrent() error {
 	return fault.Bad("The current password is wrong.").WithField("current_password")
 }
@@ -106,7 +107,8 @@ type passwordOutput struct {
 	Body passwordChanged
 }
 
-func (h sessionHandlers) ChangePassword(ctx context.Context, in *changePasswordInput) (*passwordOutput, error) {
+// ChangePassword answers POST /auth/change-password.
+func (h Handlers) ChangePassword(ctx context.Context, in *changePasswordInput) (*passwordOutput, error) {
 	session, device, err := h.s.changePassword(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword)
 	if err != nil {
 		return nil, err

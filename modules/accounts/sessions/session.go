@@ -37,7 +37,7 @@ type tokenPair struct {
 
 // logIn checks a username or e-mail with its password (specification, Rules for
 // login). Errors: 401 INVALID_CREDENTIALS, 401 PASSWORD_RESET_REQUIRED for an
-// imported user without a password of his own, 403 FORBIDDEN for a disabled one. The
+// imported user without a password of their own, 403 FORBIDDEN for a disabled one. The
 // second result is the token of the device.
 func (s *Sessions) logIn(ctx context.Context, login string, password secret.Text) (tokenSet, string, error) {
 	began := s.clock.Now()
@@ -144,7 +144,7 @@ func (s *Sessions) refresh(ctx context.Context, token secret.Text) (tokenPair, e
 	return s.issuePair(caller, latest(began, claims.IssuedAt))
 }
 
-// AccessToken makes an access token for a user who has proved who he is some
+// AccessToken makes an access token for a user who has proved who they are some
 // other way, such as by a mailed code.
 func (s *Sessions) AccessToken(u accountsdb.User) (token string, expires time.Time, err error) {
 	return s.tokens.sign(accessKind, identity.CallerOf(u), identity.IssuedAt(u, s.clock.Now()), s.cfg.AccessTokenTTL)

@@ -78,11 +78,11 @@ func (s *Sessions) Connect(sync SubscriptionSync) { s.sync = sync }
 // Throttle is what is allowed of failures and mails.
 func (s *Sessions) Throttle() ThrottleLimits { return s.cfg.Throttle }
 
-// sessionHandlers answers the routes of sessions.
-type sessionHandlers struct{ s *Sessions }
+// Handlers answers the routes of sessions.
+type Handlers struct{ s *Sessions }
 
 // Handlers returns what answers the routes.
-func (s *Sessions) Handlers() sessionHandlers { return sessionHandlers{s} }
+func (s *Sessions) Handlers() Handlers { return Handlers{s} }
 
 func (c Config) withDefaults() Config {
 	setDefault(&c.AccessTokenTTL, 12*time.Hour)

@@ -64,6 +64,7 @@ type Throttle struct {
 	allowed int
 }
 
+// ThrottleOf is a subject of a scope, with how many failures it may have in a row.
 func (s *Sessions) ThrottleOf(scope, subject string, allowed int) Throttle {
 	return Throttle{scope: scope, mac: secret.MAC(s.keys.throttle, scope, subject), allowed: allowed}
 }
@@ -159,7 +160,7 @@ func (s *Sessions) CountFailure(ctx context.Context, db postgres.DB, all []Throt
 }
 
 // Forgive forgets the failures of an account or device that has shown to be its owner's. A
-// client address is not forgiven: whoever guesses may own one account himself.
+// client address is not forgiven: whoever guesses may own one account themselves.
 func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Throttle) error {
 	for _, t := range counted {
 		if t.scope != ScopeLogin && t.scope != scopeLoginDevice && t.scope != ScopeCode {

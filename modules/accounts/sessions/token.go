@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	issuer      = "marquee"
-	TokenType   = "bearer"
-	defaultTZ   = "UTC"
+	issuer    = "marquee"
+	defaultTZ = "UTC"
+	// TokenType is how answers name the kind of token.
+	TokenType = "bearer"
+	// MinKeyBytes is the least length of a key.
 	MinKeyBytes = 32
 	// clockSkew is how far the clocks of two processes may be apart.
 	clockSkew = time.Minute

@@ -20,6 +20,7 @@ type availabilityBody struct {
 	TaxIDAvailable *bool `json:"tax_id_available" doc:"null: not asked"`
 }
 
+// CheckAvailability answers GET /customers/check-availability.
 func (h Handlers) CheckAvailability(ctx context.Context, in *availabilityInput) (*httpapi.Output[availabilityBody], error) {
 	if in.Email == "" && in.TaxID == "" {
 		return nil, fault.Bad("email or tax_id is required, or both.").WithField("email")

@@ -108,7 +108,7 @@ func (s *Signup) checkoutOwner(ctx context.Context, row accountsdb.UserInsertPar
 }
 
 // inBuyer puts the buyer into the place of a finding that was made without
-// knowing of him.
+// knowing of them.
 func inBuyer(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

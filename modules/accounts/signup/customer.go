@@ -107,8 +107,8 @@ func (s *Signup) mailAgain(ctx context.Context, u accountsdb.User, later bool) e
 	})
 }
 
-// deferVerificationTx lets a customer go on before he has verified his address,
-// with what his code promised.
+// deferVerificationTx lets a customer go on before they have verified their address,
+// with what their code promised.
 func (s *Signup) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
 	if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
 		return err
@@ -193,7 +193,7 @@ func atIndex(err error, index int) error {
 	return err
 }
 
-// signupSession is what a customer gets who may go on before he has verified his
+// signupSession is what a customer gets who may go on before they have verified their
 // address.
 type signupSession struct {
 	AccessToken  string       `json:"access_token"`

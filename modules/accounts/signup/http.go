@@ -82,6 +82,7 @@ func Answers(api *httpapi.API) httpapi.Option {
 	return httpapi.ResponseSchema(&huma.Schema{OneOf: shapes})
 }
 
+// SignUp answers POST /customers/signup, both steps of mode A and mode B.
 func (h Handlers) SignUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
 	n := request{promoCode: strings.TrimSpace(identity.OrZero(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{

@@ -29,7 +29,7 @@ func (s *Trail) Watches(ctx context.Context) bool {
 // RecordTx adds changes to the audit trail, in the transaction that makes them:
 // who made them, by which handler and path, and the request's id come from the
 // context. Of a change, only the members that differ are kept; members with the
-// name of a secret are masked; of a deleted customer only that he was is told.
+// name of a secret are masked; of a deleted customer only that they were is told.
 func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
 	now, actor, name, action := s.clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username, httpapi.HandlerName(ctx)
 	path := httpapi.RequestURL(ctx).Path
@@ -124,6 +124,7 @@ func dropEqual(from, to map[string]json.RawMessage) {
 // secretName matches members that no trail may hold.
 var secretName = regexp.MustCompile(`(?i)^password(_hash)?$|_hash$|secret|(^|_)token$|(^|_)cvv$|^card_number$|_code_(hash|mac)$|_attempts$`)
 
+// Mask stands where a secret was.
 const Mask = "[hidden]"
 
 func masked(object map[string]json.RawMessage) (json.RawMessage, error) {
