@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"image/color"
 	"strings"
 )
@@ -33,6 +34,56 @@ func gwaCard(number string, more ...object) object {
 		}
 	}
 	return body
+}
+
+// plans: what is sold.
+func (s *story) plans() {
+	s.begin("plans")
+	s.get(nil, "/plans")
+	s.get(s.admin, "/plans/admin")
+	id := s.post(s.admin, "/plans", []object{{"plan_id": "solo", "name": "Solo", "amount": 990, "tier": 1}}).id()
+	s.post(s.admin, "/plans", []object{{"plan_id": "solo", "name": "Solo", "amount": 990}})
+	s.post(s.admin, "/plans", []object{{"plan_id": "cheap", "name": "Cheap", "amount": 1}})
+	s.post(s.admin, "/plans", []object{{"plan_id": "Bad Id", "name": "Bad", "amount": 990}})
+	s.put(s.admin, "/plans", []object{{"_id": id, "amount": 1090, "description": "For one"}})
+	s.put(s.admin, "/plans", []object{{"_id": id, "plan_id": "other"}})
+	s.post(s.admin, "/plans/solo/sync-gwb", nil)
+	s.post(s.admin, "/plans/basic/sync-gwb", nil)
+	s.post(s.admin, "/plans/premium/sync-gwb", nil)
+	s.post(s.admin, "/plans/nothing/sync-gwb", nil)
+	s.post(s.admin, "/plans/solo/inactivate", nil)
+	s.get(nil, "/plans")
+	s.post(s.admin, "/plans/solo/activate", nil)
+	s.post(s.admin, "/plans/solo/activate", nil)
+	s.put(s.admin, "/plans", []object{{"_id": id, "amount": 1190}})
+	s.get(s.admin, "/plans/admin", "sort", `{"amount":1}`)
+	s.post(s.admin, "/plans/solo/inactivate", nil)
+	s.remove(s.admin, "/plans", []object{{"_id": id}})
+	s.get(nil, "/plans", "qty_docs_page", "1", "current_page", "1")
+	s.look()
+}
+
+// mine is what a customer sees of a subscription.
+func (s *story) mine(who *person) reply {
+	a := s.get(who, "/customers/me/subscription")
+	s.get(who, "/videos", "qty_docs_page", "1")
+	return a
+}
+
+// chargebackOf is the newest chargeback of a subscription.
+func (s *story) chargebackOf(id string) string {
+	return firstOf(s.get(s.admin, "/subscriptions/"+id+"/refunds"), "chargebacks/0/chargeback_id")
+}
+
+// payments is what an admin sees of it.
+func (s *story) payments(id string) reply {
+	a := s.get(s.admin, "/subscriptions/"+id+"/payments")
+	s.get(s.admin, "/subscriptions/"+id+"/refunds")
+	return a
+}
+
+func (s *story) sub(who *person) reply {
+	return s.get(s.admin, "/subscriptions", "query", fmt.Sprintf(`{"customer_id":"%s"}`, who.id), "sort", `{"register_date":-1}`)
 }
 
 // cardsAtB: subscriptions at gateway B.
