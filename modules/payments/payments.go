@@ -98,7 +98,7 @@ func New(d Deps) *Service {
 		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts, ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
 	)
 	s.intents.Connect(intent.Hooks{
-		Users: map[intent.Kind]intent.User{intent.Refund: {Look: s.refunds.Look}}, Unknown: s.cases.ListUnknownTx, Known: s.cases.AnsweredTx, Probe: s.probe,
+		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx, Known: s.cases.AnsweredTx, Probe: s.probe,
 	})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a

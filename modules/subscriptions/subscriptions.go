@@ -117,13 +117,13 @@ func New(d Deps) *Service {
 			intent.Subscription:     {Look: s.recovery.Look},
 			intent.SubscriptionGone: {Look: s.calls.LookForGone, WasFound: true},
 			intent.OpenInvoice:      {Look: s.own.LookForInvoice},
-			intent.Debit:            {Look: s.debits.LookAtDebit},
-			intent.DebitRetry:       {Look: s.retries.LookAtRetry},
-			intent.Pause:            {Look: s.pauses.LookAtPause},
-			intent.PlanMove:         {Look: s.plans.LookAtPlanMove},
-			intent.ChargeMove:       {Look: s.extensions.LookAtChargeMove},
-			intent.End:              {Look: s.recovery.LookAtEnd},
-			intent.Resume:           {Look: s.own.LookAtResume},
+			intent.Debit:            s.debits.Order().User(),
+			intent.DebitRetry:       s.retries.Order().User(),
+			intent.Pause:            s.pauses.Order().User(),
+			intent.PlanMove:         s.plans.Order().User(),
+			intent.ChargeMove:       s.extensions.Order().User(),
+			intent.End:              s.recovery.Ends().User(),
+			intent.Resume:           s.own.ResumeOrder().User(),
 			intent.RenewalCharge:    {Look: s.charges.LookAtCharge},
 		},
 	})
@@ -142,7 +142,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 	})
 	s.plans = plans.New(plans.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: cfg, Calendar: s.calendar, Store: s.store, Calls: s.calls,
+		Config: cfg, Calendar: s.calendar, Store: s.store,
 	})
 	s.debits, s.pauses = debits.New(debits.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
@@ -150,7 +150,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 	})
 	s.extensions = extensions.New(extensions.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
+		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store,
 	})
 	s.dunning = dunning.New(dunning.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Mail: d.Mail,
@@ -175,7 +175,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Disputes: s.disputes, Settler: s.settler, Charges: s.charges,
 	})
 	s.retries = retries.New(retries.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: cfg, Calendar: s.calendar,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg, Calendar: s.calendar,
 		Reads: s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
 		Applier: s.applier,
 	})

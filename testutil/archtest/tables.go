@@ -30,7 +30,7 @@ var published = map[string][]string{
 
 // openRooms are the packages below a module's root that the modules above may import, too.
 var openRooms = map[string][]string{
-	"payments": {"gateway", "intent"}, // the words of gateways, and the schedule of looks; payments itself stands on both
+	"payments": {"gateway", "intent"}, // the words of gateways, and the life of an order to one; payments itself stands on both
 }
 
 // room is a package below the root of a module: one thing that the module does. Its root may
@@ -80,7 +80,7 @@ var rooms = map[string][]room{
 		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
 		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
 		{name: "health", uses: []string{"internal/paymentsdb"}, sql: []string{"gateway_state"}},
-		{name: "intent", uses: []string{"health", "internal/paymentsdb"}, sql: []string{"intent"}},
+		{name: "intent", uses: []string{"gateway", "health", "internal/paymentsdb"}, sql: []string{"intent"}},
 		{
 			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},

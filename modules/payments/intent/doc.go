@@ -1,12 +1,27 @@
-// Package intent holds the orders to the gateways whose outcome is open, and the
-// one schedule by which the gateways are asked what became of them.
+// Package intent is the life of an order to a gateway: row committed, gateway called,
+// answer settled, and found again where it was lost.
 //
-// An intent is one order to a gateway (table payments.intents). Its user (a
-// subscription, a ticket order, a refund) opens it in the transaction that commits
-// its own row, before the gateway is called, and ends it in the one that settles
-// the answer. A call that ends not known leaves it open: then looks ask the gateway
-// what the call made. A look is a Looker of the user: it asks, settles what it
-// finds, and answers Settled, Waiting, Missing or, with an error, not known.
+// An intent is one such order (table payments.intents). An Operation says of a kind what
+// its user writes, calls, finds and settles; the phases and their order are the package's:
+//
+//	Begin    one transaction: the user's row, and its intent with one call counted
+//	Run      the calls, one step after the other, each within its time, deaf to a client
+//	         that goes away; an error is read in one place (outcomeOf)
+//	         then one transaction: what the outcome means for the row, and the intent's end
+//	(look)   by the schedule, after a lost answer: each step is looked for; the first that
+//	         has not succeeded is where the order stands. Proved to have made nothing, its
+//	         call is made again where the step allows that (Again). Settled as by Run.
+//
+// What a call or look says is an Outcome, one of seven types: Succeeded, Pending, Declined,
+// Refused, Missing and Void are settled; NotKnown, what everything else is, changes no row.
+//
+// A Repeated is an order whose repetition is harmless: to move, to pause, to end. It stands
+// in a row of its user's own from the beginning, has an intent from its first failure on,
+// and is then repeated by the looks alone.
+//
+// Events settle by themselves, in the webhook's transaction, and end the intent with EndTx.
+// Users that have no operation yet open with OpenTx, note NotKnown, and answer looks by a
+// Looker: Settled, Waiting, NotThere or, with an error, not known.
 //
 // The package decides when to look and what an empty look proves:
 //
@@ -21,14 +36,11 @@
 //     Look.Proved true, and only then may a Looker end the row as nothing made, or make
 //     the call again.
 //   - What was found once (Kind registered with WasFound) needs two misses an hour
-//     apart, and none while the gateway is suspect: more than 5 and more than 1 % of
-//     what was looked at within an hour was missing. The mark is lifted by an operator
-//     (marquee gateway trust), by a look that finds again what was missing, and by
-//     looks of the same hour that bring the share below 1 %.
+//     apart, and none while the gateway is suspect (package health).
 //   - All looks at gateway A share a fifth of its quota, oldest first.
 //   - What is not known for a day is told to the operators once.
 //
-// It knows no gateway and no user: it imports health and the platform alone, so that
-// payments, tickets and subscriptions may all use it. Lock order: the user's rows
-// first, then the intent; nothing here holds a lock across a call.
+// It knows no user, and of the gateways their words and errors alone, so that payments,
+// tickets and subscriptions may all use it. Lock order: the user's rows first, then the
+// intent; nothing here holds a lock across a call.
 package intent

@@ -40,19 +40,6 @@ const (
 	Resume           Kind = "resume"      // of what was to end with its paid time
 )
 
-// State is how an intent stands.
-type State string
-
-// The states: open, or how it ended.
-const (
-	Open     State = "open"
-	Done     State = "done"     // the answer is settled
-	Declined State = "declined" // the payer was refused
-	Refused  State = "refused"  // the gateway certainly made nothing
-	Missing  State = "missing"  // looked for, and proved not to be there
-	Void     State = "void"     // nothing is left to be asked
-)
-
 // Intent is one order to a gateway.
 type Intent struct {
 	ID            objectid.ID
@@ -307,11 +294,15 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 	return ok, err
 }
 
-// EndTx ends the open intent in the transaction that settles its outcome; by says
-// who brought it: answer, look, webhook. One that has ended already is left alone.
-func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, how State, by string) error {
+// EndTx ends the open intent of an outcome that something else than its operation has
+// brought, in the transaction that settles it. One that has ended already is left alone.
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o Outcome[any], by By) error {
+	return s.endTx(ctx, tx, r, o.state(), by)
+}
+
+func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, state, by string) error {
 	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
-		At: s.deps.Clock.Now(), By: by, State: string(how), SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item,
+		At: s.deps.Clock.Now(), By: by, State: state, SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item,
 	})
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)

@@ -169,7 +169,7 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: {Look: func(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 		switch l.Subject {
 		case ended:
-			return intent.Waiting, b.tx(func(tx pgx.Tx) error { return b.svc.EndTx(ctx, tx, ref(ended), intent.Declined, "webhook") })
+			return intent.Waiting, b.tx(func(tx pgx.Tx) error { return b.svc.EndTx(ctx, tx, ref(ended), intent.Declined[any]{}, "webhook") })
 		default:
 			_, err := b.db.Exec(ctx, "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2", other, taken)
 			if err == nil {
@@ -203,7 +203,7 @@ func TestOneOpenAtATime(t *testing.T) {
 	require.ErrorAs(t, begin(opening(first)), &open)
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents"))
 	require.NoError(t, b.tx(func(tx pgx.Tx) error {
-		return b.svc.EndTx(t.Context(), tx, intent.Ref{Kind: intent.Refund, Subject: first}, intent.Done, "answer")
+		return b.svc.EndTx(t.Context(), tx, intent.Ref{Kind: intent.Refund, Subject: first}, intent.Succeeded[any]{}, "answer")
 	}))
 	require.NoError(t, begin(opening(second)))
 	elsewhere := opening(objectid.New())

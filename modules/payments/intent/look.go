@@ -236,9 +236,9 @@ func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspe
 	}
 	switch answer {
 	case Settled:
-		return true, s.endLook(ctx, r, Done)
+		return true, s.endLook(ctx, r, Succeeded[any]{})
 	case FoundAgain:
-		return true, errors.Join(s.endLook(ctx, r, Void), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
+		return true, errors.Join(s.endLook(ctx, r, Void[any]{}), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
 	case Waiting:
 		p := keep(l.row)
 		p.Outcome, p.NextLookAt, p.Failures, p.Misses, p.MissedAt, p.NotKnownSince, p.Cause, p.Calls = "waiting", s.deps.Clock.Now().Add(s.waits(r, now)), 0, 0, nil, nil, nil, 0
@@ -299,7 +299,7 @@ func (s *Service) note(ctx context.Context, p paymentsdb.IntentPostponeParams) e
 }
 
 // endLook ends what the Looker's own transaction has not ended.
-func (s *Service) endLook(ctx context.Context, r paymentsdb.PaymentsIntent, how State) error {
+func (s *Service) endLook(ctx context.Context, r paymentsdb.PaymentsIntent, how Outcome[any]) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		return s.EndTx(ctx, tx, Ref{Kind: Kind(r.Kind), Subject: r.SubjectID, Item: r.Item}, how, "look")
 	})

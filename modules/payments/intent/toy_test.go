@@ -103,7 +103,7 @@ func (b *toy) ask(id objectid.ID) string {
 	return b.answers[id]
 }
 
-func (b *toy) settle(ctx context.Context, id objectid.ID, state string, how intent.State) error {
+func (b *toy) settle(ctx context.Context, id objectid.ID, state string, how intent.Outcome[any]) error {
 	return b.tx(func(tx pgx.Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE public.toys SET state = $2 WHERE id = $1 AND state = 'open'", id, state)
 		if err != nil {
@@ -119,7 +119,7 @@ func (b *toy) settle(ctx context.Context, id objectid.ID, state string, how inte
 func (b *toy) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	switch b.ask(l.Subject) {
 	case "made":
-		return intent.Settled, b.settle(ctx, l.Subject, "made", intent.Done)
+		return intent.Settled, b.settle(ctx, l.Subject, "made", intent.Succeeded[any]{})
 	case "waiting":
 		return intent.Waiting, nil
 	case "nothing":
@@ -127,7 +127,7 @@ func (b *toy) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 			return intent.NotThere, nil
 		}
 		if !b.again {
-			return intent.Settled, b.settle(ctx, l.Subject, "nothing", intent.Missing)
+			return intent.Settled, b.settle(ctx, l.Subject, "nothing", intent.Missing[any]{})
 		}
 		if err := l.CallAgain(ctx, callTime); err != nil {
 			return 0, err

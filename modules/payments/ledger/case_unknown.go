@@ -62,7 +62,7 @@ func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gateway string, subje
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}
-	if UnappliedState(u.State) != UnappliedOpen || len(told) == 0 || intent.State(told[0].State) == intent.Open {
+	if UnappliedState(u.State) != UnappliedOpen || len(told) == 0 || told[0].State == "open" {
 		return nil
 	}
 	note := answerNote(told[0])
@@ -85,13 +85,13 @@ func answerNote(i paymentsdb.IntentToldOfRow) string {
 	case "answer", "subscribe":
 		by = "the gateway's answer said so"
 	}
-	what := map[intent.State]string{
-		intent.Done:     "its outcome is known and stands where it belongs",
-		intent.Declined: "the payer was refused, and nothing was charged",
-		intent.Refused:  "the gateway refused it and made nothing",
-		intent.Missing:  "nothing of it is at the gateway",
-		intent.Void:     "nothing was left to be asked",
-	}[intent.State(i.State)]
+	what := map[string]string{ // the words of payments.intents
+		"done":     "its outcome is known and stands where it belongs",
+		"declined": "the payer was refused, and nothing was charged",
+		"refused":  "the gateway refused it and made nothing",
+		"missing":  "nothing of it is at the gateway",
+		"void":     "nothing was left to be asked",
+	}[i.State]
 	return fmt.Sprintf("This %s was answered at %s: %s (%s). Money of it that gave nobody anything has a row of its own.",
 		i.Kind, i.EndedAt.UTC().Format(time.RFC3339), what, by)
 }

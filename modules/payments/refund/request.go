@@ -16,7 +16,6 @@ import (
 	"marquee/modules/payments/ledger"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
-	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -97,56 +96,38 @@ func (s *Refunds) RefundPayment(ctx context.Context, q Request, applied func(ctx
 	if err != nil {
 		return Outcome{}, err
 	}
-	refund, err := s.commitRefund(ctx, gw, q)
+	order, err := s.commitRefund(ctx, gw, q)
 	if err != nil {
 		return Outcome{}, err
 	}
-	faultpoint.Hit("refund.committed")
-	ctx = context.WithoutCancel(ctx) // a client that goes away keeps no answer from being written
-	call, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
-	defer cancel()
-	remote, err := gw.Refund(call, refundTerms(q.Payment, refund))
-	faultpoint.Hit("refund.answered")
-	switch {
-	case err == nil:
-		refund, err = s.settleRequest(ctx, refund, remote, "answer", applied)
-		return Outcome{Refund: refund, Response: remote.Response}, err
-	case certainlyNotMade(err):
-		return Outcome{}, errors.Join(err, s.failRefund(ctx, refund, err, "answer"))
+	order.applied = applied
+	order, outcome, err := s.Order().Run(ctx, order)
+	switch outcome := outcome.(type) {
+	case intent.Succeeded[gateway.RemoteRefund]:
+		return Outcome{Refund: order.refund, Response: outcome.Answer.Response}, err
+	case intent.Declined[gateway.RemoteRefund]:
+		return Outcome{}, errors.Join(outcome.Cause, err)
+	case intent.Refused[gateway.RemoteRefund]:
+		return Outcome{}, errors.Join(outcome.Cause, err)
+	case intent.NotKnown[gateway.RemoteRefund]:
+		return Outcome{}, fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, order.refund.ID, outcome.Cause)
 	}
-	err = fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, refund.ID, err)
-	return Outcome{}, errors.Join(err, s.deps.Intents.NotKnown(ctx, ledger.IntentOf(refund.ID), err))
-}
-
-// certainlyNotMade reports whether the error of a call says that the gateway did
-// nothing. All others are not known.
-func certainlyNotMade(err error) bool {
-	var rejected *gateway.Rejected
-	var declined *gateway.Declined
-	return !errors.Is(err, gateway.ErrOutcomeUnknown) &&
-		(errors.As(err, &rejected) || errors.As(err, &declined) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrMissing))
-}
-
-func refundTerms(p gateway.LedgerPayment, r ledger.Refund) gateway.RefundTerms {
-	return gateway.RefundTerms{
-		RefundID: r.ID, Amount: r.Amount, Reason: r.Reason, Admin: r.Admin, AskedAt: r.RequestedAt,
-		Payment: gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: p.RefundKey()},
-	}
+	return Outcome{}, err
 }
 
 // commitRefund writes the row that stands for the refund before anybody is asked.
 // Two at once, also a dispute, pass one after the other by the lock on the payment's
 // money: the second finds the first. Its intent excludes a second refund, too.
-func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (ledger.Refund, error) {
+func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (order, error) {
 	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
-		return ledger.Refund{}, err
+		return order{}, err
 	}
 	key, err := s.intentOf(ctx, gw, q.Payment)
 	if err != nil {
-		return ledger.Refund{}, err
+		return order{}, err
 	}
 	if err := s.compareRefunds(ctx, gw, key, q); err != nil {
-		return ledger.Refund{}, err
+		return order{}, err
 	}
 	now := s.deps.Clock.Now()
 	refund := ledger.Refund{
@@ -155,7 +136,8 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 		EventID: fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(q.Payment.Gateway),
 		Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
 	}
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+	o := order{payment: q.Payment}
+	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
 		rows, err := s.ledger.LockRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID)
 		if err != nil {
 			return err
@@ -192,20 +174,18 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, refund.ID); err != nil {
 			return err
 		}
-		if err := s.cases.FollowTx(ctx, tx, refund.Gateway, refund.PaymentID, false); err != nil {
-			return err
-		}
-		return s.openRefundTx(ctx, tx, refund, s.deps.Intents.CallTime())
+		o.refund = refund
+		return s.cases.FollowTx(ctx, tx, refund.Gateway, refund.PaymentID, false)
 	})
 	var open *intent.ErrOpen
 	if !errors.As(err, &open) {
-		return refund, err
+		return o, err
 	}
 	first, err := s.db.RefundFind(ctx, s.deps.Pool, open.Intent.Subject)
 	if err != nil {
-		return ledger.Refund{}, fmt.Errorf("read refund: %w", err)
+		return order{}, fmt.Errorf("read refund: %w", err)
 	}
-	return ledger.Refund{}, s.RefundOpen(ctx, s.deps.Pool, ledger.RefundOf(first))
+	return order{}, s.RefundOpen(ctx, s.deps.Pool, ledger.RefundOf(first))
 }
 
 // unanswered is the row that was asked for here and whose call has no answer yet,
@@ -285,10 +265,13 @@ func (s *Refunds) recordUnasked(ctx context.Context, r ledger.Refund, report gat
 		return nil
 	}
 	p, err := s.reader.FindPayment(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
-	if err != nil || p == nil {
-		return err
+	if err == nil && p != nil {
+		err = s.recordReport(ctx, r.PaymentID, *p, report)
 	}
-	return s.recordReport(ctx, r.PaymentID, *p, report)
+	if err != nil {
+		return fmt.Errorf("record what was given back beside refund %s: %w", r.ID, err)
+	}
+	return nil
 }
 
 // listReport is what a list of a payment's refunds, newest first, says of all.
@@ -342,74 +325,6 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
 	return audit.RecordTx(ctx, tx, audit.Change{
 		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": asked},
 	})
-}
-
-// failRefund marks a refund that certainly was not made, and has it followed. By says who
-// found out.
-func (s *Refunds) failRefund(ctx context.Context, r ledger.Refund, why error, by string) error {
-	failure := why.Error()
-	switch {
-	case errors.Is(why, gateway.ErrDisputed):
-		failure = ledger.FailedDisputed
-	case errors.Is(why, gateway.ErrUnavailable):
-		failure = ledger.FailedUnasked + " " + failure
-	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if _, err := s.ledger.LockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
-			return err
-		}
-		now, err := s.db.RefundFind(ctx, tx, r.ID)
-		if err != nil || now.Status != string(gateway.RefundRequested) {
-			return err // a report took it for done: then it is the gateway's own of the same amount
-		}
-		if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Refused, by); err != nil {
-			return err
-		}
-		if err := s.ledger.FailRefundTx(ctx, tx, r.ID, money.Cents(now.AmountCents), failure); err != nil {
-			return err
-		}
-		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
-			return err
-		}
-		return s.cases.FollowTx(ctx, tx, r.Gateway, r.PaymentID, errors.Is(why, gateway.ErrUnavailable))
-	})
-}
-
-// settleRequest takes the gateway's answer into the ledger and logs the refund as a
-// webhook (specification, Admin subscription management). By says who brought it.
-func (s *Refunds) settleRequest(ctx context.Context, r ledger.Refund, remote gateway.RemoteRefund, by string, applied func(context.Context, pgx.Tx, ledger.Refund) error) (ledger.Refund, error) {
-	report := remote.Report
-	if err := s.recordUnasked(ctx, r, report); err != nil {
-		return r, fmt.Errorf("record what was given back beside refund %s: %w", r.ID, err)
-	}
-	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if _, err := s.ledger.LockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
-			return err
-		}
-		if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Done, by); err != nil {
-			return err
-		}
-		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
-			return err
-		}
-		_, err := s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
-			Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: report,
-		})
-		if err != nil {
-			return err
-		}
-		row, err := s.db.RefundFind(ctx, tx, r.ID)
-		if err != nil {
-			return err
-		}
-		r = ledger.RefundOf(row)
-		if err := s.logRefundTx(ctx, tx, r, remote); err != nil || applied == nil {
-			return err
-		}
-		return applied(ctx, tx, r)
-	})
-	return r, err
 }
 
 // logRefundTx logs a refund once, as if the gateway had sent it.

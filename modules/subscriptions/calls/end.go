@@ -81,8 +81,8 @@ func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(lifecycle.Row
 	if err != nil || !due(sub) {
 		return err
 	}
-	o := intent.Opening{Ref: intent.Ref{Kind: intent.End, Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway}
-	return s.Repeatedly(ctx, o, func(ctx context.Context) error { return end(ctx, sub) })
+	order := intent.Repeated{Kind: intent.End, Intents: s.intents, Do: func(ctx context.Context, _ intent.Ref) error { return end(ctx, sub) }}
+	return order.Run(ctx, intent.Opening{Ref: intent.Ref{Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway})
 }
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,

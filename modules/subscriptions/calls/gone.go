@@ -118,7 +118,7 @@ func (s *Calls) endGone(ctx context.Context, sub lifecycle.Row) error {
 		if err != nil {
 			return err
 		}
-		if err := s.intents.EndTx(ctx, tx, goneRef(sub), intent.Missing, "look"); err != nil || lifecycle.Status(locked.Status).Ended() {
+		if err := s.intents.EndTx(ctx, tx, goneRef(sub), intent.Missing[any]{}, "look"); err != nil || lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
 		now := s.clock.Now()

@@ -113,7 +113,7 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 			slog.String("gateway", charge.Gateway), slog.Any("error", err))
 		return charge, s.intents.NotKnown(ctx, lifecycle.IntentOfCharge(charge.ID), err)
 	}
-	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused, lifecycle.ByAnswer); dropped != nil {
+	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused[any]{}, lifecycle.ByAnswer); dropped != nil {
 		return charge, errors.Join(gateway.FaultOf(err), dropped)
 	}
 	return charge, s.payments.Refused(ctx, "make renewal PIX", err)
@@ -232,7 +232,7 @@ func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, 
 			return err
 		}
 		first := charge.GatewayPaymentID == nil
-		if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Done, by); err != nil {
+		if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
 			return err
 		}
 		if charge, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { learnCode(c, made) }); err != nil {
@@ -268,7 +268,7 @@ func learnCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
 }
 
 // dropCharge notes that an open charge can no longer be paid, and how its order ended.
-func (s *Charges) dropCharge(ctx context.Context, id objectid.ID, how intent.State, by string) error {
+func (s *Charges) dropCharge(ctx context.Context, id objectid.ID, how intent.Outcome[any], by string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
 		if err != nil {

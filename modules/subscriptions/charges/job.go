@@ -55,7 +55,7 @@ func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalChar
 	case err != nil && !errors.Is(err, gateway.ErrMissing):
 		return err
 	}
-	return s.dropCharge(ctx, charge.ID, intent.Void, lifecycle.ByLook)
+	return s.dropCharge(ctx, charge.ID, intent.Void[any]{}, lifecycle.ByLook)
 }
 
 // TendAll settles what is open of a subscription's renewal charges, for an account

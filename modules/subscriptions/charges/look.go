@@ -50,7 +50,7 @@ func (s *Charges) LookAtCharge(ctx context.Context, l *intent.Look) (intent.Answ
 	case !l.Proved:
 		return intent.NotThere, nil
 	}
-	return intent.Settled, s.dropCharge(ctx, charge.ID, intent.Missing, lifecycle.ByLook)
+	return intent.Settled, s.dropCharge(ctx, charge.ID, intent.Missing[any]{}, lifecycle.ByLook)
 }
 
 // adoptCharge opens the intent of an order that has none: the release before made it,

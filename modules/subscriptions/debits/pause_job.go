@@ -44,14 +44,14 @@ func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
 		return errors.Join(err, s.intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
 	}
-	return s.calls.Repeatedly(ctx, o, func(ctx context.Context) error { return s.askForPause(ctx, id) })
+	return s.Order().Run(ctx, o)
 }
 
 func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pause, Subject: id} }
 
-// LookAtPause asks again for a pause whose call had no answer.
-func (s *Pauses) LookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	return calls.UnderWay(s.askForPause(gateway.Background(ctx), l.Subject))
+// Order is the order to pause collection, or to resume it.
+func (s *Pauses) Order() *intent.Repeated {
+	return &intent.Repeated{Kind: intent.Pause, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error { return s.askForPause(ctx, r.Subject) }}
 }
 
 // askForPause asks the gateway for what the pause is. Repeating it is harmless; one
@@ -195,7 +195,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			continue
 		}
 		if d.GatewayPaymentID == nil {
-			if d, err = s.lookForDebit(ctx, gw, sub, d); err != nil {
+			if d, err = s.lookForDebit(ctx, sub, d); err != nil {
 				return err
 			}
 		}
@@ -223,16 +223,12 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 }
 
 // lookForDebit finds what an order whose answer was lost has made.
-func (s *Pauses) lookForDebit(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
+func (s *Pauses) lookForDebit(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
 	age := s.clock.Now().Sub(d.TriedAt)
 	if age < lifecycle.DebitGrace {
 		return d, calls.ErrDebitUnderWay
 	}
-	terms, err := s.debits.debitTerms(ctx, sub, d)
-	if err != nil {
-		return d, err
-	}
-	made, found, err := gateway.FindPixDebit(ctx, terms)
+	made, found, err := s.debits.findDebit(ctx, debitOrder{sub: sub, debit: d}, gateway.Payment{})
 	if err == nil && !found && age < debitUnseen {
 		err = calls.ErrDebitUnderWay // the gateway's search may lag
 	}
@@ -240,7 +236,12 @@ func (s *Pauses) lookForDebit(ctx context.Context, gateway gateway.Gateway, sub 
 		return d, err
 	}
 	d.GatewayPaymentID = &made.ID
-	return d, s.debits.keepDebit(ctx, sub, d, made, "look")
+	return d, s.debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
+		if err := s.debits.keepDebitTx(ctx, tx, sub, d, made); err != nil {
+			return err
+		}
+		return s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Succeeded[any]{}, intent.ByLook)
+	})
 }
 
 // collectAgain has the subscription be collected from the day on for which it was
@@ -320,7 +321,7 @@ func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause,
 
 // SweepPause takes up a pause that nobody asks about.
 func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
-	return s.calls.SweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
+	return s.Order().Sweep(ctx, pauseIntent(id), func() error { return s.CarryOutPause(ctx, id) }, func() error {
 		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }

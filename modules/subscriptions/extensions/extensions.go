@@ -7,7 +7,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/clock"
@@ -26,7 +25,6 @@ type Deps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *calls.Calls
 }
 
 // Extensions gives time without a charge, and has the next charge moved.
@@ -42,10 +40,9 @@ type Extensions struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *calls.Calls
 }
 
 // New makes the room.
 func New(d Deps) *Extensions {
-	return &Extensions{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls}
+	return &Extensions{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
 }

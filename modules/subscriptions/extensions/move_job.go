@@ -61,20 +61,27 @@ func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	o := intent.Opening{Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	return s.calls.Repeatedly(ctx, o, func(ctx context.Context) error { return s.askForChargeMove(ctx, id) })
+	return s.order(s.askForChargeMove).Run(ctx, o)
 }
 
 func chargeMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.ChargeMove, Subject: id}
 }
 
-// LookAtChargeMove asks again for a move whose call had no answer.
-func (s *Extensions) LookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	err := s.askForChargeMove(gateway.Background(ctx), l.Subject)
-	if errors.Is(err, errChargeMoveRefused) {
-		return intent.Waiting, nil // a right answer
-	}
-	return calls.UnderWay(err)
+// Order is the order to charge next when an extension ends. A refusal that is not final
+// yet is a right answer to a look.
+func (s *Extensions) Order() *intent.Repeated {
+	return s.order(func(ctx context.Context, id objectid.ID) error {
+		err := s.askForChargeMove(ctx, id)
+		if errors.Is(err, errChargeMoveRefused) {
+			return intent.ErrUnderWay
+		}
+		return err
+	})
+}
+
+func (s *Extensions) order(ask func(context.Context, objectid.ID) error) *intent.Repeated {
+	return &intent.Repeated{Kind: intent.ChargeMove, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error { return ask(ctx, r.Subject) }}
 }
 
 // askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
@@ -205,7 +212,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 
 // SweepChargeMove takes up an extension's next charge that nobody asks about.
 func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
-	return s.calls.SweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
+	return s.Order().Sweep(ctx, chargeMoveIntent(id), func() error { return s.MoveCharge(ctx, id) }, func() error {
 		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }

@@ -38,7 +38,7 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, ed
 		err = errMoved
 	}
 	if err == nil && asked && !c.IntentOpen { // by an event, if not by who looked
-		err = s.intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Done, byWebhook)
+		err = s.intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Succeeded[any]{}, byWebhook)
 	}
 	if err != nil {
 		return c, fmt.Errorf("write renewal charge %s: %w", c.ID, err)

@@ -176,7 +176,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from Statu
 
 // EditTx changes fields of a locked subscription and leaves its state alone.
 func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, edit func(sub *Row)) error {
-	return s.EditAsTx(ctx, tx, sub, IntentEnd{How: intent.Done, By: "answer"}, edit)
+	return s.EditAsTx(ctx, tx, sub, IntentEnd{How: intent.Succeeded[any]{}, By: "answer"}, edit)
 }
 
 // EditAsTx is EditTx, for an edit that may close the intent in another way.
@@ -193,19 +193,19 @@ func (s *Store) EditAsTx(ctx context.Context, tx pgx.Tx, sub *Row, end IntentEnd
 
 // IntentEnd is how an intent ends that a change closes, and who brought it.
 type IntentEnd struct {
-	How intent.State
+	How intent.Outcome[any]
 	By  string
 }
 
 func endOf(c Change) IntentEnd {
-	e := IntentEnd{How: intent.Done, By: string(c.Source)}
+	e := IntentEnd{How: intent.Succeeded[any]{}, By: string(c.Source)}
 	switch {
 	case c.Action == PaymentDeclined:
-		e.How = intent.Declined
+		e.How = intent.Declined[any]{}
 	case c.Action == NothingAtGateway && c.Source == BySubscribe:
-		e.How = intent.Refused
+		e.How = intent.Refused[any]{}
 	case c.Action == NothingAtGateway:
-		e.How = intent.Missing
+		e.How = intent.Missing[any]{}
 	}
 	return e
 }

@@ -93,20 +93,20 @@ func (s *Own) payOpen(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row
 	var declined *gateway.Declined
 	switch {
 	case errors.As(err, &declined):
-		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, s.endInvoice(ctx, attempt, intent.Declined)
+		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, s.endInvoice(ctx, attempt, intent.Declined[any]{})
 	case err != nil && lifecycle.Certain(err):
 		_ = s.payments.Refused(ctx, "pay open invoice", err)
-		return sub, cardChanged + " What is open could not be paid with it yet.", s.endInvoice(ctx, attempt, intent.Refused)
+		return sub, cardChanged + " What is open could not be paid with it yet.", s.endInvoice(ctx, attempt, intent.Refused[any]{})
 	case err != nil:
 		_ = s.payments.Refused(ctx, "pay open invoice", err)
 		return sub, cardChanged + " What is open is being paid with it.", s.intents.NotKnown(ctx, attempt, err)
 	case !open || paid.Status != gateway.PaymentSettled:
-		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Done)
+		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Succeeded[any]{})
 	}
 	if sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByCustomer, Invoice: &paid}); err != nil {
 		return sub, "", err
 	}
-	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Done)
+	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Succeeded[any]{})
 }
 
 // invoiceOf is an attempt to pay what is open: its id is committed, and the same
@@ -115,7 +115,7 @@ func invoiceOf(sub lifecycle.Row, attempt intent.Ref) gateway.InvoicePayment {
 	return gateway.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub)}
 }
 
-func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.State) error {
+func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.Outcome[any]) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.EndTx(ctx, tx, attempt, how, "answer") })
 }
 

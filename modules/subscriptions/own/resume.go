@@ -75,11 +75,11 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOu
 	switch {
 	case err == nil:
 		return checkout.CardOutcome{Sub: sub, Message: "The subscription goes on: nothing was charged."}, nil
-	case !calls.IsGatewaysFault(err) || fault.Is(err, fault.Conflicting):
+	case !intent.IsGateways(err) || fault.Is(err, fault.Conflicting):
 		return checkout.CardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	if err := s.calls.HandOver(context.WithoutCancel(ctx), o, err); err != nil {
+	if err := s.ResumeOrder().HandOver(ctx, o, err); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	sub.Status = string(lifecycle.Pending)
@@ -100,13 +100,17 @@ func (s *Own) resumeWaits(ctx context.Context, sub lifecycle.Row) error {
 	return fault.Conflict("That your subscription goes on is being confirmed. %s", calls.AskedAgain(i))
 }
 
-// LookAtResume takes the end back once more, unless the subscription has ended, goes on
+// ResumeOrder is the order to take back that a subscription ends.
+func (s *Own) ResumeOrder() *intent.Repeated {
+	return &intent.Repeated{Kind: intent.Resume, Intents: s.intents, Do: s.resumeAgain}
+}
+
+// resumeAgain takes the end back once more, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
-func (s *Own) LookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = gateway.Background(ctx)
-	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
+func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, r.Subject)
 	if err != nil || !lifecycle.Resumable(sub) {
-		return intent.Settled, err
+		return err
 	}
 	wanted := true
 	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) (err error) {
@@ -117,17 +121,17 @@ func (s *Own) LookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, 
 		if err := s.store.EditTx(ctx, tx, locked, GoOn); err != nil {
 			return err
 		}
-		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Done, "look")
+		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, "look")
 	})
 	switch {
 	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
-		return intent.Settled, nil
+		return nil
 	case err == nil && !wanted:
 		if _, err = s.calls.SetPeriodEnd(ctx, sub, true); err == nil {
 			err = s.reconciler.NoteTold(ctx, sub)
 		}
 	}
-	return intent.Settled, err
+	return err
 }
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
@@ -143,6 +147,6 @@ func (s *Own) giveUpResume(ctx context.Context, sub lifecycle.Row) error {
 		if open, err := s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
 			return err
 		}
-		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void, "answer")
+		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, "answer")
 	})
 }

@@ -11,7 +11,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/audit"
@@ -139,20 +138,22 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	o := intent.Opening{Ref: planMoveIntent(id), Customer: left.CustomerID, Gateway: left.Gateway, Reference: left.ID.String()}
-	return errors.Join(err, s.calls.HandOver(context.WithoutCancel(ctx), o, err))
+	return errors.Join(err, s.Order().HandOver(ctx, o, err))
 }
 
 func planMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.PlanMove, Subject: id}
 }
 
-// LookAtPlanMove asks again for a move whose call had no answer.
-func (s *Plans) LookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	left, err := s.askForMove(gateway.Background(ctx), l.Subject)
-	if left == nil && calls.IsGatewaysFault(err) {
-		return intent.Settled, nil // it ended as refused
-	}
-	return intent.Settled, err
+// Order is the order to move a recurrence to another plan.
+func (s *Plans) Order() *intent.Repeated {
+	return &intent.Repeated{Kind: intent.PlanMove, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error {
+		left, err := s.askForMove(ctx, r.Subject)
+		if left == nil && intent.IsGateways(err) {
+			return nil // it ended as refused
+		}
+		return err
+	}}
 }
 
 // askForMove asks the gateway once. Left is the subscription of a move that stays open
@@ -200,7 +201,7 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	err := s.FinishMove(ctx, id)
-	if calls.IsGatewaysFault(err) {
+	if intent.IsGateways(err) {
 		return nil // it has ended, or the looks have it
 	}
 	return err
@@ -241,7 +242,7 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 		now := s.clock.Now()
 		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: state, Now: &now})
 		if err == nil {
-			err = s.intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Done, "answer")
+			err = s.intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Succeeded[any]{}, "answer")
 		}
 		if err != nil || n == 0 || state == moveVoid {
 			return err // with n = 0 somebody else has kept it
@@ -283,7 +284,7 @@ func (s *Plans) moveFault(ctx context.Context, err error) error {
 
 // SweepPlanMove takes up a plan's move that nobody asks about.
 func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
-	return s.calls.SweepOrder(ctx, planMoveIntent(id), s.RecoverMove, func() error {
+	return s.Order().Sweep(ctx, planMoveIntent(id), func() error { return s.RecoverMove(ctx, id) }, func() error {
 		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(lifecycle.AdoptAfter))})
 	})
 }

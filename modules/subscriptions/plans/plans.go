@@ -7,7 +7,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/clock"
@@ -25,7 +24,6 @@ type Deps struct {
 	Config   lifecycle.Config
 	Calendar *lifecycle.Calendar
 	Store    *lifecycle.Store
-	Calls    *calls.Calls
 }
 
 // Plans sells the plans and moves subscriptions between them.
@@ -40,10 +38,9 @@ type Plans struct {
 	db       *subscriptionsdb.Queries
 	calendar *lifecycle.Calendar
 	store    *lifecycle.Store
-	calls    *calls.Calls
 }
 
 // New makes the room.
 func New(d Deps) *Plans {
-	return &Plans{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store, calls: d.Calls}
+	return &Plans{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store}
 }

@@ -60,10 +60,14 @@ func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
 	return s.DropPixAs(ctx, sub, lifecycle.PixRunsOut, lifecycle.ByJob)
 }
 
-// LookAtEnd ends at the gateway whatever of a subscription is to end there.
-func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = gateway.Background(ctx)
-	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
+// Ends is the order to end something at the gateway.
+func (s *Recovery) Ends() *intent.Repeated {
+	return &intent.Repeated{Kind: intent.End, Intents: s.intents, Do: s.endWhatIsTo}
+}
+
+// endWhatIsTo ends at the gateway whatever of a subscription is to end there.
+func (s *Recovery) endWhatIsTo(ctx context.Context, r intent.Ref) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, r.Subject)
 	switch {
 	case err != nil:
 	case lifecycle.RunsThere(sub):
@@ -73,5 +77,5 @@ func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer
 	case s.pixRunsOut(sub):
 		err = s.dropUnpaid(ctx, sub)
 	}
-	return intent.Settled, err
+	return err
 }

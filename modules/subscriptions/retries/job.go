@@ -29,18 +29,18 @@ func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.D
 		return err
 	}
 	ref := intent.Ref{Kind: intent.DebitRetry, Subject: id, Item: cycle.Time.Format(time.DateOnly)}
-	return s.calls.Repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
-		return s.askForRetry(ctx, id, cycle)
-	})
+	return s.Order().Run(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway})
 }
 
-// LookAtRetry asks again for a retry whose call had no answer.
-func (s *Retries) LookAtRetry(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	cycle, err := time.Parse(time.DateOnly, l.Item)
-	if err != nil {
-		return 0, fmt.Errorf("cycle of a debit: %w", err)
-	}
-	return calls.UnderWay(s.askForRetry(gateway.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
+// Order is the order to take a debit again; its item is the cycle.
+func (s *Retries) Order() *intent.Repeated {
+	return &intent.Repeated{Kind: intent.DebitRetry, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error {
+		cycle, err := time.Parse(time.DateOnly, r.Item)
+		if err != nil {
+			return fmt.Errorf("cycle of a debit: %w", err)
+		}
+		return s.askForRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
+	}}
 }
 
 // askForRetry orders the next planned retry of a debit, from the day before its day on.

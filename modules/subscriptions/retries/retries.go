@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
@@ -21,6 +22,7 @@ type Deps struct {
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Payments *payments.Service
+	Intents  *intent.Service
 	Config   lifecycle.Config
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
@@ -37,6 +39,7 @@ type Retries struct {
 	clock    clock.Clock
 	log      *slog.Logger
 	payments *payments.Service
+	intents  *intent.Service
 	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
 	calendar *lifecycle.Calendar
@@ -50,5 +53,5 @@ type Retries struct {
 
 // New makes the room.
 func New(d Deps) *Retries {
-	return &Retries{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: d.Debits, settler: d.Settler, applier: d.Applier}
+	return &Retries{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: d.Debits, settler: d.Settler, applier: d.Applier}
 }

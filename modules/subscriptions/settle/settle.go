@@ -114,7 +114,7 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 		if err != nil || moved {
 			return err
 		}
-		err = s.store.EditAsTx(ctx, tx, sub, lifecycle.IntentEnd{How: intent.Missing, By: string(a.Source)}, s.closeUnmade) // it was ended or opened by somebody else
+		err = s.store.EditAsTx(ctx, tx, sub, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(a.Source)}, s.closeUnmade) // it was ended or opened by somebody else
 		if err != nil || !s.calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
 			return err
 		}

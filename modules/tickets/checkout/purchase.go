@@ -212,9 +212,9 @@ func (s *Checkout) withoutAnswer(ctx context.Context, o orders.Order, err error)
 	var rejected *gateway.Rejected
 	switch {
 	case errors.As(err, &declined):
-		return s.giveUp(ctx, o, intent.Declined, err)
+		return s.giveUp(ctx, o, intent.Declined[any]{}, err)
 	case errors.As(err, &rejected), errors.Is(err, gateway.ErrUnavailable), errors.Is(err, gateway.ErrUnsupported):
-		return s.giveUp(ctx, o, intent.Refused, err)
+		return s.giveUp(ctx, o, intent.Refused[any]{}, err)
 	}
 	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", postgres.Text(o.Gateway)), slog.Any("error", err))
 	if err := s.intents.NotKnown(ctx, orders.IntentOf(o.ID), err); err != nil {
@@ -250,7 +250,7 @@ func (s *Checkout) payByCard(ctx context.Context, w wish, r receipt, instrument 
 
 // giveUp frees the places of a purchase that certainly came to nothing, in the
 // same request, and words why.
-func (s *Checkout) giveUp(ctx context.Context, o orders.Order, how intent.State, why error) error {
+func (s *Checkout) giveUp(ctx context.Context, o orders.Order, how intent.Outcome[any], why error) error {
 	if _, err := s.orders.Settle(ctx, o.ID, orders.Answer{Declined: true, End: orders.End{How: how, By: orders.ByAnswer}}); err != nil {
 		return errors.Join(err, why)
 	}

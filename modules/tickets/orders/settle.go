@@ -82,7 +82,7 @@ type Answer struct {
 
 // End is how an order's intent ends, and who brought it.
 type End struct {
-	How intent.State
+	How intent.Outcome[any]
 	By  string
 }
 
@@ -426,7 +426,7 @@ func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Orde
 	if !open || saved.IntentOpen {
 		return nil
 	}
-	e := End{How: intent.Done, By: ByAnswer}
+	e := End{How: intent.Succeeded[any]{}, By: ByAnswer}
 	if len(end) > 0 && end[0] != (End{}) {
 		e = end[0]
 	}

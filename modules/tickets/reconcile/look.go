@@ -31,14 +31,14 @@ func (s *Reconciler) Look(ctx context.Context, l *intent.Look) (intent.Answer, e
 		return intent.Settled, nil // by the release before, which knows no intents
 	}
 	a, found, err := s.ask(ctx, o)
-	a.End = orders.End{How: intent.Done, By: orders.ByLook}
+	a.End = orders.End{How: intent.Succeeded[any]{}, By: orders.ByLook}
 	switch {
 	case err != nil:
 		return 0, err
 	case !found && !l.Proved:
 		return intent.NotThere, nil
 	case !found:
-		a = orders.Answer{Declined: true, End: orders.End{How: intent.Missing, By: orders.ByLook}}
+		a = orders.Answer{Declined: true, End: orders.End{How: intent.Missing[any]{}, By: orders.ByLook}}
 	case a.Pix != nil && a.Pix.Payment.Status == gateway.PaymentPending:
 		if a, err = s.offerable(ctx, o, a); err != nil {
 			return 0, err
@@ -51,7 +51,7 @@ func (s *Reconciler) Look(ctx context.Context, l *intent.Look) (intent.Answer, e
 	case a.Open && o.HoldUntil != nil && !o.HoldUntil.After(s.clock.Now()):
 		// The gateway has thought about the card for too long. What it takes after all
 		// is money that arrives late.
-		_, err = s.orders.Settle(ctx, o.ID, orders.Answer{RanOut: true, End: orders.End{How: intent.Void, By: orders.ByLook}})
+		_, err = s.orders.Settle(ctx, o.ID, orders.Answer{RanOut: true, End: orders.End{How: intent.Void[any]{}, By: orders.ByLook}})
 		return intent.Settled, err
 	case a.Open:
 		return intent.Waiting, nil

@@ -113,7 +113,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
-	return "", s.orders.SettleTx(ctx, tx, o, orders.Answer{Payment: e.Payment, End: orders.End{How: intent.Done, By: orders.ByWebhook}})
+	return "", s.orders.SettleTx(ctx, tx, o, orders.Answer{Payment: e.Payment, End: orders.End{How: intent.Succeeded[any]{}, By: orders.ByWebhook}})
 }
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
@@ -143,7 +143,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e
 
 // lost is an event that says that nobody will pay.
 func lost(declined bool) orders.Answer {
-	return orders.Answer{Declined: declined, End: orders.End{How: intent.Declined, By: orders.ByWebhook}}
+	return orders.Answer{Declined: declined, End: orders.End{How: intent.Declined[any]{}, By: orders.ByWebhook}}
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.

@@ -1,0 +1,252 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/faultpoint"
+	"marquee/platform/postgres"
+)
+
+// By says who brought an outcome.
+type By = string
+
+// The answer of the call itself, a look, an event.
+const (
+	ByAnswer  By = "answer"
+	ByLook    By = "look"
+	ByWebhook By = "webhook"
+)
+
+// Operation is one kind of order to a gateway, in its phases: Begin commits, Run calls and
+// settles, a look finds what a call made whose answer is not known, and settles that. R is
+// what a call is made from: the user's row, and what the request alone has in hand, such
+// as a card. A is what the gateway answers.
+type Operation[R, A any] struct {
+	Kind    Kind
+	Intents *Service
+	// Committed and Settling name the places at which the crash tests kill: after the
+	// commit of Begin, before that of what an outcome means.
+	Committed, Settling string
+	// Unattended: nobody waits for the answer. What does not listen is asked again.
+	Unattended bool
+	// WasFound says that what is looked for was there once: two misses an hour apart prove
+	// that it is gone, and none while the gateway is suspect. Found again, nothing is settled.
+	WasFound bool
+
+	// Opening is a row's intent; without a subject there is none.
+	Opening func(R) Opening
+	// Row reads what a look asks about; over: nothing is left to be asked.
+	Row func(ctx context.Context, i Intent) (row R, over bool, err error)
+	// Steps are the calls in their order. Each next one follows the success of the one
+	// before; nothing is settled in between.
+	Steps []Step[R, A]
+	// SettleTx locks the row and writes what an outcome means. It calls nothing, and
+	// never hears NotKnown. It may be repeated: an event may have been faster.
+	SettleTx func(ctx context.Context, tx pgx.Tx, row *R, o Outcome[A], by By) error
+	// Settled, where there is something to do once a look has settled. Who asked does that
+	// for an answer.
+	Settled func(ctx context.Context, row R) error
+}
+
+// Step is one call. What the steps before it have made is handed on.
+type Step[R, A any] struct {
+	Answered string // the place at which the crash tests kill after the call
+	Call     func(ctx context.Context, row R, made A) (A, error)
+	// Find looks for what Call has made. Nil: Call may be repeated as it is.
+	Find func(ctx context.Context, row R, made A) (a A, found bool, err error)
+	// Judge says what a well-formed answer means. Nil: Succeeded.
+	Judge func(row R, a A) Outcome[A]
+	// Again is asked before the call is made once more, which certainly has made nothing:
+	// nil goes on, an outcome ends it instead. Without it nothing is called again.
+	Again func(ctx context.Context, row R) (Outcome[A], error)
+}
+
+// Begin is the first phase: write commits the row that stands for the order, together with
+// its intent. *ErrOpen when it, or what it excludes, is open already.
+func (o *Operation[R, A]) Begin(ctx context.Context, row *R, write func(tx pgx.Tx) error) error {
+	err := postgres.InTx(ctx, o.Intents.deps.Pool, func(tx pgx.Tx) error {
+		if err := write(tx); err != nil {
+			return err
+		}
+		opening := o.Opening(*row)
+		if opening.Subject == "" {
+			return nil
+		}
+		return o.Intents.OpenTx(ctx, tx, opening)
+	})
+	if err == nil {
+		faultpoint.Hit(o.Committed)
+	}
+	return err
+}
+
+// Run is what follows: the steps, and settling their outcome. What the gateway does has to
+// be known, and written, although the client goes away. With NotKnown the row is as it was.
+func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error) {
+	ctx = context.WithoutCancel(ctx)
+	var made A
+	var outcome Outcome[A]
+	for _, step := range o.Steps {
+		outcome = o.call(ctx, step, row, made, true, !o.Unattended)
+		success, ok := outcome.(Succeeded[A])
+		if !ok {
+			break
+		}
+		made = success.Answer
+	}
+	row, err := o.settle(ctx, row, outcome, ByAnswer)
+	return row, outcome, err
+}
+
+// User is what the schedule of looks has to know of the operation.
+func (o *Operation[R, A]) User() User { return User{Look: o.look, WasFound: o.WasFound} }
+
+// look goes through the steps again: the first whose call has not succeeded is where the
+// order stands.
+func (o *Operation[R, A]) look(ctx context.Context, l *Look) (Answer, error) {
+	row, over, err := o.Row(ctx, l.Intent)
+	if err != nil || over {
+		return Settled, err
+	}
+	var made A
+	var outcome Outcome[A]
+	for n, step := range o.Steps {
+		if outcome, err = o.stands(ctx, l, step, row, made); err != nil {
+			return 0, err
+		}
+		if outcome == nil && n == 0 {
+			return NotThere, nil
+		}
+		if outcome == nil { // what the steps before it have made counts all the same
+			_, err = o.settle(ctx, row, Pending[A]{Answer: made}, ByLook)
+			return NotThere, err
+		}
+		success, ok := outcome.(Succeeded[A])
+		if !ok {
+			break
+		}
+		made = success.Answer
+	}
+	return o.conclude(ctx, row, outcome)
+}
+
+// stands says how a step stands; nil while nothing is found and nothing is proved.
+func (o *Operation[R, A]) stands(ctx context.Context, l *Look, step Step[R, A], row R, made A) (Outcome[A], error) {
+	if step.Find != nil {
+		a, found, err := step.Find(ctx, row, made)
+		switch {
+		case err != nil:
+			return nil, err
+		case found:
+			return step.judge(row, a), nil
+		case !l.Proved:
+			return nil, nil
+		case step.Again == nil:
+			return Missing[A]{}, nil
+		}
+	}
+	if step.Again != nil {
+		if end, err := step.Again(ctx, row); err != nil || end != nil {
+			return end, err
+		}
+	}
+	if err := l.CallAgain(ctx, o.Intents.CallTime()); err != nil {
+		return nil, err
+	}
+	outcome := o.call(ctx, step, row, made, l.RefusalCounts(), false)
+	if refused, ok := outcome.(Refused[A]); ok && step.Find != nil {
+		// What was asked for first may be what the gateway refuses to make twice.
+		a, found, err := step.Find(ctx, row, made)
+		if err != nil {
+			return nil, errors.Join(refused.Cause, err)
+		}
+		if found {
+			return step.judge(row, a), nil
+		}
+	}
+	return outcome, nil
+}
+
+// conclude settles what a look has found out.
+func (o *Operation[R, A]) conclude(ctx context.Context, row R, outcome Outcome[A]) (Answer, error) {
+	if unknown, ok := outcome.(NotKnown[A]); ok {
+		return 0, unknown.Cause
+	}
+	if _, ok := outcome.(Succeeded[A]); ok && o.WasFound {
+		return FoundAgain, nil
+	}
+	row, err := o.settle(ctx, row, outcome, ByLook)
+	switch {
+	case err != nil:
+		return 0, err
+	case outcome.state() == open:
+		return Waiting, nil
+	case o.Settled != nil:
+		return Settled, o.Settled(ctx, row)
+	}
+	return Settled, nil
+}
+
+// call makes a step's call, within its time, and reads its answer.
+func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made A, counts, waits bool) (outcome Outcome[A]) {
+	ctx, cancel := context.WithTimeout(ctx, o.Intents.CallTime())
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			o.Intents.deps.Log.ErrorContext(ctx, "a call panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			outcome = NotKnown[A]{Cause: fmt.Errorf("the call panicked: %v", p)}
+		}
+	}()
+	a, err := step.Call(ctx, row, made)
+	faultpoint.Hit(step.Answered)
+	if err != nil {
+		return outcomeOf[A](err, counts, waits)
+	}
+	return step.judge(row, a)
+}
+
+func (s Step[R, A]) judge(row R, a A) Outcome[A] {
+	if s.Judge == nil {
+		return Succeeded[A]{Answer: a}
+	}
+	return s.Judge(row, a)
+}
+
+// settle is the last phase: one transaction writes what the outcome means, and ends the
+// intent or has it wait. Of what is not known it is noted since when; when that fails,
+// the first look waits for the lease.
+func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A], by By) (R, error) {
+	s, ref := o.Intents, o.Opening(row).Ref
+	if unknown, ok := outcome.(NotKnown[A]); ok {
+		s.deps.Log.WarnContext(ctx, "what the gateway made of a call is not known", slog.String("kind", string(o.Kind)),
+			slog.String("subject_id", ref.Subject.String()), slog.Any("error", unknown.Cause))
+		if err := s.NotKnown(ctx, ref, unknown.Cause); err != nil {
+			s.deps.Log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("subject_id", ref.Subject.String()), slog.Any("error", err))
+		}
+		return row, nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if err := o.SettleTx(ctx, tx, &row, outcome, by); err != nil {
+			return err
+		}
+		if outcome.state() != open {
+			if err := s.endTx(ctx, tx, ref, outcome.state(), by); err != nil {
+				return err
+			}
+		} else if by == ByAnswer {
+			if err := s.WaitTx(ctx, tx, ref); err != nil {
+				return err
+			}
+		}
+		faultpoint.Hit(o.Settling)
+		return nil
+	})
+	return row, err
+}

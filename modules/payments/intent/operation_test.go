@@ -1,0 +1,198 @@
+package intent_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
+	"marquee/platform/objectid"
+)
+
+// buying is a user with an operation of two calls, of which the second may be made again.
+type buying struct {
+	*toy
+	calls map[string]func() (string, error) // by the step; nil: the answer is its name
+	found map[string]string
+	again int
+}
+
+func buy(t *testing.T) (*buying, *intent.Operation[objectid.ID, string]) {
+	t.Helper()
+	b := &buying{toy: setup(t), calls: map[string]func() (string, error){}, found: map[string]string{}}
+	step := func(name string) intent.Step[objectid.ID, string] {
+		return intent.Step[objectid.ID, string]{
+			Call: func(context.Context, objectid.ID, string) (string, error) {
+				if b.calls[name] == nil {
+					return name, nil
+				}
+				return b.calls[name]()
+			},
+			Find: func(context.Context, objectid.ID, string) (string, bool, error) {
+				return b.found[name], b.found[name] != "", nil
+			},
+			Judge: func(_ objectid.ID, a string) intent.Outcome[string] {
+				if a == "waiting" {
+					return intent.Pending[string]{Answer: a}
+				}
+				return intent.Succeeded[string]{Answer: a}
+			},
+		}
+	}
+	second := step("second")
+	second.Again = func(context.Context, objectid.ID) (intent.Outcome[string], error) {
+		b.again++
+		return nil, nil
+	}
+	op := &intent.Operation[objectid.ID, string]{
+		Kind: intent.Order, Intents: b.svc,
+		Opening: func(id objectid.ID) intent.Opening {
+			return intent.Opening{Ref: ref(id), Gateway: "gwa", CallTime: callTime}
+		},
+		Row: func(_ context.Context, i intent.Intent) (objectid.ID, bool, error) {
+			return i.Subject, b.state(i.Subject) != "open" && b.state(i.Subject) != "half", nil
+		},
+		Steps: []intent.Step[objectid.ID, string]{step("first"), second},
+		SettleTx: func(ctx context.Context, tx pgx.Tx, id *objectid.ID, outcome intent.Outcome[string], _ intent.By) error {
+			state := "nothing"
+			switch outcome := outcome.(type) {
+			case intent.Succeeded[string]:
+				state = outcome.Answer
+			case intent.Pending[string]:
+				state = "half"
+			case intent.Declined[string]:
+				state = "declined"
+			}
+			_, err := tx.Exec(ctx, "UPDATE public.toys SET state = $2 WHERE id = $1", *id, state)
+			return err
+		},
+	}
+	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: op.User()}})
+	return b, op
+}
+
+// bought begins an order and runs it.
+func (b *buying) bought(op *intent.Operation[objectid.ID, string]) (objectid.ID, intent.Outcome[string]) {
+	b.t.Helper()
+	id := objectid.New()
+	require.NoError(b.t, op.Begin(b.t.Context(), &id, func(tx pgx.Tx) error {
+		_, err := tx.Exec(b.t.Context(), "INSERT INTO public.toys VALUES ($1, 'open')", id)
+		return err
+	}))
+	_, open := b.open(id)
+	require.True(b.t, open, "committed before the call")
+	id, outcome, err := op.Run(b.t.Context(), id)
+	require.NoError(b.t, err)
+	return id, outcome
+}
+
+func (b *buying) ended(id objectid.ID) (state string) {
+	b.t.Helper()
+	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT state FROM payments.intents WHERE subject_id = $1", id).Scan(&state))
+	return state
+}
+
+// TestEachOutcomeOfACall says how the row and its intent stand after it.
+func TestEachOutcomeOfACall(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		call          func() (string, error)
+		row, intentIs string
+	}{
+		"there":             {nil, "second", "done"},
+		"decided later":     {func() (string, error) { return "waiting", nil }, "half", "open"},
+		"declined":          {func() (string, error) { return "", &gateway.Declined{Code: "51"} }, "declined", "declined"},
+		"refused":           {func() (string, error) { return "", &gateway.Rejected{Code: "bad"} }, "nothing", "refused"},
+		"not listening":     {func() (string, error) { return "", gateway.ErrUnavailable }, "nothing", "refused"},
+		"may have acted":    {func() (string, error) { return "", gateway.ErrOutcomeUnknown }, "open", "open"},
+		"nobody foresaw it": {func() (string, error) { return "", errors.New("status 500") }, "open", "open"},
+		"panics":            {func() (string, error) { panic("broken") }, "open", "open"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, op := buy(t)
+			b.calls["second"] = c.call
+			id, _ := b.bought(op)
+			require.Equal(t, c.row, b.state(id))
+			require.Equal(t, c.intentIs, b.ended(id))
+		})
+	}
+}
+
+// TestALookGoesThroughTheSteps: it finds where the order stands, and makes again only what
+// may be, when it is proved to have made nothing.
+func TestALookGoesThroughTheSteps(t *testing.T) {
+	t.Parallel()
+	b, op := buy(t)
+	lost := func() (string, error) { return "", errors.New("status 500") }
+	b.calls["second"] = lost
+	id, _ := b.bought(op)
+	b.found["first"] = "first"
+	b.turn("gwa", time.Minute+40*time.Second)
+	require.Equal(t, "half", b.state(id), "what the first has made counts")
+	require.Zero(t, b.again)
+	b.calls["second"] = nil
+	for range 30 {
+		b.turn("gwa", time.Minute)
+	}
+	require.Equal(t, 1, b.again)
+	require.Equal(t, "second", b.state(id))
+	require.Equal(t, "done", b.ended(id))
+
+	b.found, b.calls["first"] = map[string]string{}, lost
+	id, outcome := b.bought(op)
+	require.IsType(t, intent.NotKnown[string]{}, outcome)
+	for range 30 {
+		b.turn("gwa", time.Minute)
+	}
+	require.Equal(t, "nothing", b.state(id), "the first is called once")
+	require.Equal(t, "missing", b.ended(id))
+	require.Equal(t, 1, b.again)
+}
+
+// TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure on.
+func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var fails error
+	tries := 0
+	order := &intent.Repeated{Kind: intent.Order, Intents: b.svc, Do: func(context.Context, intent.Ref) error {
+		tries++
+		return fails
+	}}
+	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: order.User()}})
+	run := func() (objectid.ID, error) {
+		id := objectid.New()
+		return id, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"})
+	}
+	id, err := run()
+	require.NoError(t, err)
+	_, open := b.open(id)
+	require.False(t, open)
+
+	fails = errors.New("the database is away")
+	id, err = run()
+	require.ErrorIs(t, err, fails, "ours is the job's")
+	_, open = b.open(id)
+	require.False(t, open)
+
+	for _, fails = range []error{gateway.ErrUnavailable, intent.ErrUnderWay} {
+		id, err = run()
+		require.NoError(t, err)
+		_, open = b.open(id)
+		require.True(t, open)
+		before := tries
+		require.NoError(t, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"}))
+		require.Equal(t, before, tries, "the looks alone repeat it")
+		fails = nil
+		b.turn("gwb", 2*time.Minute)
+		require.Equal(t, before+1, tries)
+		_, open = b.open(id)
+		require.False(t, open)
+	}
+}

@@ -1,0 +1,98 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/platform/postgres"
+)
+
+// Repeated is one kind of order whose repetition is harmless: to end, to pause, to move. It
+// stands in a row of its user's own, and a job carries it out. From its first failure on
+// an intent stands for it: the looks repeat it, within their share of the quota, and tell
+// people of it after a day. While that is open nobody else does.
+type Repeated struct {
+	Kind    Kind
+	Intents *Service
+	// Do asks the gateway, and settles its answer.
+	Do func(ctx context.Context, r Ref) error
+}
+
+// ErrUnderWay is what Do answers while another worker has the order, or a call of it may
+// not show at the gateway yet: no fault of the gateway's.
+var ErrUnderWay = errors.New("the order is under way")
+
+// Run carries the order out, unless the looks have it.
+func (r *Repeated) Run(ctx context.Context, o Opening) error {
+	o.Kind = r.Kind
+	if open, err := r.Intents.IsOpen(ctx, r.Intents.deps.Pool, o.Ref); err != nil || open {
+		return err
+	}
+	cause := r.Do(ctx, o.Ref)
+	if cause == nil || !errors.Is(cause, ErrUnderWay) && !IsGateways(cause) {
+		return cause
+	}
+	if err := r.HandOver(ctx, o, cause); err != nil {
+		return errors.Join(cause, err)
+	}
+	return nil
+}
+
+// HandOver leaves an order that was not carried out to the looks.
+func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
+	ctx, s := context.WithoutCancel(ctx), r.Intents
+	o.Kind, o.CallTime = r.Kind, s.CallTime()
+	s.deps.Log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
+		slog.String("gateway", o.Gateway), slog.Any("error", cause))
+	waits := errors.Is(cause, ErrUnderWay)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if err := s.OpenTx(ctx, tx, o); err != nil || !waits {
+			return err
+		}
+		return s.WaitTx(ctx, tx, o.Ref)
+	})
+	var open *ErrOpen
+	switch {
+	case errors.As(err, &open):
+		return nil // another try has failed meanwhile
+	case err != nil || waits:
+		return err
+	}
+	return s.NotKnown(ctx, o.Ref, cause)
+}
+
+// Sweep takes up an order whose own job is silent; one that the looks have, only later.
+func (r *Repeated) Sweep(ctx context.Context, ref Ref, do, later func() error) error {
+	ref.Kind = r.Kind
+	open, err := r.Intents.IsOpen(ctx, r.Intents.deps.Pool, ref)
+	switch {
+	case err != nil:
+		return err
+	case open:
+		return later()
+	}
+	return do()
+}
+
+// User is what the schedule of looks has to know of the kind.
+func (r *Repeated) User() User {
+	return User{Look: func(ctx context.Context, l *Look) (Answer, error) {
+		err := r.Do(gateway.Background(ctx), Ref{Kind: l.Kind, Subject: l.Subject, Item: l.Item})
+		if errors.Is(err, ErrUnderWay) {
+			return Waiting, nil
+		}
+		return Settled, err
+	}}
+}
+
+// IsGateways reports whether an error is the gateway's. Those of our own, such as the
+// database's, are left to the job.
+func IsGateways(err error) bool {
+	var rejected *gateway.Rejected
+	return errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrOutcomeUnknown) ||
+		errors.Is(err, gateway.ErrMissing) || errors.Is(err, gateway.ErrUnsupported)
+}
