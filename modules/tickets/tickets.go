@@ -168,7 +168,7 @@ func New(d Deps) *Service {
 		Config: mails.Config{Zone: s.cfg.Zone},
 	})
 	s.checkout = checkout.New(checkout.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Door: s.door, Orders: s.orders,
+		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Door: s.door, Orders: s.orders,
 		Config: checkout.Config{
 			FileKey: s.cfg.FileKey, MaxQuantity: s.cfg.MaxQuantity, PixTTL: s.cfg.PixTTL, CardTTL: s.cfg.CardTTL, AlphanumericTaxIDs: s.cfg.AlphanumericTaxIDs,
 			DeclineWindow: s.cfg.DeclineWindow, DeclinesPerAddress: s.cfg.DeclinesPerAddress, DeclinesPerCard: s.cfg.DeclinesPerCard,
@@ -176,7 +176,7 @@ func New(d Deps) *Service {
 		},
 	})
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s}, Followers: []payments.RefundFollower{s}, Looks: map[intent.Kind]intent.User{intent.Order: {Look: s.reconcile.Look}},
+		Appliers: []payments.Applier{s}, Followers: []payments.RefundFollower{s}, Looks: map[intent.Kind]intent.User{intent.Order: s.orders.Charge().User()},
 	})
 	return s
 }

@@ -296,7 +296,7 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 
 // EndTx ends the open intent of an outcome that something else than its operation has
 // brought, in the transaction that settles it. One that has ended already is left alone.
-func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o Outcome[any], by By) error {
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ state() string }, by By) error {
 	return s.endTx(ctx, tx, r, o.state(), by)
 }
 

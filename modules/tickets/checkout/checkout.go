@@ -2,7 +2,6 @@ package checkout
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,7 +36,6 @@ type Config struct {
 type Deps struct {
 	Pool     *pgxpool.Pool
 	Clock    clock.Clock
-	Log      *slog.Logger
 	Accounts *accounts.Service
 	Payments *payments.Service
 	Events   *events.Store
@@ -50,7 +48,6 @@ type Deps struct {
 type Checkout struct {
 	pool     *pgxpool.Pool
 	clock    clock.Clock
-	log      *slog.Logger
 	accounts *accounts.Service
 	payments *payments.Service
 	intents  *intent.Service
@@ -70,7 +67,7 @@ type Checkout struct {
 // New makes the room.
 func New(d Deps) *Checkout {
 	s := &Checkout{
-		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
+		pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
 		events: d.Events, door: d.Door, orders: d.Orders, cfg: d.Config, db: ticketsdb.New(),
 		declines: secret.Derive(d.Config.FileKey, "tickets/declines"), holders: secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}

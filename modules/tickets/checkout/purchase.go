@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"marquee/modules/accounts"
@@ -14,7 +13,6 @@ import (
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
-	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -22,13 +20,8 @@ import (
 	"marquee/platform/taxid"
 )
 
-const (
-	// callTime bounds a gateway call that moves money: gateway A may take a minute
-	// for a card, and a request that ends earlier leaves charges nobody knows of.
-	callTime = 75 * time.Second
-	// minPixGWA is gateway A's smallest PIX charge (gateway A, section 5).
-	minPixGWA = money.Cents(500)
-)
+// minPixGWA is gateway A's smallest PIX charge (gateway A, section 5).
+const minPixGWA = money.Cents(500)
 
 // purchase is a request to buy, of a customer or a guest.
 type purchase struct {
@@ -66,12 +59,7 @@ func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
 	if w.gateway == nil {
 		return r, nil
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
-	defer cancel()
-	if p.method == gateway.MethodPix {
-		return s.payByPix(call, w, r)
-	}
-	return s.payByCard(call, w, r, instrument)
+	return s.pay(ctx, r, orders.Purchase{Order: o, Payer: w.payer, Title: w.event.Title, Instrument: instrument}, w.customer)
 }
 
 func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument gateway.Instrument, err error) {
@@ -188,39 +176,34 @@ func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.C
 	return p, err
 }
 
-func (s *Checkout) payByPix(ctx context.Context, w wish, r receipt) (receipt, error) {
-	charge, err := w.gateway.CreatePix(ctx, s.orders.PixTerms(r.order, w.payer, w.event.Title))
-	faultpoint.Hit("purchase.after_call")
-	if err != nil {
-		return r, s.withoutAnswer(ctx, r.order, err)
+// pay has the order charged. What is not known is pending, and the looks find out; what
+// came to nothing has freed its places, and says why.
+func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c accounts.Customer) (receipt, error) {
+	ctx = context.WithoutCancel(ctx) // who goes away is charged, and counted, all the same
+	p, outcome, err := s.orders.Charge().Run(ctx, p)
+	r.order = p.Order
+	switch outcome := outcome.(type) {
+	case orders.Declined:
+		return r, errors.Join(s.notPaid(ctx, p, outcome.Cause, err), s.countDecline(ctx, p, c, outcome.Cause))
+	case intent.Refused[orders.Made]:
+		return r, errors.Join(s.notPaid(ctx, p, outcome.Cause, err), s.countDecline(ctx, p, c, outcome.Cause))
+	case orders.Succeeded:
+		r.pix = outcome.Answer.Pix
+		if is := r.order.State; err == nil && r.pix != nil && is != state.Reserved && is != state.Paid {
+			return r, errLatePix(fmt.Errorf("order %s was given up meanwhile", r.order.ID))
+		}
 	}
-	if r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Pix: &charge}); err != nil {
-		return r, err
-	}
-	if is := r.order.State; is != state.Reserved && is != state.Paid {
-		return r, errLatePix(fmt.Errorf("order %s was given up meanwhile", r.order.ID))
-	}
-	r.pix = &charge
-	return r, nil
+	return r, err
 }
 
-// withoutAnswer judges why a call made nothing that the buyer can pay with or has paid.
-// Only what the gateway certainly did not do ends the order; everything else, also what
-// nobody foresaw, is not known: the purchase is pending, and the looks find out.
-func (s *Checkout) withoutAnswer(ctx context.Context, o orders.Order, err error) error {
+// countDecline counts a card that was declined, or not accepted, against who tried it.
+func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accounts.Customer, cause error) error {
 	var declined *gateway.Declined
 	var rejected *gateway.Rejected
-	switch {
-	case errors.As(err, &declined):
-		return s.giveUp(ctx, o, intent.Declined[any]{}, err)
-	case errors.As(err, &rejected), errors.Is(err, gateway.ErrUnavailable), errors.Is(err, gateway.ErrUnsupported):
-		return s.giveUp(ctx, o, intent.Refused[any]{}, err)
+	if postgres.Text(p.Order.PaymentMethod) != string(gateway.MethodCard) || !errors.As(cause, &declined) && !errors.As(cause, &rejected) {
+		return nil
 	}
-	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", postgres.Text(o.Gateway)), slog.Any("error", err))
-	if err := s.intents.NotKnown(ctx, orders.IntentOf(o.ID), err); err != nil {
-		s.log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("order_id", o.ID.String()), slog.Any("error", err))
-	}
-	return nil
+	return s.noteDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
 }
 
 // errLatePix tells a buyer that he gets no code: what was made has been found and
@@ -232,32 +215,16 @@ func errLatePix(cause error) error {
 	}).WithCause(cause)
 }
 
-func (s *Checkout) payByCard(ctx context.Context, w wish, r receipt, instrument gateway.Instrument) (receipt, error) {
-	charge, err := w.gateway.ChargeCard(ctx, orders.CardTerms(r.order, w.payer, w.event.Title, instrument))
-	faultpoint.Hit("purchase.after_call")
-	var declined *gateway.Declined
-	var rejected *gateway.Rejected
-	if err != nil {
-		refused := s.withoutAnswer(ctx, r.order, err)
-		if errors.As(err, &declined) || errors.As(err, &rejected) {
-			refused = errors.Join(refused, s.noteDecline(ctx, s.subjects(ctx, instrument, w.customer.Email)))
-		}
-		return r, refused
-	}
-	r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Payment: &charge.Payment, Open: charge.Payment.Status == gateway.PaymentPending})
-	return r, err
-}
-
-// giveUp frees the places of a purchase that certainly came to nothing, in the
-// same request, and words why.
-func (s *Checkout) giveUp(ctx context.Context, o orders.Order, how intent.Outcome[any], why error) error {
-	if _, err := s.orders.Settle(ctx, o.ID, orders.Answer{Declined: true, End: orders.End{How: how, By: orders.ByAnswer}}); err != nil {
-		return errors.Join(err, why)
+// notPaid words why a purchase came to nothing, whose places are free again unless that
+// failed.
+func (s *Checkout) notPaid(ctx context.Context, p orders.Purchase, why, failed error) error {
+	if failed != nil {
+		return errors.Join(failed, why)
 	}
 	var declined *gateway.Declined
 	if errors.As(why, &declined) {
 		field := "credit_card"
-		if postgres.Text(o.Gateway) == string(gateway.GWB) {
+		if postgres.Text(p.Order.Gateway) == string(gateway.GWB) {
 			field = "payment_method_id"
 		}
 		message := declined.Message

@@ -204,7 +204,7 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishe
 	if err != nil {
 		return err
 	}
-	if err := s.intents.OpenTx(ctx, tx, openingsOf(results)...); err != nil {
+	if err := s.intents.OpenTx(ctx, tx, s.openingsOf(results)...); err != nil {
 		return err
 	}
 	for _, row := range rows {
@@ -223,11 +223,11 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishe
 }
 
 // openingsOf are the intents of the orders whose gateway is about to be called.
-func openingsOf(results []reservation) []intent.Opening {
+func (s *Checkout) openingsOf(results []reservation) []intent.Opening {
 	var all []intent.Opening
 	for _, r := range results {
 		if r.err == nil && r.order.IntentOpen {
-			all = append(all, intent.Opening{Ref: orders.IntentOf(r.order.ID), Customer: r.order.CustomerID, Gateway: postgres.Text(r.order.Gateway), CallTime: callTime})
+			all = append(all, s.orders.OpeningOf(r.order))
 		}
 	}
 	return all

@@ -33,7 +33,7 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log})
 	sale := events.New(events.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users})
 	return New(Deps{
-		Pool: db, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale,
+		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale,
 		Orders: orders.New(orders.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale}),
 		Config: Config{FileKey: []byte("0123456789abcdef0123456789abcdef"), MaxQuantity: 10, PixTTL: 30 * time.Minute, CardTTL: 24 * time.Hour},
 	})

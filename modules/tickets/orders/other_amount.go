@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
@@ -36,5 +37,5 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	if postgres.Text(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
 		return nil
 	}
-	return s.GiveBackTx(ctx, tx, o, Answer{RanOut: true})
+	return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Succeeded{}, By: intent.ByAnswer})
 }

@@ -12,7 +12,6 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
-	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -69,29 +68,31 @@ func refundedStatus(gw gateway.Name) string {
 	return StatusRefunded
 }
 
-// Answer is what a gateway says of an order's payment, whoever asked: the request
-// itself, a webhook, the recovery job.
-type Answer struct {
-	Payment  *gateway.Payment
-	Pix      *gateway.PixCharge
-	Declined bool // refused, or nothing was made and nothing will be: the purchase never came about
-	RanOut   bool // nobody paid in time
-	Open     bool // the gateway decides later: ask again
-	End      End
+// Made is what a gateway has made for an order: one of the two. Neither: its payment is
+// told by nobody.
+type Made struct {
+	Payment *gateway.Payment
+	Pix     *gateway.PixCharge
+	RanOut  bool // nobody will pay it any more
 }
+
+// Outcome is what a gateway says of an order's one call, whoever asked: the request itself,
+// a look, a webhook, the sweep. Void: nobody paid in time. What was declined, refused or is
+// missing never came about.
+type Outcome = intent.Outcome[Made]
+
+// The outcomes.
+type (
+	Succeeded = intent.Succeeded[Made]
+	Declined  = intent.Declined[Made]
+	Void      = intent.Void[Made]
+)
 
 // End is how an order's intent ends, and who brought it.
 type End struct {
-	How intent.Outcome[any]
-	By  string
+	How Outcome
+	By  intent.By
 }
-
-// By whom an intent ends.
-const (
-	ByAnswer  = "answer"
-	ByLook    = "look"
-	ByWebhook = "webhook"
-)
 
 // IntentOf names the intent of an order's one call.
 func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
@@ -99,37 +100,60 @@ func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order,
 // errMoved says that somebody else moved the order since it was read.
 var errMoved = errors.New("order was moved by somebody else")
 
-// Settle writes a gateway's answer: the one way in which an order learns of its
-// money.
-func (s *Store) Settle(ctx context.Context, id objectid.ID, a Answer) (Order, error) {
+// Settle writes what a gateway says beside the order's own call.
+func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Order, error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
-	var o Order
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if o, err = s.db.OrderLock(ctx, tx, id); err != nil {
-			return err
-		}
-		if err := s.SettleTx(ctx, tx, &o, a); err != nil {
-			return err
-		}
-		faultpoint.Hit("purchase.before_commit")
-		return nil
-	})
+	o := Order{ID: id}
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByAnswer) })
 	if err != nil {
-		return Order{}, fmt.Errorf("settle order %s: %w", id, err)
+		return Order{}, err
 	}
 	return o, nil
 }
 
-// SettleTx works on a locked order.
-func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) error {
-	if a.Declined || a.RanOut {
-		return s.GiveBackTx(ctx, tx, o, a)
+func (s *Store) lockAndSettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) (err error) {
+	id := o.ID
+	if *o, err = s.db.OrderLock(ctx, tx, id); err == nil {
+		err = s.SettleTx(ctx, tx, o, outcome, by)
 	}
-	p := a.Payment
-	if a.Pix != nil {
-		p = &a.Pix.Payment
+	if err != nil {
+		return fmt.Errorf("settle order %s: %w", id, err)
+	}
+	return nil
+}
+
+// SettleTx writes an outcome into a locked order: the one way in which an order learns of
+// its money.
+func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) error {
+	end := End{How: outcome, By: by}
+	switch outcome := outcome.(type) {
+	case Succeeded:
+		if outcome.Answer.RanOut {
+			return s.GiveBackTx(ctx, tx, o, outcome.Answer, end)
+		}
+		return s.learnTx(ctx, tx, o, outcome.Answer, end)
+	case intent.Pending[Made]:
+		if err := s.learnTx(ctx, tx, o, outcome.Answer, end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.clock.Now()) {
+			return err
+		}
+		// The gateway has thought about the card for too long. What it takes after all
+		// is money that arrives late.
+		return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Void{}, By: by})
+	case Declined:
+		return s.GiveBackTx(ctx, tx, o, outcome.Answer, end)
+	case Void:
+		return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, end)
+	}
+	return s.GiveBackTx(ctx, tx, o, Made{}, end)
+}
+
+// learnTx keeps what the gateway has made, and does what follows from its money.
+func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
+	p := made.Payment
+	if made.Pix != nil {
+		p = &made.Pix.Payment
 	}
 	if p == nil {
 		return nil
@@ -138,24 +162,20 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) err
 		return s.keepOtherAmountTx(ctx, tx, o, *p)
 	}
 	firstSight, open := o.GatewayPaymentID == nil, o.IntentOpen
+	_, pending := end.How.(intent.Pending[Made])
 	err := s.SaveTx(ctx, tx, o, func(o *Order) {
 		if firstSight {
 			o.GatewayPaymentID = &p.ID
 		}
-		if a.Pix != nil && o.State == state.Reserved {
-			LearnPix(o, a.Pix)
+		if made.Pix != nil && o.State == state.Reserved {
+			LearnPix(o, made.Pix)
 		}
-		if !a.Open {
+		if !pending {
 			closeIntent(o)
 		}
-	}, a.End)
+	}, end)
 	if err != nil {
 		return err
-	}
-	if a.Open && a.End.By != ByLook {
-		if err := s.intents.WaitTx(ctx, tx, IntentOf(o.ID)); err != nil {
-			return err
-		}
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
@@ -167,10 +187,10 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) err
 	case gateway.PaymentSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case gateway.PaymentFailed, gateway.PaymentGone:
-		a.Declined = postgres.Text(o.PaymentMethod) == string(gateway.MethodCard)
-		return s.GiveBackTx(ctx, tx, o, a)
+		made.RanOut = postgres.Text(o.PaymentMethod) != string(gateway.MethodCard)
+		return s.GiveBackTx(ctx, tx, o, made, end)
 	case gateway.PaymentPending:
-		if open && a.Pix != nil && a.End.By == ByLook && Payable(*o, s.clock.Now()) {
+		if open && made.Pix != nil && end.By == intent.ByLook && Payable(*o, s.clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
 		}
 	}
@@ -358,18 +378,18 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 }
 
 // GiveBackTx frees the places of an unpaid order. A purchase that never came
-// about leaves no tickets; of one that nobody paid in time they expire. Who was
+// about leaves no tickets; of one that ran out they expire. Who was
 // answered that it is not known, and hears from a look that it came to nothing, is
 // written that nothing is owed.
-func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) error {
+func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	if _, ok := state.Next(o.State, state.GiveBack); !ok {
-		return s.SaveTx(ctx, tx, o, closeIntent, a.End)
+		return s.SaveTx(ctx, tx, o, closeIntent, end)
 	}
 	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	var err error
-	if a.Declined {
+	if !made.RanOut {
 		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
 	} else {
 		err = s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.clock.Now()})
@@ -377,7 +397,7 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) e
 	if err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
-	if a.End.By == ByLook {
+	if end.By == intent.ByLook {
 		if err := s.MailLaterTx(ctx, tx, o.ID, MailNothingOwed); err != nil {
 			return err
 		}
@@ -385,11 +405,11 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) e
 	return s.MoveTx(ctx, tx, o, state.GiveBack, func(o *Order) {
 		o.PaymentStatus = endStatus(gateway.Name(postgres.Text(o.Gateway)))
 		o.PixPayload, o.PixImage = nil, nil
-		if o.GatewayPaymentID == nil && a.Pix != nil {
-			o.GatewayPaymentID = &a.Pix.Payment.ID
+		if o.GatewayPaymentID == nil && made.Pix != nil {
+			o.GatewayPaymentID = &made.Pix.Payment.ID
 		}
 		closeIntent(o)
-	}, a.End)
+	}, end)
 }
 
 // MoveTx takes a locked order where the action leads and is the only way in which
@@ -426,8 +446,8 @@ func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Orde
 	if !open || saved.IntentOpen {
 		return nil
 	}
-	e := End{How: intent.Succeeded[any]{}, By: ByAnswer}
-	if len(end) > 0 && end[0] != (End{}) {
+	e := End{How: Succeeded{}, By: intent.ByAnswer}
+	if len(end) > 0 {
 		e = end[0]
 	}
 	return s.intents.EndTx(ctx, tx, IntentOf(o.ID), e.How, e.By)

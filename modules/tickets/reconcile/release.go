@@ -41,13 +41,13 @@ func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
 			if err != nil {
 				return fmt.Errorf("read paid charge: %w", err)
 			}
-			_, err = s.orders.Settle(ctx, id, orders.Answer{Pix: &charge})
+			_, err = s.orders.Settle(ctx, id, orders.Succeeded{Answer: orders.Made{Pix: &charge}})
 			return err
 		}
 		if err != nil && !errors.Is(err, gateway.ErrMissing) {
 			return fmt.Errorf("cancel charge: %w", err)
 		}
 	}
-	_, err = s.orders.Settle(ctx, id, orders.Answer{RanOut: true})
+	_, err = s.orders.Settle(ctx, id, orders.Void{})
 	return err
 }

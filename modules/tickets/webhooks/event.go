@@ -113,7 +113,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
-	return "", s.orders.SettleTx(ctx, tx, o, orders.Answer{Payment: e.Payment, End: orders.End{How: intent.Succeeded[any]{}, By: orders.ByWebhook}})
+	return "", s.orders.SettleTx(ctx, tx, o, orders.Succeeded{Answer: orders.Made{Payment: e.Payment}}, intent.ByWebhook)
 }
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
@@ -123,7 +123,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 		return "the order waits for no payment", nil
 	}
 	if e.Payment.Status == gateway.PaymentFailed {
-		return "", s.orders.GiveBackTx(ctx, tx, o, lost(true))
+		return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
 	}
 	return "", s.orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
 }
@@ -138,12 +138,8 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e
 	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
 		return "another payment of the order", nil
 	}
-	return "", s.orders.GiveBackTx(ctx, tx, o, lost(postgres.Text(o.PaymentMethod) == string(gateway.MethodCard)))
-}
-
-// lost is an event that says that nobody will pay.
-func lost(declined bool) orders.Answer {
-	return orders.Answer{Declined: declined, End: orders.End{How: intent.Declined[any]{}, By: orders.ByWebhook}}
+	ranOut := postgres.Text(o.PaymentMethod) != string(gateway.MethodCard)
+	return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}}, intent.ByWebhook)
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.

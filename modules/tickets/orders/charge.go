@@ -1,0 +1,124 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
+	"marquee/platform/postgres"
+)
+
+// Purchase is what an order's one call is made from: the order, and what its request alone
+// has in hand.
+type Purchase struct {
+	Order      Order
+	Payer      gateway.Payer
+	Title      string // of the event
+	Instrument gateway.Instrument
+}
+
+func (p Purchase) isPix() bool {
+	return postgres.Text(p.Order.PaymentMethod) == string(gateway.MethodPix)
+}
+
+// Charge is the charge of an order, by card or by a PIX code. The gate commits it, up to 64
+// at once (checkout.reserve). Card data are gone after the request: nothing is called again.
+func (s *Store) Charge() *intent.Operation[Purchase, Made] {
+	return &intent.Operation[Purchase, Made]{
+		Kind: intent.Order, Intents: s.intents, Settling: "purchase.before_commit",
+		Opening: func(p Purchase) intent.Opening { return s.OpeningOf(p.Order) },
+		Row:     s.purchaseOf,
+		Steps:   []intent.Step[Purchase, Made]{{Answered: "purchase.after_call", Call: s.charge, Find: s.find, Judge: judge}},
+		SettleTx: func(ctx context.Context, tx pgx.Tx, p *Purchase, outcome Outcome, by intent.By) error {
+			return s.lockAndSettleTx(ctx, tx, &p.Order, outcome, by)
+		},
+	}
+}
+
+// OpeningOf is the intent of an order whose gateway is about to be called.
+func (s *Store) OpeningOf(o Order) intent.Opening {
+	return intent.Opening{Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway), CallTime: s.intents.CallTime()}
+}
+
+// purchaseOf reads an order whose call was not known; over when the release before, which
+// knows no intents, has settled it.
+func (s *Store) purchaseOf(ctx context.Context, i intent.Intent) (p Purchase, over bool, err error) {
+	if p.Order, err = s.db.OrderGet(ctx, s.pool, i.Subject); err != nil {
+		return p, false, err
+	}
+	p.Payer = gateway.Payer{CustomerID: p.Order.CustomerID, GatewayID: postgres.Text(p.Order.GatewayCustomerID)}
+	return p, !p.Order.IntentOpen, nil
+}
+
+func (s *Store) charge(ctx context.Context, p Purchase, _ Made) (Made, error) {
+	gw, err := s.payments.Gateway(gateway.Name(postgres.Text(p.Order.Gateway)))
+	if err != nil {
+		return Made{}, err
+	}
+	if p.isPix() {
+		charge, err := gw.CreatePix(ctx, s.PixTerms(p.Order, p.Payer, p.Title))
+		return Made{Pix: &charge}, err
+	}
+	charge, err := gw.ChargeCard(ctx, CardTerms(p.Order, p.Payer, p.Title, p.Instrument))
+	return Made{Payment: &charge.Payment}, err
+}
+
+// judge: a card may be charged later, a code is made.
+func judge(_ Purchase, made Made) Outcome {
+	if made.Payment != nil && made.Payment.Status == gateway.PaymentPending {
+		return intent.Pending[Made]{Answer: made}
+	}
+	return Succeeded{Answer: made}
+}
+
+// find looks at the gateway for what the order's call may have made.
+func (s *Store) find(ctx context.Context, p Purchase, _ Made) (made Made, found bool, err error) {
+	look, o := gateway.Background(ctx), p.Order
+	gw, err := s.payments.Gateway(gateway.Name(postgres.Text(o.Gateway)))
+	if err != nil {
+		return made, false, err
+	}
+	switch {
+	case p.isPix():
+		charge, found, err := gw.FindPix(look, s.PixTerms(o, p.Payer, ""))
+		if err == nil && found && charge.Payment.Status == gateway.PaymentPending {
+			return s.offerable(ctx, gw, o, charge)
+		}
+		return Made{Pix: &charge}, found, err
+	case o.GatewayPaymentID != nil:
+		paid, err := gw.ReadPayment(look, *o.GatewayPaymentID, o.ID)
+		return Made{Payment: &paid}, true, err
+	}
+	charge, found, err := gw.FindCardCharge(look, CardTerms(o, p.Payer, "", gateway.Instrument{}))
+	return Made{Payment: &charge.Payment}, found, err
+}
+
+// offerable judges a code that a look has found, of which the buyer, who was answered
+// without one, is written. One that cannot be shown any more, since the places are held
+// no longer, is made unpayable first.
+func (s *Store) offerable(ctx context.Context, gw gateway.Gateway, o Order, charge gateway.PixCharge) (made Made, found bool, err error) {
+	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	if err != nil {
+		return made, false, fmt.Errorf("read event: %w", err)
+	}
+	after, now := o, s.clock.Now()
+	LearnPix(&after, &charge)
+	if Payable(after, now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
+		return Made{Pix: &charge}, true, nil
+	}
+	err = gw.CancelPix(ctx, charge.Payment.ID, o.ID)
+	switch {
+	case errors.Is(err, gateway.ErrAlreadyPaid):
+		if charge, err = gw.ReadPix(ctx, charge.Payment.ID, o.ID); err != nil {
+			return made, false, fmt.Errorf("read paid charge: %w", err)
+		}
+		return Made{Pix: &charge}, true, nil
+	case err != nil && !errors.Is(err, gateway.ErrMissing):
+		return made, false, fmt.Errorf("cancel charge: %w", err)
+	}
+	return Made{Pix: &charge, RanOut: true}, true, nil
+}
