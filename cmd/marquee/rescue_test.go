@@ -43,7 +43,11 @@ func TestJobsStartAgainSoonAfterTheirWorkerWasKilled(t *testing.T) {
 	}
 
 	first := o.start("work", "")
-	<-calls
+	select {
+	case <-calls:
+	case <-time.After(patience):
+		t.Fatal("no mail is sent")
+	}
 	eventually(t, "the export is not begun", func() bool { return attempts() == 1 })
 	o.start("work", "")
 	_ = first.command.Process.Kill()

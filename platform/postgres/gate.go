@@ -156,8 +156,9 @@ func newGate(g Gate, conns int) *gate {
 		// and a job: together they leave one to others. Of what is kept, events being applied
 		// leave one to tokens, and tokens one to them.
 		open -= max(2, conns/5)
-		urgent, brief = max(2, (conns-2)*2/5), max(1, conns/10)
-		share = max(1, min(open-2, conns-2-urgent-brief))
+		urgent, brief = (conns-2)*2/5, max(1, conns/10)
+		share = max(1, min(open-2, conns-2-max(1, urgent)-brief))
+		urgent = max(2, urgent)
 	}
 	return &gate{
 		Gate: g, asked: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent), slow: make(chan struct{}, max(conns-1, 1)),
