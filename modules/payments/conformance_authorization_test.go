@@ -40,7 +40,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	_, err = g.Sandbox.GWA.PayPIX(a.Payload)
 	require.NoError(t, err)
 	activated := c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
-	require.Equal(t, gateway.AuthorizationWasActivated, activated.Kind)
+	require.Equal(t, gateway.AuthorizationWasActivated, activated.Kind())
 	require.Equal(t, a.ID, activated.AuthorizationID)
 	require.Equal(t, terms.SubscriptionID, activated.Reference, "the contract")
 	first := c.wait(t, "PAYMENT_RECEIVED")
@@ -68,7 +68,7 @@ func TestA_AutomaticPix(t *testing.T) {
 
 	require.NoError(t, g.Sandbox.GWA.Advance(8*24*time.Hour))
 	paid := c.wait(t, "PAYMENT_CONFIRMED")
-	require.Equal(t, made.ID, paid.Payment.ID)
+	require.Equal(t, made.ID, paymentOf(paid).ID)
 	require.Equal(t, a.ID, paid.AuthorizationID)
 	require.Equal(t, terms.SubscriptionID, paid.Reference)
 
@@ -140,11 +140,11 @@ func TestA_RefusedDebitAndOverdueAreOneAttempt(t *testing.T) {
 	refused := c.wait(t, "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED")
 	overdue := c.wait(t, "PAYMENT_OVERDUE")
 	for _, e := range []gateway.Event{refused, overdue} {
-		require.Equal(t, gateway.PaymentHasFailed, e.Kind)
-		require.Equal(t, made.ID, e.Payment.ID)
-		require.Equal(t, 1, e.Attempt)
+		require.Equal(t, gateway.PaymentHasFailed, e.Kind())
+		require.Equal(t, made.ID, paymentOf(e).ID)
+		require.Equal(t, 1, e.Payload.(gateway.FailedPayment).Attempt)
 		require.Equal(t, a.ID, e.AuthorizationID)
-		require.Equal(t, gateway.PaymentPending, e.Payment.Status, "it can still be paid")
+		require.Equal(t, gateway.PaymentPending, paymentOf(e).Status, "it can still be paid")
 	}
 }
 
@@ -194,7 +194,7 @@ func TestA_CardUnderRiskAnalysisWaits(t *testing.T) {
 	_, err = g.Sandbox.GWA.EndRiskAnalysis(made.Payment.ID, false)
 	require.NoError(t, err)
 	failed := c.wait(t, "PAYMENT_REPROVED_BY_RISK_ANALYSIS")
-	require.Equal(t, gateway.PaymentHasFailed, failed.Kind)
+	require.Equal(t, gateway.PaymentHasFailed, failed.Kind())
 	require.Equal(t, charge.Reference, failed.Reference)
 }
 
@@ -315,16 +315,16 @@ func TestB_RefundThatFailsLater(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, sub.LatestPayment.PaymentIntentID, made.Report.PaymentID)
 	reported := c.wait(t, "charge.refunded")
-	require.Equal(t, made.Report.PaymentID, reported.Refund.PaymentID)
-	require.EqualValues(t, 1000, reported.Refund.Total)
+	require.Equal(t, made.Report.PaymentID, reported.Payload.(gateway.RefundChange).Report.PaymentID)
+	require.EqualValues(t, 1000, reported.Payload.(gateway.RefundChange).Report.Total)
 	require.Equal(t, payer.GatewayID, reported.CustomerID)
 	named := c.wait(t, "refund.created")
-	require.Equal(t, made.ID, named.Refund.Singles[0].ID)
-	require.Equal(t, terms.RefundID, named.Refund.Singles[0].RefundID)
+	require.Equal(t, made.ID, named.Payload.(gateway.RefundChange).Report.Singles[0].ID)
+	require.Equal(t, terms.RefundID, named.Payload.(gateway.RefundChange).Report.Singles[0].RefundID)
 	require.NoError(t, g.Sandbox.GWB.FinishRefund(made.ID, false))
 	failed := c.wait(t, "refund.failed")
-	require.Equal(t, gateway.RefundHasFailed, failed.Kind)
-	require.Equal(t, gateway.RefundFailed, failed.Refund.Singles[0].Status)
+	require.Equal(t, gateway.RefundHasFailed, failed.Kind())
+	require.Equal(t, gateway.RefundFailed, failed.Payload.(gateway.RefundChange).Report.Singles[0].Status)
 }
 
 func TestB_DisputeSteps(t *testing.T) {
@@ -351,13 +351,13 @@ func TestB_DisputeSteps(t *testing.T) {
 			id, err := g.Sandbox.GWB.OpenDispute(made.Payment.ID, "fraudulent", tc.inquiry)
 			require.NoError(t, err)
 			created := c.wait(t, "charge.dispute.created")
-			require.Equal(t, gateway.DisputeWasOpened, created.Kind)
-			require.Equal(t, tc.opened, created.Dispute.State)
-			require.Equal(t, made.Payment.ID, created.Dispute.PaymentID)
+			require.Equal(t, gateway.DisputeWasOpened, created.Kind())
+			require.Equal(t, tc.opened, created.Payload.(gateway.DisputeChange).Report.State)
+			require.Equal(t, made.Payment.ID, created.Payload.(gateway.DisputeChange).Report.PaymentID)
 			require.NoError(t, g.Sandbox.GWB.CloseDispute(id, tc.won))
 			closed := c.wait(t, "charge.dispute.closed")
-			require.Equal(t, gateway.DisputeWasClosed, closed.Kind)
-			require.Equal(t, tc.finished, closed.Dispute.State)
+			require.Equal(t, gateway.DisputeWasClosed, closed.Kind())
+			require.Equal(t, tc.finished, closed.Payload.(gateway.DisputeChange).Report.State)
 		})
 	}
 }
@@ -385,11 +385,11 @@ func TestA_ChargebackSteps(t *testing.T) {
 				require.NoError(t, err)
 			}
 			opened := c.wait(t, "PAYMENT_CHARGEBACK_REQUESTED")
-			require.Equal(t, gateway.DisputeOpen, opened.Dispute.State)
+			require.Equal(t, gateway.DisputeOpen, opened.Payload.(gateway.DisputeChange).Report.State)
 			closed := c.wait(t, tc.event)
-			require.Equal(t, gateway.DisputeWasClosed, closed.Kind)
-			require.Equal(t, tc.state, closed.Dispute.State)
-			require.Nil(t, closed.Refund, "the dispute took the money, no refund did")
+			require.Equal(t, gateway.DisputeWasClosed, closed.Kind())
+			require.Equal(t, tc.state, closed.Payload.(gateway.DisputeChange).Report.State)
+			require.IsType(t, gateway.DisputeChange{}, closed.Payload, "the dispute took the money, no refund did")
 			all, err := g.A.ListDisputes(t.Context(), gateway.PaymentRef{PaymentID: made.Payment.ID})
 			require.NoError(t, err)
 			require.Equal(t, tc.state, all[0].State)
@@ -436,17 +436,17 @@ func TestA_RefundsBesideAChargeback(t *testing.T) {
 				require.NoError(t, err)
 			}
 			giveBack(tc.after)
-			require.Equal(t, tc.kind, c.wait(t, "PAYMENT_REFUNDED").Kind)
+			require.Equal(t, tc.kind, c.wait(t, "PAYMENT_REFUNDED").Kind())
 			events, _, err := g.A.CreatedSince(t.Context(), g.Sandbox.GWA.Now().Add(-time.Hour), "")
 			require.NoError(t, err)
 			disputes, refunded := 0, money.Cents(0)
 			for _, e := range events {
-				if e.Dispute != nil {
+				switch p := e.Payload.(type) {
+				case gateway.DisputeChange:
 					disputes++
-					require.Equal(t, gateway.DisputeLost, e.Dispute.State)
-				}
-				if e.Refund != nil {
-					refunded = e.Refund.Total
+					require.Equal(t, gateway.DisputeLost, p.Report.State)
+				case gateway.RefundChange:
+					refunded = p.Report.Total
 				}
 			}
 			require.Equal(t, tc.disputes, disputes)

@@ -229,15 +229,17 @@ func (g *gatewayUnderTest) madeSince(t *testing.T, since time.Time) (settled, re
 		for _, e := range events {
 			require.Equal(t, g.Name(), e.Gateway)
 			require.Equal(t, gateway.Reconciled, e.Type)
-			switch {
-			case e.Kind == gateway.PaymentWasSettled:
-				settled[e.Payment.ID] = e
-			case e.Refund != nil && (e.Refund.HasTotal || refunded[e.Refund.PaymentID].Refund == nil):
-				refunded[e.Refund.PaymentID] = e
-			case e.Dispute != nil:
-				disputed[e.Dispute.PaymentID] = e
-			case e.Refund == nil:
-				t.Fatalf("unexpected %s", e.Kind)
+			switch p := e.Payload.(type) {
+			case gateway.SettledPayment:
+				settled[p.Payment.ID] = e
+			case gateway.RefundChange:
+				if p.Report.HasTotal || refunded[p.Report.PaymentID].Payload == nil {
+					refunded[p.Report.PaymentID] = e
+				}
+			case gateway.DisputeChange:
+				disputed[p.Report.PaymentID] = e
+			default:
+				t.Fatalf("unexpected %s", e.Kind())
 			}
 		}
 		if page = next; next == "" {
@@ -264,9 +266,9 @@ func TestWhatWasMadeSince(t *testing.T) {
 		settled, refunded, disputed := g.madeSince(t, since)
 		require.Len(t, settled, 2, "the PIX is not paid")
 		require.Equal(t, sub.GatewayID, settled[sub.LatestPayment.ID].SubscriptionID)
-		require.EqualValues(t, 24000, settled[order.ID].Payment.Amount)
+		require.EqualValues(t, 24000, paymentOf(settled[order.ID]).Amount)
 		require.NotEmpty(t, settled[order.ID].Reference)
-		require.EqualValues(t, 500, refunded[order.ID].Refund.Total)
+		require.EqualValues(t, 500, refunded[order.ID].Payload.(gateway.RefundChange).Report.Total)
 		require.Empty(t, disputed)
 		settled, refunded, disputed = g.madeSince(t, g.stage.Clock.Now().Add(49*time.Hour))
 		require.Empty(t, settled)
@@ -297,8 +299,8 @@ func TestWhatHappenedSinceToOlderPayments(t *testing.T) {
 		_, refunded, disputed = g.madeSince(t, since)
 		require.Contains(t, refunded, back.ID)
 		require.Contains(t, disputed, doubted.ID)
-		require.Equal(t, gateway.DisputeOpen, disputed[doubted.ID].Dispute.State)
-		require.EqualValues(t, 24000, disputed[doubted.ID].Dispute.Amount)
+		require.Equal(t, gateway.DisputeOpen, disputed[doubted.ID].Payload.(gateway.DisputeChange).Report.State)
+		require.EqualValues(t, 24000, disputed[doubted.ID].Payload.(gateway.DisputeChange).Report.Amount)
 		if g.payPix(late.Payment.ID) == nil { // a code of gateway B has run out by then
 			settled, _, _ = g.madeSince(t, since)
 			require.Contains(t, settled, late.Payment.ID)
@@ -323,7 +325,7 @@ func TestEventsThatWereSent(t *testing.T) {
 			e, err := g.Gateway.(gateway.Adapter).ReadEvent(body)
 			require.NoError(t, err)
 			require.NotEmpty(t, e.ID)
-			found = found || e.Kind == gateway.PaymentWasSettled && e.Payment.ID == p.ID
+			found = found || e.Kind() == gateway.PaymentWasSettled && e.PaymentID() == p.ID
 		}
 		require.True(t, found)
 		bodies, _, err = g.EventsSince(t.Context(), g.stage.Clock.Now().Add(time.Hour), "")

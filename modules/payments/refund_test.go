@@ -40,26 +40,30 @@ type order struct {
 
 func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	applied := gateway.Result{Status: gateway.ResultApplied}
-	switch {
-	case e.Kind == gateway.PaymentWasSettled:
+	switch p := e.Payload.(type) {
+	case gateway.SettledPayment:
 		_, err := o.svc.RecordPaymentTx(ctx, tx, payments.Record{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.local, CustomerID: o.buyer, Payment: *e.Payment,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.local, CustomerID: o.buyer, Payment: p.Payment,
 		})
 		return applied, err
-	case e.Known == nil:
-		return gateway.Result{Unclaimed: true}, nil
-	case e.Refund != nil:
+	case gateway.RefundChange:
+		if e.Known == nil {
+			return gateway.Result{Unclaimed: true}, nil
+		}
 		_, err := o.svc.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: *e.Refund,
+			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: p.Report,
 		})
 		return applied, err
-	case e.Dispute != nil:
+	case gateway.DisputeChange:
+		if e.Known == nil {
+			return gateway.Result{Unclaimed: true}, nil
+		}
 		_, err := o.svc.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: *e.Dispute,
+			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: p.Report,
 		})
 		return applied, err
 	}
-	return gateway.Result{Status: gateway.ResultIgnored}, nil
+	return gateway.Result{Status: gateway.ResultIgnored, Unclaimed: e.Known == nil}, nil
 }
 
 // shop is the module with both gateways before it, calling it, and its jobs.

@@ -89,23 +89,23 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 			require.NoError(t, err)
 
 			paid := c.wait(t, "invoice.paid")
-			require.Equal(t, gateway.PaymentWasSettled, paid.Kind)
+			require.Equal(t, gateway.PaymentWasSettled, paid.Kind())
 			require.Equal(t, sub.GatewayID, paid.SubscriptionID)
 			require.Equal(t, terms.SubscriptionID, paid.Reference)
 			require.Equal(t, payer.GatewayID, paid.CustomerID)
-			require.Equal(t, sub.LatestPayment.ID, paid.Payment.ID)
-			require.Equal(t, sub.LatestPayment.Amount, paid.Payment.Amount)
-			require.True(t, paid.FirstInvoice)
+			require.Equal(t, sub.LatestPayment.ID, paymentOf(paid).ID)
+			require.Equal(t, sub.LatestPayment.Amount, paymentOf(paid).Amount)
+			require.Equal(t, gateway.PaymentSettled, paymentOf(paid).Status)
 
 			created := c.wait(t, "customer.subscription.created")
 			require.Equal(t, sub.GatewayID, created.SubscriptionID)
 			require.Equal(t, terms.SubscriptionID, created.Reference)
-			require.Equal(t, sub.NextBilling, created.Subscription.NextBilling)
+			require.Equal(t, sub.NextBilling, created.Payload.(gateway.SubscriptionChange).Subscription.NextBilling)
 
 			require.NoError(t, g.B.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
 			deleted := c.wait(t, "customer.subscription.deleted")
-			require.Equal(t, gateway.SubscriptionWasEnded, deleted.Kind)
-			require.Equal(t, gateway.RemoteCanceled, deleted.Subscription.Status)
+			require.Equal(t, gateway.SubscriptionWasEnded, deleted.Kind())
+			require.Equal(t, gateway.RemoteCanceled, deleted.Payload.(gateway.SubscriptionEnd).Subscription.Status)
 		})
 	}
 }
@@ -127,18 +127,18 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 	require.NoError(t, g.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, g.Sandbox.GWB.Renew(sub.GatewayID))
 	failed := c.wait(t, "invoice.payment_failed")
-	require.Equal(t, gateway.PaymentHasFailed, failed.Kind)
+	require.Equal(t, gateway.PaymentHasFailed, failed.Kind())
 	require.Equal(t, sub.GatewayID, failed.SubscriptionID)
-	require.Equal(t, 1, failed.Attempt)
-	require.False(t, failed.FirstInvoice)
-	require.NotEqual(t, sub.LatestPayment.ID, failed.Payment.ID)
+	require.Equal(t, 1, failed.Payload.(gateway.FailedPayment).Attempt)
+	require.False(t, failed.Payload.(gateway.FailedPayment).First)
+	require.NotEqual(t, sub.LatestPayment.ID, paymentOf(failed).ID)
 
 	require.Eventually(t, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return slices.ContainsFunc(c.got, func(e gateway.Event) bool {
-			return e.Kind == gateway.SubscriptionChanged && e.Subscription.Status == gateway.RemotePastDue &&
-				e.Subscription.LatestPayment.ID == failed.Payment.ID
+			told, ok := e.Payload.(gateway.SubscriptionChange)
+			return ok && told.Subscription.Status == gateway.RemotePastDue && told.Subscription.LatestPayment.ID == failed.PaymentID()
 		})
 	}, 10*time.Second, 10*time.Millisecond, "the status event names the same invoice")
 }
@@ -152,14 +152,14 @@ func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 	require.NoError(t, g.Sandbox.GWA.Advance(time.Minute))
 	confirmed := c.wait(t, "PAYMENT_CONFIRMED")
 	require.Equal(t, sub.GatewayID, confirmed.SubscriptionID)
-	require.Equal(t, sub.LatestPayment.ID, confirmed.Payment.ID)
+	require.Equal(t, sub.LatestPayment.ID, paymentOf(confirmed).ID)
 	require.Equal(t, terms.SubscriptionID, confirmed.Reference, "a charge names the row that made its recurrence")
-	require.WithinDuration(t, g.Sandbox.GWA.Now(), *confirmed.Payment.SettledAt, 5*time.Minute)
+	require.WithinDuration(t, g.Sandbox.GWA.Now(), *paymentOf(confirmed).SettledAt, 5*time.Minute)
 
 	require.NoError(t, g.Sandbox.GWA.Advance(35*24*time.Hour))
 	received := c.wait(t, "PAYMENT_RECEIVED")
-	require.Equal(t, confirmed.Payment.ID, received.Payment.ID)
-	require.Equal(t, "RECEIVED", received.Payment.NativeStatus)
+	require.Equal(t, paymentOf(confirmed).ID, paymentOf(received).ID)
+	require.Equal(t, "RECEIVED", paymentOf(received).NativeStatus)
 
 	pix := gateway.PixTerms{Reference: objectid.New(), Payer: terms.Payer, Amount: 59880, DueDate: g.Sandbox.GWA.Now()}
 	made, err := g.A.CreatePix(t.Context(), pix)
@@ -170,7 +170,13 @@ func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return slices.ContainsFunc(c.got, func(e gateway.Event) bool {
-			return e.Reference == pix.Reference && e.Payment.ID == made.Payment.ID && e.Payment.Method == gateway.MethodPix && e.Payment.Amount == 59880
+			return e.Reference == pix.Reference && paymentOf(e).ID == made.Payment.ID && paymentOf(e).Method == gateway.MethodPix && paymentOf(e).Amount == 59880
 		})
 	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// paymentOf is the payment that an event tells of.
+func paymentOf(e gateway.Event) gateway.Payment {
+	p, _ := e.Payment()
+	return p
 }

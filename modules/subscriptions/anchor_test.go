@@ -99,10 +99,10 @@ func TestCardOfGatewayAWithoutItsDates(t *testing.T) {
 		due, err := time.Parse(time.RFC3339, step[0]+"T03:00:00Z")
 		require.NoError(t, err)
 		b.apply(t, gateway.Event{
-			Gateway: gateway.GWA, Kind: gateway.PaymentWasSettled, SubscriptionID: remote, CreatedAt: due,
-			Payment: &gateway.Payment{
+			Gateway: gateway.GWA, SubscriptionID: remote, CreatedAt: due,
+			Payload: gateway.SettledPayment{Payment: gateway.Payment{
 				ID: "pay_" + step[0], Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
-			},
+			}},
 		})
 		require.Equal(t, step[1], b.day(t, id, "next_billing_date"))
 	}
@@ -152,8 +152,8 @@ func TestFailedDebitKeepsThe31st(t *testing.T) {
 	b.travel(t, "2027-02-22T12:00:00Z")
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payment: &gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990},
+		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990}},
 	})
 	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"))
 }
@@ -184,11 +184,11 @@ func TestManualPixPaidAgain(t *testing.T) {
 				for i, want := range tc.want {
 					at := b.clock.Now()
 					b.apply(t, gateway.Event{
-						Gateway: gw, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at,
-						Payment: &gateway.Payment{
+						Gateway: gw, Type: gateway.Reconciled, Reference: id, CreatedAt: at,
+						Payload: gateway.SettledPayment{Payment: gateway.Payment{
 							ID: "pay_" + want + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
 							Amount: money.Cents(4990 * tc.months), SettledAt: &at,
-						},
+						}},
 					})
 					require.Equal(t, want, b.day(t, id, "expires_at"), "payment %d", i+1)
 				}

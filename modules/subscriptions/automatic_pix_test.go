@@ -82,8 +82,8 @@ func TestFailedDebitCountsAndTheNextCycleFollows(t *testing.T) {
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	failed := gateway.Event{
-		Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payment: &gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990},
+		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990}},
 	}
 	b.apply(t, failed)
 	b.apply(t, failed) // PAYMENT_OVERDUE after the refused instruction
@@ -127,8 +127,8 @@ func TestFailureThatOvertakesItsDebitIsPassedOverByTheNextReport(t *testing.T) {
 		require.NoError(t, err)
 	}
 	failed := gateway.Event{
-		Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payment: &gateway.Payment{ID: debit, Method: gateway.MethodPix, Amount: 4990},
+		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: debit, Method: gateway.MethodPix, Amount: 4990}},
 	}
 	know(nil)
 	b.apply(t, failed)

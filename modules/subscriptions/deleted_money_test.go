@@ -21,9 +21,9 @@ func (b *bundle) delete(t *testing.T) {
 // toldCharge tells of a settled card payment of gateway B.
 func (b *bundle) toldCharge(t *testing.T, id objectid.ID, payment string, at time.Time) {
 	t.Helper()
-	b.apply(t, gateway.Event{Gateway: gateway.GWB, Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+	b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
 		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
-	}})
+	}}})
 }
 
 // TestACodePaidWhileItsCustomerIsDeletedIsRefunded: the gateway could not drop it.

@@ -119,8 +119,8 @@ func TestEchoesOfAPause(t *testing.T) {
 	dispute := d.open(b, t, id)
 	b.goBy(t, day)
 	inactivated := gateway.Event{
-		Gateway: gateway.GWA, Type: "SUBSCRIPTION_INACTIVATED", Kind: gateway.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
-		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"), Subscription: &gateway.RemoteSubscription{Status: gateway.RemoteCanceled, Inactive: true},
+		Gateway: gateway.GWA, Type: "SUBSCRIPTION_INACTIVATED", CreatedAt: b.clock.Now(),
+		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"), Payload: gateway.SubscriptionEnd{Subscription: gateway.RemoteSubscription{Status: gateway.RemoteCanceled, Inactive: true}},
 	}
 	require.Equal(t, gateway.ResultIgnored, b.apply(t, inactivated).Status)
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
@@ -160,8 +160,8 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 		tell := func(dispute string, state gateway.DisputeState, second int) {
 			for range 2 { // and once more changes nothing
 				b.apply(t, gateway.Event{
-					Gateway: gateway.GWB, Kind: gateway.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(second),
-					Dispute: &gateway.DisputeReport{ID: dispute + r.id, PaymentID: dispute, Amount: 4990, State: state, At: r.at(second), OpenedAt: r.at(second)},
+					Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
+					Payload: gateway.DisputeChange{Report: gateway.DisputeReport{ID: dispute + r.id, PaymentID: dispute, Amount: 4990, State: state, At: r.at(second), OpenedAt: r.at(second)}},
 				})
 			}
 		}
@@ -270,13 +270,15 @@ func TestARefundWhileTheDisputeIsOpenIsItsLoss(t *testing.T) {
 	payment := eachDispute["gwa"].open(b, t, id)
 	at := b.clock.Now().Add(time.Hour)
 	refunded := gateway.Event{
-		Gateway: gateway.GWA, Type: "PAYMENT_REFUNDED", Kind: gateway.PaymentWasRefunded, CreatedAt: at, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-		Payment: &gateway.Payment{ID: payment, NativeStatus: "REFUNDED", Method: gateway.MethodCard, Amount: 4990},
-		Refund:  &gateway.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"},
+		Gateway: gateway.GWA, Type: "PAYMENT_REFUNDED", CreatedAt: at, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+
+		Payload: gateway.RefundChange{Status: gateway.RefundDone, Payment: gateway.Payment{ID: payment, NativeStatus: "REFUNDED", Method: gateway.MethodCard, Amount: 4990}, Report: gateway.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"}},
 	}
 	for range 2 {
 		b.apply(t, refunded)
-		refunded.Refund.At = refunded.Refund.At.Add(day)
+		later := refunded.Payload.(gateway.RefundChange)
+		later.Report.At = later.Report.At.Add(day)
+		refunded.Payload = later
 	}
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, "lost", b.text(t, "SELECT state FROM payments.disputes"))

@@ -147,12 +147,12 @@ func TestASecondChargeForADueDate(t *testing.T) {
 	require.NoError(t, err)
 	paid := func(payment string, moved, madeFor time.Time) string {
 		b.apply(t, gateway.Event{
-			Gateway: gateway.GWA, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, Confirmed: true, CreatedAt: b.clock.Now(),
+			Gateway: gateway.GWA, Type: gateway.ReadLive, Confirmed: true, CreatedAt: b.clock.Now(),
 			SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-			Payment: &gateway.Payment{
+			Payload: gateway.SettledPayment{Payment: gateway.Payment{
 				ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990,
 				SettledAt: new(b.clock.Now()), DueDate: &moved, MadeFor: &madeFor,
-			},
+			}},
 		})
 		return b.text(t, `SELECT concat_ws(' ', p.counted, u.kind, u.automatic) FROM payments.payments p
 			LEFT JOIN payments.unapplied_payments u USING (gateway, gateway_payment_id) WHERE p.gateway_payment_id = $1`, payment)

@@ -40,15 +40,15 @@ var failedRenewals = map[string]func(t *testing.T, b *bundle) (objectid.ID, gate
 	"gwa card": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
 		id := b.paidGWA(t)
 		return id, gateway.Event{
-			Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-			Payment: &gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodCard, Amount: 4990},
+			Gateway: gateway.GWA, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+			Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodCard, Amount: 4990}},
 		}
 	},
 	"gwa automatic PIX": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
 		id, auth := b.authorized(t)
 		return id, gateway.Event{
-			Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, AuthorizationID: auth,
-			Payment: &gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodPix, Amount: 4990},
+			Gateway: gateway.GWA, AuthorizationID: auth,
+			Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodPix, Amount: 4990}},
 		}
 	},
 	"gwb card": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
@@ -73,7 +73,7 @@ func TestFailedPaymentIsMailedOnItsDays(t *testing.T) {
 			b := setup(t)
 			_, failed := b.fail(t, kind)
 			again := failed
-			again.ID, again.Attempt = "", 2 // the gateway tries once more: the same payment
+			again.ID, again.Payload = "", gateway.FailedPayment{Payment: again.Payload.(gateway.FailedPayment).Payment, Attempt: 2} // tried once more: the same payment
 			b.apply(t, again)
 			require.Equal(t, 3, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail'"))
 			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail' AND state = 'scheduled'"))
@@ -113,9 +113,9 @@ func TestDunningStops(t *testing.T) {
 	t.Parallel()
 	stops := map[string]func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event){
 		"when it is paid": func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event) {
-			failed.ID, failed.Type, failed.Kind = "", gateway.ReadLive, gateway.PaymentWasSettled
-			failed.Payment.AuthorizationGatewayID = failed.AuthorizationID
-			failed.Payment.Status, failed.Payment.NativeStatus = gateway.PaymentSettled, "CONFIRMED"
+			paid := failed.Payload.(gateway.FailedPayment).Payment
+			paid.AuthorizationGatewayID, paid.Status, paid.NativeStatus = failed.AuthorizationID, gateway.PaymentSettled, "CONFIRMED"
+			failed.ID, failed.Type, failed.Payload = "", gateway.ReadLive, gateway.SettledPayment{Payment: paid}
 			b.apply(t, failed)
 			require.Zero(t, column[int](t, b, id, "payment_failures"))
 		},
@@ -167,7 +167,8 @@ func TestEachFailedPeriodIsMailed(t *testing.T) {
 	b := setup(t)
 	_, failed := b.fail(t, "gwa card")
 	b.waitDays(t, 0)
-	failed.ID, failed.Payment.ID = "", "pay_3"
+	failed.ID = ""
+	editPayment(&failed, func(p *gateway.Payment) { p.ID = "pay_3" })
 	b.apply(t, failed)
 	b.waitDays(t, 0)
 	require.Len(t, b.subjects(), 2)
@@ -216,7 +217,7 @@ func TestDunningMailThatIsNotTakenIsSentLater(t *testing.T) {
 	b := setup(t)
 	id, failed := b.fail(t, "gwa card")
 	require.NoError(t, b.mails.Close())
-	require.Error(t, b.service.MailDunning(t.Context(), id, failed.Payment.ID, 0))
+	require.Error(t, b.service.MailDunning(t.Context(), id, failed.PaymentID(), 0))
 	require.NoError(t, b.service.Sweep(t.Context()), "not before a while")
 	b.clock.Advance(16 * time.Minute)
 	require.Error(t, b.service.Sweep(t.Context()), "and tried again")
@@ -239,7 +240,7 @@ func TestDunningMailAtOnce(t *testing.T) {
 			var wg sync.WaitGroup
 			errs := make([]error, jobs)
 			for i := range errs {
-				wg.Go(func() { errs[i] = b.service.MailDunning(t.Context(), id, failed.Payment.ID, 0) })
+				wg.Go(func() { errs[i] = b.service.MailDunning(t.Context(), id, failed.PaymentID(), 0) })
 			}
 			wg.Wait()
 			for _, err := range errs {

@@ -16,10 +16,10 @@ import (
 func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) gateway.Event {
 	at := b.clock.Now()
 	return gateway.Event{
-		Gateway: gateway.GWA, Kind: gateway.PaymentWasSettled, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
-		Payment: &gateway.Payment{
+		Gateway: gateway.GWA, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{
 			ID: payment + id.String(), Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
-		},
+		}},
 	}
 }
 
@@ -36,8 +36,7 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			recurrence := "sub_" + id.String() + "a"
 			b.set(t, id, "gateway = 'gwa', gwb_subscription_id = NULL, started_at = NULL")
 			moved := b.chargeA(id, recurrence, "pay_0")
-			moved.Kind, moved.Payment = gateway.RecurrenceWasMoved, nil
-			moved.Subscription = &gateway.RemoteSubscription{GatewayID: recurrence}
+			moved.Payload = gateway.RecurrenceMove{Subscription: gateway.RemoteSubscription{GatewayID: recurrence}}
 			result := b.apply(t, moved)
 			require.True(t, result.Unclaimed, "it waits until the recurrence is known")
 			require.Equal(t, "the recurrence is not known here yet", result.Reason)
@@ -73,8 +72,8 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 	second, own := idOf(a), info(a)["gwa_pix_auth_id"].(string)
 	event := func(auth, code string, reference objectid.ID) gateway.Result {
 		return b.apply(t, gateway.Event{
-			Gateway: gateway.GWA, Kind: gateway.AuthorizationWasActivated, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code, Reference: reference,
-			Authorization: &gateway.PixAuthorization{ID: auth, ConciliationID: code, Status: gateway.AuthorizationActive},
+			Gateway: gateway.GWA, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code, Reference: reference,
+			Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: auth, ConciliationID: code, Status: gateway.AuthorizationActive}},
 		})
 	}
 	for name, r := range map[string]gateway.Result{
@@ -103,7 +102,7 @@ func TestPixOfAnotherSubscription(t *testing.T) {
 	second, _ := b.in(t, "pending")
 	b.set(t, second, "gateway = 'gwa', payment_method = 'pix', gwb_subscription_id = NULL")
 	e := b.chargeA(second, "", "")
-	e.Payment.ID, e.Payment.Method = "pay_first", gateway.MethodPix
+	editPayment(&e, func(p *gateway.Payment) { p.ID, p.Method = "pay_first", gateway.MethodPix })
 	e.Type = gateway.ReadLive
 	require.Equal(t, "an identifier of another subscription", b.apply(t, e).Reason)
 	require.Equal(t, "pending", b.status(t, second))
@@ -113,9 +112,9 @@ func TestPixOfAnotherSubscription(t *testing.T) {
 // TestAuthorizationEventsOutOfOrder: gateway A promises no order.
 func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
-	const refused, expired, cancelled = gateway.AuthorizationWasRefused, gateway.AuthorizationHasExpired, gateway.AuthorizationWasCancelled
+	const refused, expired, cancelled = gateway.AuthorizationRefused, gateway.AuthorizationExpired, gateway.AuthorizationCancelled
 	for name, tc := range map[string]struct {
-		kind  gateway.EventKind
+		told  gateway.AuthorizationStatus
 		after time.Duration // since the activation
 		ended bool          // at the gateway
 		want  string
@@ -137,7 +136,7 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			if tc.ended {
 				b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // the event below is the one that tells it
 				end := func() (any, error) { return b.gateways.Sandbox.GWA.CancelAuthorization(auth, "") }
-				if tc.kind == expired {
+				if tc.told == expired {
 					end = func() (any, error) { return b.gateways.Sandbox.GWA.ExpireAuthorization(auth) }
 				}
 				_, err := end()
@@ -146,10 +145,10 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			activated := column[*time.Time](t, b, id, "last_event_at")
 			require.NotNil(t, activated)
 			result := b.apply(t, gateway.Event{
-				Gateway: gateway.GWA, Kind: tc.kind, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
-				Authorization: &gateway.PixAuthorization{ID: auth},
+				Gateway: gateway.GWA, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
+				Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: auth, Status: tc.told}},
 			})
-			if tc.kind == cancelled {
+			if tc.told == cancelled {
 				require.Equal(t, "cancelled", b.status(t, id), "at once")
 				require.Equal(t, gateway.ResultApplied, result.Status)
 			} else {
@@ -157,7 +156,7 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 				require.NotEqual(t, gateway.ResultApplied, result.Status, "nothing has changed yet")
 				require.True(t, result.Status == gateway.ResultIgnored || result.NewStatus == nil)
 			}
-			if tc.after < 0 && tc.kind != cancelled {
+			if tc.after < 0 && tc.told != cancelled {
 				require.Equal(t, "older than what is known", result.Reason)
 			}
 			b.work(t)
@@ -204,7 +203,7 @@ func TestInvoiceOlderThanAFailureIsNotKeptInSilence(t *testing.T) {
 	b.delete(t)
 	b.clock.Advance(time.Minute)
 	paid := r.paid("in_1", 11)
-	paid.Payment.SettledAt = new(b.clock.Now())
+	editPayment(&paid, func(p *gateway.Payment) { p.SettledAt = new(b.clock.Now()) })
 	b.apply(t, r.failed("in_2", 1, 12))
 	b.apply(t, paid)
 	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))

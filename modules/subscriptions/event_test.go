@@ -31,41 +31,42 @@ func (r remote) at(second int) time.Time { return r.epoch.Add(time.Duration(seco
 // others.
 func (r remote) invoiceID(name string) string { return name + "_" + r.local.String() }
 
-func (r remote) invoice(kind gateway.EventKind, status gateway.PaymentStatus, invoice string, attempt, second int) gateway.Event {
+// invoice is an event about one of the subscription's invoices.
+func (r remote) invoice(second int, p gateway.Payload) gateway.Event {
+	return gateway.Event{Gateway: gateway.GWB, CreatedAt: r.at(second), SubscriptionID: r.id, Reference: r.local, Payload: p}
+}
+
+func (r remote) payment(status gateway.PaymentStatus, invoice string, second int) gateway.Payment {
 	at := r.at(second)
 	invoice = r.invoiceID(invoice)
-	return gateway.Event{
-		Gateway: gateway.GWB, Kind: kind, CreatedAt: at, SubscriptionID: r.id, Reference: r.local, Attempt: attempt,
-		Payment: &gateway.Payment{
-			ID: invoice, InvoiceID: invoice, Status: status, NativeStatus: string(status), Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
-		},
+	return gateway.Payment{
+		ID: invoice, InvoiceID: invoice, Status: status, NativeStatus: string(status), Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
 	}
 }
 
 func (r remote) paid(invoice string, second int) gateway.Event {
-	return r.invoice(gateway.PaymentWasSettled, gateway.PaymentSettled, invoice, 1, second)
+	return r.invoice(second, gateway.SettledPayment{Payment: r.payment(gateway.PaymentSettled, invoice, second)})
 }
 
 func (r remote) failed(invoice string, attempt, second int) gateway.Event {
-	return r.invoice(gateway.PaymentHasFailed, gateway.PaymentFailed, invoice, attempt, second)
+	return r.invoice(second, gateway.FailedPayment{Payment: r.payment(gateway.PaymentFailed, invoice, second), Attempt: attempt})
 }
 
 func (r remote) updated(status gateway.RemoteStatus, second int, invoice ...string) gateway.Event {
 	next := r.at(second).AddDate(0, 1, 0)
-	e := gateway.Event{
-		Gateway: gateway.GWB, Type: "customer.subscription.updated", Kind: gateway.SubscriptionChanged, CreatedAt: r.at(second),
-		SubscriptionID: r.id, Reference: r.local,
-		Subscription: &gateway.RemoteSubscription{GatewayID: r.id, Status: status, NextBilling: &next},
-	}
+	sub := gateway.RemoteSubscription{GatewayID: r.id, Status: status, NextBilling: &next}
 	for _, id := range invoice {
-		e.Subscription.LatestPayment = &gateway.Payment{ID: r.invoiceID(id), InvoiceID: r.invoiceID(id)}
+		sub.LatestPayment = &gateway.Payment{ID: r.invoiceID(id), InvoiceID: r.invoiceID(id)}
 	}
-	return e
+	return gateway.Event{
+		Gateway: gateway.GWB, Type: "customer.subscription.updated", CreatedAt: r.at(second),
+		SubscriptionID: r.id, Reference: r.local, Payload: gateway.SubscriptionChange{Subscription: sub},
+	}
 }
 
 // leaving has a status event tell which status the subscription had before.
 func leaving(status gateway.RemoteStatus, e gateway.Event) gateway.Event {
-	e.LeftStatus = status
+	e.Payload = gateway.SubscriptionChange{Subscription: e.Payload.(gateway.SubscriptionChange).Subscription, Left: status}
 	return e
 }
 
@@ -77,8 +78,21 @@ func (r remote) created(status gateway.RemoteStatus, second int) gateway.Event {
 
 func (r remote) deleted(second int) gateway.Event {
 	e := r.updated(gateway.RemoteCanceled, second)
-	e.Type, e.Kind = "customer.subscription.deleted", gateway.SubscriptionWasEnded
+	e.Type = "customer.subscription.deleted"
+	e.Payload = gateway.SubscriptionEnd{Subscription: e.Payload.(gateway.SubscriptionChange).Subscription}
 	return e
+}
+
+// editPayment changes the payment that an event tells of.
+func editPayment(e *gateway.Event, edit func(p *gateway.Payment)) {
+	switch p := e.Payload.(type) {
+	case gateway.SettledPayment:
+		edit(&p.Payment)
+		e.Payload = p
+	case gateway.FailedPayment:
+		edit(&p.Payment)
+		e.Payload = p
+	}
 }
 
 // in makes the customer's subscription in a state.
@@ -256,7 +270,9 @@ func TestFirstPaymentsDoNotCountAsFailures(t *testing.T) {
 	b.newcomer(t)
 	id, r := b.in(t, "active")
 	e := r.failed("in_1", 1, 1)
-	e.FirstInvoice = true // of the challenge that was passed since
+	first := e.Payload.(gateway.FailedPayment)
+	first.First = true // of the challenge that was passed since
+	e.Payload = first
 	require.Equal(t, gateway.ResultIgnored, b.apply(t, e).Status)
 	require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
 }
@@ -335,10 +351,12 @@ func TestCancelledAtPeriodEnd(t *testing.T) {
 	b := setup(t)
 	id, r := b.in(t, "active")
 	e := r.updated(gateway.RemoteActive, 1)
-	e.Subscription.CancelAtPeriodEnd = true
+	told := e.Payload.(gateway.SubscriptionChange)
+	told.Subscription.CancelAtPeriodEnd = true
+	e.Payload = told
 	b.apply(t, e)
 	require.Equal(t, "active", b.status(t, id))
-	require.True(t, e.Subscription.NextBilling.Equal(column[time.Time](t, b, id, "expires_at")))
+	require.True(t, told.Subscription.NextBilling.Equal(column[time.Time](t, b, id, "expires_at")))
 	b.apply(t, r.updated(gateway.RemoteActive, 2))
 	require.Nil(t, column[*time.Time](t, b, id, "expires_at"), "taken back, the recurrence runs on")
 	e.CreatedAt = r.at(3)
@@ -369,7 +387,7 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 	wrongGateway.SubscriptionID = "sub_a_unknown"
 	ignored("the subscription is of the other gateway", wrongGateway)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND NOT automatic AND subscription_id = $1", id))
-	wrongGateway.Kind = gateway.PaymentHasFailed
+	wrongGateway.Payload = gateway.FailedPayment{Payment: wrongGateway.Payload.(gateway.SettledPayment).Payment, Attempt: 1}
 	ignored("the subscription is of the other gateway", wrongGateway)
 	stranger := r.paid("in_1", 1)
 	stranger.SubscriptionID, stranger.Reference = "sub_unknown", objectid.New()
@@ -386,7 +404,7 @@ func TestInvoiceOfNothingStartsATrial(t *testing.T) {
 	id, r := b.in(t, "pending")
 	b.set(t, id, "trial_days = 7")
 	e := r.paid("in_1", 1)
-	e.Payment.Amount = 0
+	editPayment(&e, func(p *gateway.Payment) { p.Amount = 0 })
 	b.apply(t, e)
 	b.apply(t, e)
 	require.Equal(t, []string{">pending subscribed subscribe", "pending>active trial_started webhook"}, b.history(t, id))

@@ -174,12 +174,12 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 	id := b.paidGWA(t)
 	own, at := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), b.clock.Now()
 	paid := &gateway.Payment{ID: own, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at}
-	b.apply(t, gateway.Event{Gateway: gateway.GWA, Kind: gateway.PaymentWasRefunded, CreatedAt: at, Reference: id, Payment: paid, Refund: &gateway.RefundReport{
+	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id, Payload: gateway.RefundChange{Status: gateway.RefundDone, Payment: *paid, Report: gateway.RefundReport{
 		PaymentID: own, Total: 1000, HasTotal: true, At: at, Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundDone, At: at}}, Listed: true,
-	}})
-	b.apply(t, gateway.Event{Gateway: gateway.GWA, Kind: gateway.DisputeWasOpened, CreatedAt: at, Reference: id, Payment: paid, Dispute: &gateway.DisputeReport{
+	}}})
+	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id, Payload: gateway.DisputeChange{Payment: *paid, Report: gateway.DisputeReport{
 		ID: own, PaymentID: own, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED", OpenedAt: at, At: at,
-	}})
+	}}})
 	for _, dry := range []bool{true, false} {
 		report, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: at.Add(-day), Gateways: []gateway.Name{gateway.GWA}, DryRun: dry})
 		require.NoError(t, err)

@@ -35,11 +35,11 @@ func TestRandomHistories(t *testing.T) {
 				e = told[random.IntN(len(told))] // a repetition, perhaps of long ago
 			}
 			told = append(told, e)
-			if e.Kind == gateway.PaymentWasSettled {
-				paid[e.Payment.InvoiceID] = true
+			if told, ok := e.Payload.(gateway.SettledPayment); ok {
+				paid[told.Payment.InvoiceID] = true
 			}
 			b.apply(t, e)
-			name := fmt.Sprintf("history %d, step %d, %s", n, step, e.Kind)
+			name := fmt.Sprintf("history %d, step %d, %s", n, step, e.Kind())
 			pgtest.Sound(t, b.db, b.clock.Now(), "jobs_done", "one_move_per_event") // repetitions have passed no webhook log here
 			require.False(t, t.Failed(), "%s: %v", name, b.history(t, id))
 			if b.access(t) {
@@ -67,17 +67,17 @@ func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) 
 		if !paid[r.invoiceID(invoice)] {
 			return randomEvent(random, r, tag, paid)
 		}
-		e = gateway.Event{Gateway: gateway.GWB, Kind: gateway.PaymentWasRefunded, SubscriptionID: r.id, CreatedAt: r.at(second), Refund: &gateway.RefundReport{
+		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second), Payload: gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{
 			PaymentID: "pi_" + invoice, ChargeID: "ch_" + invoice, Total: money.Cents(1000 * (1 + second%4)), HasTotal: true, At: r.at(second), Type: "charge.refunded", EventID: "evt_" + invoice,
-		}}
+		}}}
 	case 10:
-		kind, state := gateway.DisputeWasOpened, gateway.DisputeOpen
+		state := gateway.DisputeOpen
 		if random.IntN(2) == 0 {
-			kind, state = gateway.DisputeWasClosed, gateway.DisputeWon
+			state = gateway.DisputeWon
 		}
-		e = gateway.Event{Gateway: gateway.GWB, Kind: kind, SubscriptionID: r.id, CreatedAt: r.at(second), Dispute: &gateway.DisputeReport{
+		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second), Payload: gateway.DisputeChange{Report: gateway.DisputeReport{
 			ID: "dp_" + tag, PaymentID: "pi_" + invoice, Amount: 4990, State: state, At: r.at(second),
-		}}
+		}}}
 	default:
 		if random.IntN(5) == 0 {
 			e = r.deleted(second)

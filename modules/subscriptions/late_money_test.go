@@ -16,9 +16,9 @@ import (
 // forgedLate is what somebody who has gateway A's token may send: its webhooks are not signed.
 func (b *bundle) forgedLate(id objectid.ID, payment string) gateway.Event {
 	at := b.clock.Now()
-	return gateway.Event{Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+	return gateway.Event{Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
 		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
-	}}
+	}}}
 }
 
 // TestForgedLateMoneyOpensNothing: a payment that the gateway does not know, shows as
@@ -56,7 +56,7 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	own := column[string](t, b, id, "pix_payment_id")
 	forge := func(payment string, amount money.Cents) {
 		e := b.forgedLate(id, payment)
-		e.Payment.Amount, e.Payment.Method = amount, gateway.MethodPix
+		editPayment(&e, func(p *gateway.Payment) { p.Amount, p.Method = amount, gateway.MethodPix })
 		b.apply(t, e)
 		b.confirmLate(t)
 	}
@@ -76,7 +76,8 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing else is booked")
 
 	other := b.forgedLate(id, "pay_other")
-	other.Type, other.Payment.Amount, other.Payment.Method = gateway.Reconciled, 500, gateway.MethodPix
+	other.Type = gateway.Reconciled
+	editPayment(&other, func(p *gateway.Payment) { p.Amount, p.Method = 500, gateway.MethodPix })
 	b.apply(t, other)
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
 	require.Equal(t, "foreign", b.listed(t, "pay_other")["kind"])
@@ -158,14 +159,19 @@ func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	at := b.clock.Now()
-	invoice := func(kind gateway.EventKind, payment string, created time.Time) gateway.Event {
-		return gateway.Event{Gateway: gateway.GWB, Kind: kind, Reference: id, CreatedAt: created, SubscriptionID: column[string](t, b, id, "gwb_subscription_id"), Payment: &gateway.Payment{
+	recurrence := column[string](t, b, id, "gwb_subscription_id")
+	invoice := func(payment string, created time.Time) gateway.Payment {
+		return gateway.Payment{
 			ID: payment, InvoiceID: payment, Status: gateway.PaymentSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990, SettledAt: &created,
-		}}
+		}
+	}
+	told := func(created time.Time, p gateway.Payload) gateway.Event {
+		return gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: created, SubscriptionID: recurrence, Payload: p}
 	}
 	b.delete(t)
-	b.apply(t, invoice(gateway.PaymentHasFailed, "in_new", at.Add(2*time.Hour)))
-	b.apply(t, invoice(gateway.PaymentWasSettled, "in_old", at.Add(time.Hour)))
+	later, earlier := at.Add(2*time.Hour), at.Add(time.Hour)
+	b.apply(t, told(later, gateway.FailedPayment{Payment: invoice("in_new", later)}))
+	b.apply(t, told(earlier, gateway.SettledPayment{Payment: invoice("in_old", earlier)}))
 	require.Equal(t, "late", b.listed(t, "in_old")["kind"])
 	require.Contains(t, b.listed(t, "in_old")["note"], "deleted the account")
 }

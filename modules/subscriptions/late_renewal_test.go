@@ -43,9 +43,9 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			b.clock.Advance(3 * time.Second)
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 			b.clock.Advance(time.Second)
-			b.apply(t, gateway.Event{Gateway: gw, Kind: gateway.PaymentWasSettled, SubscriptionID: own, Reference: id, CreatedAt: charged, Payment: &gateway.Payment{
+			b.apply(t, gateway.Event{Gateway: gw, SubscriptionID: own, Reference: id, CreatedAt: charged, Payload: gateway.SettledPayment{Payment: gateway.Payment{
 				ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &charged,
-			}})
+			}}})
 			b.confirmLate(t)
 			require.Equal(t, "cancelled", b.status(t, id))
 			row := b.listed(t, payment)
@@ -72,7 +72,8 @@ func TestAChargeInTheSecondOfTheEndCameAfterIt(t *testing.T) {
 		at := column[time.Time](t, b, id, "ended_at").Truncate(time.Second)
 		b.set(t, id, "ended_at = $2", at.Add(129*time.Millisecond))
 		e := b.forgedLate(id, "pay_same_second")
-		e.Type, e.Payment.SettledAt = gateway.Reconciled, new(at.Add(after))
+		e.Type = gateway.Reconciled
+		editPayment(&e, func(p *gateway.Payment) { p.SettledAt = new(at.Add(after)) })
 		b.apply(t, e)
 		require.Equal(t, status, b.status(t, id))
 	}

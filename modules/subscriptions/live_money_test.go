@@ -32,7 +32,7 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	}
 	for _, amount := range []money.Cents{4990, 0} {
 		e := b.chargeA(id, "sub_forged", "pay_1")
-		e.Payment.Amount = amount
+		editPayment(&e, func(p *gateway.Payment) { p.Amount = amount })
 		b.apply(t, e)
 		waits()
 		b.confirmLate(t)
@@ -44,7 +44,7 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	e := b.chargeA(id, "sub_forged", "")
-	e.Payment.ID = b.paidCharge(t, id)
+	editPayment(&e, func(p *gateway.Payment) { p.ID = b.paidCharge(t, id) })
 	b.apply(t, e)
 	waits()
 	b.confirmLate(t)
@@ -70,9 +70,9 @@ func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
 		return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state = 'completed'")
 	}
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", Kind: gateway.AuthorizationWasActivated, CreatedAt: b.clock.Now(), Reference: id,
+		Gateway: gateway.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", CreatedAt: b.clock.Now(), Reference: id,
 		AuthorizationID: "auth_forged", ConciliationID: "code_forged",
-		Authorization: &gateway.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: gateway.AuthorizationActive},
+		Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: gateway.AuthorizationActive}},
 	})
 	b.until(t, "the look", func() bool { return done() == 1 })
 	require.Equal(t, "pending", b.status(t, id))
@@ -117,10 +117,10 @@ func TestACardChargedByAnotherAmountPaysNoPeriod(t *testing.T) {
 		_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
 		require.NoError(t, err)
 		e := b.chargeA(id, recurrence, "")
-		e.Payment.ID, e.Payment.Amount = b.paidCharge(t, id), cents
+		editPayment(&e, func(p *gateway.Payment) { p.ID, p.Amount = b.paidCharge(t, id), cents })
 		b.apply(t, e)
 		b.confirmLate(t)
-		return e.Payment.ID
+		return e.PaymentID()
 	}
 	odd := charge(990)
 	require.Equal(t, "foreign", b.listed(t, odd)["kind"])
@@ -145,7 +145,8 @@ func TestADebitIsHeldAgainstItsOrder(t *testing.T) {
 	tell := func(payment string, amount money.Cents) {
 		t.Helper()
 		e := b.chargeA(id, "", "")
-		e.AuthorizationID, e.Payment.ID, e.Payment.Amount, e.Payment.Method = auth, payment, amount, gateway.MethodPix
+		e.AuthorizationID = auth
+		editPayment(&e, func(p *gateway.Payment) { p.ID, p.Amount, p.Method = payment, amount, gateway.MethodPix })
 		b.apply(t, e)
 	}
 	jobs := func() int {

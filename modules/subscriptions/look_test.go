@@ -168,9 +168,9 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 				next = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			}
 			now := b.clock.Now()
-			paid := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, Reference: first, CreatedAt: now, Payment: &gateway.Payment{
+			paid := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Reference: first, CreatedAt: now, Payload: gateway.SettledPayment{Payment: gateway.Payment{
 				ID: "pay_given_up", Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
-			}}
+			}}}
 			for range 2 {
 				b.apply(t, paid)
 			}

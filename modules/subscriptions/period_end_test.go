@@ -201,8 +201,8 @@ func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 	b.settle(t)
 	due, now := time.Date(2027, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Kind: gateway.PaymentWasSettled, CreatedAt: now, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-		Payment: &gateway.Payment{ID: "pay_slipped", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due},
+		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: now, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_slipped", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due}},
 	})
 	require.Equal(t, "2027-04-10", b.day(t, id, "expires_at"))
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))

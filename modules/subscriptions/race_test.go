@@ -208,7 +208,8 @@ var races = map[string]race{
 			together(
 				func() {
 					again := b.forgedLate(id, "pay_again"+id.String())
-					again.Type, again.Payment.Method = gateway.Reconciled, gateway.MethodPix // the gateway was asked
+					again.Type = gateway.Reconciled // the gateway was asked
+					editPayment(&again, func(p *gateway.Payment) { p.Method = gateway.MethodPix })
 					b.apply(t, again)
 				},
 				func() {

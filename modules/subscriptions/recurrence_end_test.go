@@ -37,8 +37,8 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 			require.Equal(t, 1, ahead())
 
 			forged := gateway.Event{
-				Gateway: gateway.GWA, Type: "SUBSCRIPTION_DELETED", Kind: gateway.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
-				SubscriptionID: collection.GatewayID, Subscription: &gateway.RemoteSubscription{GatewayID: collection.GatewayID, Status: gateway.RemoteCanceled},
+				Gateway: gateway.GWA, Type: "SUBSCRIPTION_DELETED", CreatedAt: b.clock.Now(),
+				SubscriptionID: collection.GatewayID, Payload: gateway.SubscriptionEnd{Subscription: gateway.RemoteSubscription{GatewayID: collection.GatewayID, Status: gateway.RemoteCanceled}},
 			}
 			for range 2 {
 				require.Equal(t, gateway.ResultQueued, b.apply(t, forged).Status)
@@ -107,7 +107,9 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	r := b.remoteOf(t, id)
 	updated := func(second int, ends bool) {
 		e := r.updated(gateway.RemoteActive, second)
-		e.Subscription.CancelAtPeriodEnd = ends
+		told := e.Payload.(gateway.SubscriptionChange)
+		told.Subscription.CancelAtPeriodEnd = ends
+		e.Payload = told
 		b.apply(t, e)
 	}
 	cancel := func() { b.expect(t, 200, "DELETE", ownPath+atEnd, nil) }

@@ -289,8 +289,8 @@ func TestTheOldOneIsPaidWhileItsRenewalWaits(t *testing.T) {
 	due := column[time.Time](t, b, old, "next_billing_date")
 	b.clock.Advance(31 * 24 * time.Hour)
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Kind: gateway.PaymentWasSettled, CreatedAt: b.clock.Now(), SubscriptionID: column[string](t, b, old, "gwa_subscription_id"),
-		Payment: &gateway.Payment{ID: "pay_twice", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due},
+		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: b.clock.Now(), SubscriptionID: column[string](t, b, old, "gwa_subscription_id"),
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_twice", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due}},
 	})
 	b.recover(t, id)
 	require.Equal(t, "active", b.status(t, id))

@@ -97,8 +97,8 @@ func TestPaidRenewalIsSettledOnce(t *testing.T) {
 	now := b.clock.Now()
 	for _, reference := range []objectid.ID{"", objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges"))} {
 		b.apply(t, gateway.Event{
-			Gateway: gateway.GWA, Type: "PAYMENT_RECEIVED", Kind: gateway.PaymentWasSettled, CreatedAt: now, Reference: reference,
-			Payment: &gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now},
+			Gateway: gateway.GWA, Type: "PAYMENT_RECEIVED", CreatedAt: now, Reference: reference,
+			Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now}},
 		})
 	}
 	require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second)
@@ -178,9 +178,9 @@ func TestRenewalPaidLate(t *testing.T) {
 		require.NoError(t, b.service.Expire(t.Context(), id))
 		require.Equal(t, "expired", b.status(t, id))
 		b.apply(t, gateway.Event{
-			Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, CreatedAt: paidAt,
+			Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: paidAt,
 			Reference: objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment)),
-			Payment:   &gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &paidAt},
+			Payload:   gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &paidAt}},
 		})
 		require.Equal(t, "active", b.status(t, id))
 		from := paidAt

@@ -60,17 +60,17 @@ func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
 	b := setup(t)
 	id, r := b.in(t, "active")
 	b.apply(t, r.updated(gateway.RemotePastDue, 1, "in_2"))
-	dispute := func(kind gateway.EventKind, state gateway.DisputeState, second int) gateway.Event {
+	dispute := func(state gateway.DisputeState, second int) gateway.Event {
 		return gateway.Event{
-			Gateway: gateway.GWB, Kind: kind, SubscriptionID: r.id, CreatedAt: r.at(second),
-			Dispute: &gateway.DisputeReport{ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(second)},
+			Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
+			Payload: gateway.DisputeChange{Report: gateway.DisputeReport{ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(second)}},
 		}
 	}
-	b.apply(t, dispute(gateway.DisputeWasOpened, gateway.DisputeOpen, 2))
-	b.apply(t, dispute(gateway.DisputeWasClosed, gateway.DisputeWon, 3))
+	b.apply(t, dispute(gateway.DisputeOpen, 2))
+	b.apply(t, dispute(gateway.DisputeWon, 3))
 	require.Equal(t, "suspended", b.status(t, id), "the renewal is still open")
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
-	require.Equal(t, gateway.ResultIgnored, b.apply(t, dispute(gateway.DisputeWasOpened, gateway.DisputeOpen, 2)).Status, "the older report")
+	require.Equal(t, gateway.ResultIgnored, b.apply(t, dispute(gateway.DisputeOpen, 2)).Status, "the older report")
 }
 
 // The end of a dispute may overtake its beginning, or be all that ever comes.
@@ -88,8 +88,8 @@ func TestALostDisputeEndsWhateverCameBeforeIt(t *testing.T) {
 		id, r := b.in(t, "active")
 		for _, state := range states {
 			b.apply(t, gateway.Event{
-				Gateway: gateway.GWB, Kind: gateway.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
-				Dispute: &gateway.DisputeReport{ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])},
+				Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
+				Payload: gateway.DisputeChange{Report: gateway.DisputeReport{ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])}},
 			})
 		}
 		require.Equal(t, "cancelled", b.status(t, id), name)
@@ -115,8 +115,8 @@ func TestOverdueChargesOfGatewayA(t *testing.T) {
 	remote := column[string](t, b, id, "gwa_subscription_id")
 	overdue := func(payment string) gateway.Event {
 		return gateway.Event{
-			Gateway: gateway.GWA, Kind: gateway.PaymentHasFailed, Attempt: 1, SubscriptionID: remote, CreatedAt: b.clock.Now(),
-			Payment: &gateway.Payment{ID: payment, Method: gateway.MethodCard, Amount: 4990},
+			Gateway: gateway.GWA, SubscriptionID: remote, CreatedAt: b.clock.Now(),
+			Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: payment, Method: gateway.MethodCard, Amount: 4990}},
 		}
 	}
 	for i, payment := range []string{"pay_2", "pay_3", "pay_4"} {
@@ -126,7 +126,9 @@ func TestOverdueChargesOfGatewayA(t *testing.T) {
 	}
 	require.Equal(t, "suspended", b.status(t, id))
 	paid := overdue("pay_4")
-	paid.Kind, paid.Payment.Status, paid.Payment.NativeStatus = gateway.PaymentWasSettled, gateway.PaymentSettled, "CONFIRMED"
+	p := paid.Payload.(gateway.FailedPayment).Payment
+	p.Status, p.NativeStatus = gateway.PaymentSettled, "CONFIRMED"
+	paid.Payload = gateway.SettledPayment{Payment: p}
 	b.apply(t, paid)
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
@@ -164,7 +166,7 @@ func TestEventsOfOrdersAreNotOurs(t *testing.T) {
 	e.Purpose, e.SubscriptionID = gateway.ForOrder, ""
 	require.True(t, b.apply(t, e).Unclaimed)
 	e = r.paid("pi_2", 1)
-	e.Kind, e.Refund = gateway.PaymentWasRefunded, &gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}
+	e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}}
 	e.Known = &gateway.LedgerPayment{Purpose: gateway.ForOrder}
 	require.True(t, b.apply(t, e).Unclaimed)
 	require.Equal(t, "pending", b.status(t, id))
@@ -176,14 +178,14 @@ func TestLossOfAnotherPaymentDropsNothing(t *testing.T) {
 	b := setup(t)
 	id := idOf(b.expect(t, 201, "POST", "/gwb/subscribe/pix", object{"plan_id": plan}))
 	lost := gateway.Event{
-		Gateway: gateway.GWB, Kind: gateway.PaymentWasLost, Reference: id, CreatedAt: b.clock.Now(), Purpose: gateway.ForSubscription,
-		Payment: &gateway.Payment{ID: "pi_of_a_card"},
+		Gateway: gateway.GWB, Reference: id, CreatedAt: b.clock.Now(), Purpose: gateway.ForSubscription,
+		Payload: gateway.LostPayment{Payment: gateway.Payment{ID: "pi_of_a_card"}},
 	}
 	require.Equal(t, gateway.ResultIgnored, b.apply(t, lost).Status)
 	require.Equal(t, "pending", b.status(t, id))
-	lost.Kind = gateway.PaymentWasDeleted
+	lost.Payload = gateway.DeletedPayment{Payment: gateway.Payment{ID: "pi_of_a_card"}}
 	require.Equal(t, gateway.ResultIgnored, b.apply(t, lost).Status)
-	lost.Kind, lost.Payment.ID = gateway.PaymentWasLost, column[string](t, b, id, "pix_payment_id")
+	lost.Payload = gateway.LostPayment{Payment: gateway.Payment{ID: column[string](t, b, id, "pix_payment_id")}}
 	require.Equal(t, "cancelled", *b.apply(t, lost).NewStatus)
 	require.Equal(t, gateway.ResultIgnored, b.apply(t, lost).Status)
 }

@@ -122,9 +122,9 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		payment := column[string](t, b, ended, "pix_payment_id")
 		b.set(t, ended, "status = 'cancelled', ended_at = now()")
 		b.paidGWB(t)
-		e := gateway.Event{Gateway: gateway.GWA, Kind: gateway.PaymentWasSettled, Reference: ended, CreatedAt: b.clock.Now(), Payment: &gateway.Payment{
+		e := gateway.Event{Gateway: gateway.GWA, Reference: ended, CreatedAt: b.clock.Now(), Payload: gateway.SettledPayment{Payment: gateway.Payment{
 			ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: new(b.clock.Now()),
-		}}
+		}}}
 		b.apply(t, e)
 		b.confirmLate(t)
 		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway = 'gwa'"), "an event alone books nothing")
@@ -237,9 +237,9 @@ func TestACodeThatWasPaidJustBeforeItsEnd(t *testing.T) {
 	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	paid := func(payment string, at time.Time) {
-		b.apply(t, gateway.Event{Gateway: gateway.GWB, Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+		b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
 			ID: payment, Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 4990, SettledAt: &at,
-		}})
+		}}})
 	}
 	paid(column[string](t, b, id, "pix_payment_id"), b.clock.Now())
 	b.clock.Advance(32 * 24 * time.Hour)

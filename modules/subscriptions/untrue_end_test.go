@@ -32,7 +32,10 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 // ends the subscription here, so that nothing may go on charging there.
 func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]gateway.EventKind{"deleted": gateway.SubscriptionWasEnded, "updated": gateway.SubscriptionChanged} {
+	for name, told := range map[string]func(gateway.RemoteSubscription) gateway.Payload{
+		"deleted": func(s gateway.RemoteSubscription) gateway.Payload { return gateway.SubscriptionEnd{Subscription: s} },
+		"updated": func(s gateway.RemoteSubscription) gateway.Payload { return gateway.SubscriptionChange{Subscription: s} },
+	} {
 		for _, silent := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -41,8 +44,8 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 				recurrence := column[string](t, b, id, "gwb_subscription_id")
 				b.clock.Advance(time.Minute)
 				b.apply(t, gateway.Event{
-					Gateway: gateway.GWB, Type: "customer.subscription." + name, Kind: told, CreatedAt: b.clock.Now(), SubscriptionID: recurrence,
-					Subscription: &gateway.RemoteSubscription{GatewayID: recurrence, Status: gateway.RemoteCanceled, NativeStatus: "canceled"},
+					Gateway: gateway.GWB, Type: "customer.subscription." + name, CreatedAt: b.clock.Now(), SubscriptionID: recurrence,
+					Payload: told(gateway.RemoteSubscription{GatewayID: recurrence, Status: gateway.RemoteCanceled, NativeStatus: "canceled"}),
 				})
 				require.Equal(t, "cancelled", b.status(t, id))
 				require.True(t, b.chargesAt(t, gateway.GWB, recurrence), "it is untrue")

@@ -17,9 +17,9 @@ import (
 // forged is what somebody who has gateway A's token may send: its webhooks are not signed.
 func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) gateway.Event {
 	at := b.clock.Now()
-	return gateway.Event{Gateway: gateway.GWA, ID: "evt_" + payment, Type: "PAYMENT_RECEIVED", Kind: gateway.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &gateway.Payment{
+	return gateway.Event{Gateway: gateway.GWA, ID: "evt_" + payment, Type: "PAYMENT_RECEIVED", Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
 		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: amount, SettledAt: &at,
-	}}
+	}}}
 }
 
 // confirm does the jobs that read live what was told, which have to be so many, and
@@ -108,8 +108,10 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	_, err = b.gateways.Sandbox.GWA.TakeBack(own, 0)
 	require.NoError(t, err)
 	e := b.forged(id, own, 12050)
-	e.Type, e.Kind = "PAYMENT_REFUNDED", gateway.PaymentWasRefunded
-	e.Refund = &gateway.RefundReport{PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type}
+	e.Type = "PAYMENT_REFUNDED"
+	e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Payment: e.Payload.(gateway.SettledPayment).Payment, Report: gateway.RefundReport{
+		PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type,
+	}}
 	b.apply(e)
 	is(id, "refunded")
 

@@ -39,8 +39,8 @@ func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 			require.Zero(t, b.count("SELECT count(*) FROM tickets.orders"))
 			at := b.clock.Now()
 			paid := gateway.Event{ // as the job applies it that has read it live
-				Gateway: gw, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, CreatedAt: at, Reference: id,
-				Payment: &gateway.Payment{ID: "pay_late" + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at},
+				Gateway: gw, Type: gateway.ReadLive, CreatedAt: at, Reference: id,
+				Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_late" + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at}},
 			}
 			for range 2 {
 				r := b.apply(paid)
@@ -49,9 +49,12 @@ func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 			}
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'late' AND automatic AND order_id = $1 AND amount_cents = 12050", id))
-			paid.Payment.ID, paid.Reference = order(m)["gateway_payment_id"].(string), ""
+			late := paid.Payload.(gateway.SettledPayment)
+			late.Payment.ID = order(m)["gateway_payment_id"].(string)
+			paid.Payload, paid.Reference = late, ""
 			require.False(t, b.apply(paid).Unclaimed, "by the gateway's id, too")
-			paid.Reference, paid.Payment.ID = objectid.New(), "pay_foreign"
+			late.Payment.ID = "pay_foreign"
+			paid.Payload, paid.Reference = late, objectid.New()
 			require.True(t, b.apply(paid).Unclaimed)
 		})
 	}
@@ -64,8 +67,8 @@ func TestMoneyOfTheOtherGatewayForAnOrder(t *testing.T) {
 	m := b.me.Post("/store/purchase/gwa/pix", pix(b.event(nil), 1)).Expect(200).Map()
 	id, at := objectid.ID(order(m)["_id"].(string)), b.clock.Now()
 	r := b.apply(gateway.Event{
-		Gateway: gateway.GWB, Kind: gateway.PaymentWasSettled, CreatedAt: at, Reference: id, Purpose: gateway.ForOrder,
-		Payment: &gateway.Payment{ID: "pi_1", Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at},
+		Gateway: gateway.GWB, CreatedAt: at, Reference: id, Purpose: gateway.ForOrder,
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pi_1", Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at}},
 	})
 	require.Equal(t, "the order is of the other gateway", r.Reason)
 	state, _ := b.orderRow(id.String())

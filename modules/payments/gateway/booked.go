@@ -46,5 +46,5 @@ func (p LedgerPayment) RefundKey() string {
 // BookedPayment is what a payment that is booked tells of gateway A: Confirm asks whether it
 // is so there.
 func BookedPayment(now time.Time, paymentID string) Event {
-	return Event{Gateway: GWA, Type: Reconciled, Kind: PaymentWasSettled, CreatedAt: now, Payment: &Payment{ID: paymentID}}
+	return Event{Gateway: GWA, Type: Reconciled, CreatedAt: now, Payload: SettledPayment{Payment{ID: paymentID}}}
 }

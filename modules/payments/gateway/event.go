@@ -7,54 +7,12 @@ import (
 	"marquee/platform/objectid"
 )
 
-// EventKind is what a gateway's event means, in neutral words. An event type of
-// a gateway that means none of them is logged and ignored.
-type EventKind string
-
-// The kinds.
-const (
-	PaymentWasSettled    EventKind = "payment_settled"      // invoice.paid; PAYMENT_CONFIRMED, PAYMENT_RECEIVED
-	PaymentHasFailed     EventKind = "payment_failed"       // invoice.payment_failed
-	SubscriptionChanged  EventKind = "subscription_changed" // customer.subscription.created, .updated
-	SubscriptionWasEnded EventKind = "subscription_ended"   // customer.subscription.deleted
-	NothingForUs         EventKind = ""                     // logged only
-	// PaymentIsNameless is money of gateway B that names nothing: payment_intent.succeeded
-	// without our metadata. An invoice may be behind it, which the event does not tell.
-	PaymentIsNameless EventKind = "payment_nameless"
-
-	// Of payments. PaymentHasFailed is also PAYMENT_OVERDUE, a card capture refused
-	// and a debit of automatic PIX refused: all with Attempt 1 of that payment, so
-	// that RecordFailureTx counts one of them.
-	PaymentWasLost    EventKind = "payment_lost"    // payment_intent.payment_failed, .canceled of a PIX or an order: it can no longer be paid
-	PaymentWasDeleted EventKind = "payment_deleted" // PAYMENT_DELETED: the echo of our own cancelling, as a rule
-
-	// Of refunds: Event.Refund goes into RecordRefundTx.
-	PaymentWasRefunded EventKind = "payment_refunded" // charge.refunded, refund.created, .updated; PAYMENT_REFUNDED, PAYMENT_PARTIALLY_REFUNDED
-	RefundIsPending    EventKind = "refund_pending"   // PAYMENT_REFUND_IN_PROGRESS
-	RefundHasFailed    EventKind = "refund_failed"    // refund.failed; PAYMENT_REFUND_DENIED
-
-	// Of disputes: Event.Dispute goes into RecordDisputeTx.
-	DisputeWasOpened EventKind = "dispute_opened" // charge.dispute.created; PAYMENT_CHARGEBACK_REQUESTED, PAYMENT_CHARGEBACK_DISPUTE
-	DisputeWasClosed EventKind = "dispute_closed" // charge.dispute.closed; PAYMENT_AWAITING_CHARGEBACK_REVERSAL, PAYMENT_REFUNDED of a charged back payment
-
-	// Of gateway A's recurrences. They are kinds of their own: an end there does
-	// not end a period that is paid, and a new date says nothing of the status.
-	RecurrenceWasMoved EventKind = "recurrence_moved" // SUBSCRIPTION_UPDATED: Subscription.NextBilling
-	RecurrenceWasEnded EventKind = "recurrence_ended" // SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED
-
-	// Of automatic PIX: Event.Authorization.
-	AuthorizationWasActivated EventKind = "authorization_activated"
-	AuthorizationWasCancelled EventKind = "authorization_cancelled"
-	AuthorizationWasRefused   EventKind = "authorization_refused"
-	AuthorizationHasExpired   EventKind = "authorization_expired"
-)
-
-// Event is an authenticated event of a gateway in neutral words.
+// Event is an authenticated event of a gateway in neutral words: a head that all have,
+// and a payload of its kind.
 type Event struct {
 	Gateway   Name
-	ID        string // the gateway's event id, kept whole
-	Type      string // the gateway's own word
-	Kind      EventKind
+	ID        string    // the gateway's event id, kept whole
+	Type      string    // the gateway's own word
 	CreatedAt time.Time // by the gateway's clock
 	LogID     objectid.ID
 	// Confirmed: the gateway was asked for its object since, and the event holds what it
@@ -67,39 +25,50 @@ type Event struct {
 	ConciliationID  string      // gateway A, first payment of an automatic PIX: the id of its QR code
 	Reference       objectid.ID // the local id that the gateway was told: externalReference, metadata.local_subscription_id
 	CustomerID      string      // the gateway's customer
-
-	Payment      *Payment            // of the payment kinds
-	Attempt      int                 // of PaymentHasFailed: the invoice's attempt_count
-	Reason       string              // of a debit of automatic PIX that failed: the gateway's own word
-	Final        bool                // of a debit of automatic PIX that failed: no retry is of use
-	FirstInvoice bool                // of gateway B's invoices: billing_reason subscription_create
-	Subscription *RemoteSubscription // of the subscription and recurrence kinds
-	LeftStatus   RemoteStatus        // of SubscriptionChanged: the status before it, "" when the event does not tell
-
 	// Purpose is what the payment is for when the gateway was told (gateway B's
 	// metadata); empty when only the local row can tell.
-	Purpose       Purpose
-	Refund        *RefundReport     // of the refund kinds
-	Dispute       *DisputeReport    // of the dispute kinds
-	Authorization *PixAuthorization // of the authorization kinds, without its code
+	Purpose Purpose
 	// Known is the ledger's row of the payment that a refund, a dispute or a
 	// deletion is about, found by this module before the appliers are asked; nil
 	// when the ledger has none.
 	Known *LedgerPayment
+
+	// Payload is what the event says; nil where that is of no consequence here.
+	Payload Payload
+}
+
+// Kind is what the event means, NothingForUs without a payload.
+func (e Event) Kind() EventKind {
+	if e.Payload == nil {
+		return NothingForUs
+	}
+	return e.Payload.Kind()
+}
+
+// Payment is the payment that the event tells of; ok is false where it tells of none, or
+// no more than an id under which the payment goes among refunds.
+func (e Event) Payment() (p Payment, ok bool) {
+	if e.Payload == nil {
+		return Payment{}, false
+	}
+	p = e.Payload.told().payment
+	return p, p.ID != ""
+}
+
+// IsTakenBack reports whether the event tells of a refund or a dispute.
+func (e Event) IsTakenBack() bool {
+	switch e.Payload.(type) {
+	case RefundChange, DisputeChange:
+		return true
+	}
+	return false
 }
 
 // Subjects are the ids by which a local row that is not there yet may be found
 // later; an event that nobody knew is applied again once one of them is known.
 func (e Event) Subjects() []string {
 	var ids []string
-	all := []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), e.PaymentID()}
-	if e.Refund != nil {
-		all = append(all, e.Refund.PaymentID)
-	}
-	if e.Dispute != nil {
-		all = append(all, e.Dispute.PaymentID)
-	}
-	for _, id := range all {
+	for _, id := range []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), e.PaymentID(), e.TakenFrom()} {
 		if id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -109,25 +78,26 @@ func (e Event) Subjects() []string {
 
 // PaymentID is the id of the event's payment, "" without one.
 func (e Event) PaymentID() string {
-	if e.Payment == nil {
-		return ""
+	p, _ := e.Payment()
+	return p.ID
+}
+
+// TakenFrom is the id, among refunds, of the payment that a refund or a dispute is of; ""
+// of all other events.
+func (e Event) TakenFrom() string {
+	switch p := e.Payload.(type) {
+	case RefundChange:
+		return p.Report.PaymentID
+	case DisputeChange:
+		return p.Report.PaymentID
 	}
-	return e.Payment.ID
+	return ""
 }
 
 // PaymentIDs are the ids by which the ledger may know the payment that the event is about.
 func (e Event) PaymentIDs() []string {
-	ids := []string{e.PaymentID()}
-	if e.Payment != nil {
-		ids = append(ids, e.Payment.PaymentIntentID)
-	}
-	if e.Refund != nil {
-		ids = append(ids, e.Refund.PaymentID)
-	}
-	if e.Dispute != nil {
-		ids = append(ids, e.Dispute.PaymentID)
-	}
-	return ids
+	p, _ := e.Payment()
+	return []string{p.ID, p.PaymentIntentID, e.TakenFrom()}
 }
 
 // ReceivedAt bounds an event's time by that of its coming: one of the future would make

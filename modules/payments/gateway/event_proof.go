@@ -31,16 +31,17 @@ const (
 // the gateway is asked before it is applied. Charges that were paid, or failed, are judged
 // by what they are applied to (Result.Unproven).
 func (e Event) AsksLive() bool {
-	switch e.Kind {
-	case AuthorizationWasActivated, PaymentWasRefunded, RefundIsPending, RefundHasFailed, DisputeWasOpened, DisputeWasClosed:
+	switch p := e.Payload.(type) {
+	case RefundChange, DisputeChange:
 		return true
+	case AuthorizationChange:
+		return p.Authorization.Status == AuthorizationActive
 	}
 	return false
 }
 
 // IsFarAhead reports whether money says that it came days from now, or that it was due
 // longer from now than charges are made ahead.
-func (e Event) IsFarAhead(now time.Time) bool {
-	p := e.Payment
+func (p Payment) IsFarAhead(now time.Time) bool {
 	return p.SettledAt != nil && p.SettledAt.After(now.Add(settledAhead)) || p.DueDate != nil && p.DueDate.After(now.Add(dueAhead))
 }

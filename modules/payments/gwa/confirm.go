@@ -19,15 +19,19 @@ func (g *Gateway) Confirm(ctx context.Context, e gateway.Event) (gateway.Event, 
 }
 
 func (g *Gateway) confirm(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	switch {
-	case e.Kind == gateway.AuthorizationWasActivated:
-		return g.confirmActivated(ctx, e)
-	case e.Refund != nil || e.Dispute != nil:
-		return g.confirmTakenBack(ctx, e)
-	case e.Kind == gateway.PaymentHasFailed:
-		return g.confirmFailed(ctx, e)
-	case e.Kind == gateway.PaymentWasSettled:
-		return g.confirmSettled(ctx, e)
+	switch p := e.Payload.(type) {
+	case gateway.AuthorizationChange:
+		if p.Authorization.Status == gateway.AuthorizationActive {
+			return g.confirmActivated(ctx, e, p)
+		}
+	case gateway.RefundChange:
+		return g.confirmRefund(ctx, e, p)
+	case gateway.DisputeChange:
+		return g.confirmDispute(ctx, e, p)
+	case gateway.FailedPayment:
+		return g.confirmFailed(ctx, e, p)
+	case gateway.SettledPayment:
+		return g.confirmSettled(ctx, e, p)
 	}
 	return e, nil
 }
@@ -36,8 +40,8 @@ func unconfirmed(status string) error {
 	return fmt.Errorf("%w: it is %s", gateway.ErrMissing, status)
 }
 
-func (g *Gateway) confirmActivated(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	a, err := g.authorization(ctx, gateway.AuthorizationRef{ID: e.Authorization.ID})
+func (g *Gateway) confirmActivated(ctx context.Context, e gateway.Event, told gateway.AuthorizationChange) (gateway.Event, error) {
+	a, err := g.authorization(ctx, gateway.AuthorizationRef{ID: told.Authorization.ID})
 	if err != nil {
 		return e, err
 	}
@@ -45,7 +49,8 @@ func (g *Gateway) confirmActivated(ctx context.Context, e gateway.Event) (gatewa
 	if n.Status != gateway.AuthorizationActive {
 		return e, unconfirmed(a.Status)
 	}
-	e.Authorization, e.AuthorizationID, e.ConciliationID, e.Reference, e.CustomerID = &n, n.ID, n.ConciliationID, n.SubscriptionID, n.CustomerID
+	e.Payload = gateway.AuthorizationChange{Authorization: n}
+	e.AuthorizationID, e.ConciliationID, e.Reference, e.CustomerID = n.ID, n.ConciliationID, n.SubscriptionID, n.CustomerID
 	return e, nil
 }
 
@@ -60,8 +65,8 @@ func (g *Gateway) live(p *payment, e gateway.Event) gateway.Event {
 	return e
 }
 
-func (g *Gateway) confirmSettled(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	p, err := g.payment(ctx, e.Payment.ID, "")
+func (g *Gateway) confirmSettled(ctx context.Context, e gateway.Event, told gateway.SettledPayment) (gateway.Event, error) {
+	p, err := g.payment(ctx, told.Payment.ID, "")
 	if err != nil {
 		return e, err
 	}
@@ -71,14 +76,14 @@ func (g *Gateway) confirmSettled(ctx context.Context, e gateway.Event) (gateway.
 	}
 	e = g.live(p, e)
 	n.Status, n.SettledAt = gateway.PaymentSettled, g.settledAt(p, e.CreatedAt)
-	e.Payment = &n
+	e.Payload = gateway.SettledPayment{Payment: n}
 	return e, nil
 }
 
 // confirmFailed: a charge of a card failed that is overdue, or was refused on the day that
 // it was due.
-func (g *Gateway) confirmFailed(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	p, err := g.payment(ctx, e.Payment.ID, "")
+func (g *Gateway) confirmFailed(ctx context.Context, e gateway.Event, told gateway.FailedPayment) (gateway.Event, error) {
+	p, err := g.payment(ctx, told.Payment.ID, "")
 	if err != nil {
 		return e, err
 	}
@@ -91,27 +96,36 @@ func (g *Gateway) confirmFailed(ctx context.Context, e gateway.Event) (gateway.E
 	if n.Method == gateway.MethodCard {
 		n.Status = gateway.PaymentFailed
 	}
-	e.Payment = &n
+	told.Payment = n
+	e.Payload = told
 	return e, nil
 }
 
-// confirmTakenBack reads the payment with its refunds and its chargeback. A dispute that
-// was told open may have been closed since; one that was told closed is not open.
-func (g *Gateway) confirmTakenBack(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	id := e.Payment.ID
-	p, err := g.withRefunds(ctx, id)
+// confirmRefund reads the payment with its refunds, which may turn out to be a chargeback.
+func (g *Gateway) confirmRefund(ctx context.Context, e gateway.Event, told gateway.RefundChange) (gateway.Event, error) {
+	p, err := g.withRefunds(ctx, told.Payment.ID)
 	if err != nil {
 		return e, err
 	}
-	told, live := e, g.live(p, e)
-	live.Refund, live.Dispute = nil, nil
-	if told.Dispute == nil && !p.chargedBack() {
-		report := p.report(g.cfg.Zone, e.CreatedAt)
-		if len(report.Singles) == 0 && report.Total == 0 || told.Kind == gateway.PaymentWasRefunded && report.Total < told.Refund.Total {
-			return e, unconfirmed(p.Status)
-		}
-		err := g.refunds(p, &live, told.Kind)
-		return live, err
+	live := g.live(p, e)
+	if p.chargedBack() {
+		g.disputed(p, &live, gateway.DisputeLost)
+		return live, nil
+	}
+	report := p.report(g.cfg.Zone, e.CreatedAt)
+	if len(report.Singles) == 0 && report.Total == 0 || told.Status == gateway.RefundDone && report.Total < told.Report.Total {
+		return e, unconfirmed(p.Status)
+	}
+	g.refunds(p, &live, told.Status)
+	return live, nil
+}
+
+// confirmDispute reads the payment with its chargeback. A dispute that was told open may
+// have been closed since; one that was told closed is not open.
+func (g *Gateway) confirmDispute(ctx context.Context, e gateway.Event, told gateway.DisputeChange) (gateway.Event, error) {
+	p, err := g.withRefunds(ctx, told.Payment.ID)
+	if err != nil {
+		return e, err
 	}
 	state := gateway.DisputeLost
 	if !p.chargedBack() {
@@ -125,14 +139,10 @@ func (g *Gateway) confirmTakenBack(ctx context.Context, e gateway.Event) (gatewa
 			state = d.State
 		}
 	}
-	if told.Dispute != nil && told.Dispute.State.Closed() && !state.Closed() {
+	if told.Report.State.Closed() && !state.Closed() {
 		return e, unconfirmed(p.Status)
 	}
-	if state.Closed() {
-		err := g.closed(p, &live, state)
-		return live, err
-	}
+	live := g.live(p, e)
 	g.disputed(p, &live, state)
-	live.Kind = gateway.DisputeWasOpened
 	return live, nil
 }

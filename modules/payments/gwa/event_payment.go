@@ -33,7 +33,7 @@ func (g *Gateway) readSettled(env *envelope, e *gateway.Event) error {
 	}
 	n := p.neutral(g.cfg.Zone)
 	n.Status, n.SettledAt = gateway.PaymentSettled, g.settledAt(p, e.CreatedAt)
-	e.Kind, e.Payment = gateway.PaymentWasSettled, &n
+	e.Payload = gateway.SettledPayment{Payment: n}
 	return nil
 }
 
@@ -48,7 +48,7 @@ func (g *Gateway) readFailed(env *envelope, e *gateway.Event) error {
 	if n.Method == gateway.MethodCard {
 		n.Status = gateway.PaymentFailed // a PIX that is overdue can still be paid
 	}
-	e.Kind, e.Payment, e.Attempt = gateway.PaymentHasFailed, &n, 1
+	e.Payload = gateway.FailedPayment{Payment: n, Attempt: 1}
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (g *Gateway) readDeleted(env *envelope, e *gateway.Event) error {
 	}
 	n := p.neutral(g.cfg.Zone)
 	n.Status = gateway.PaymentGone
-	e.Kind, e.Payment = gateway.PaymentWasDeleted, &n
+	e.Payload = gateway.DeletedPayment{Payment: n}
 	return nil
 }
 
@@ -71,9 +71,11 @@ func (g *Gateway) readRefunded(env *envelope, e *gateway.Event) error {
 		return err
 	}
 	if p.chargedBack() {
-		return g.closed(p, e, gateway.DisputeLost)
+		g.disputed(p, e, gateway.DisputeLost)
+		return nil
 	}
-	return g.refunds(p, e, gateway.PaymentWasRefunded)
+	g.refunds(p, e, gateway.RefundDone)
+	return nil
 }
 
 func (g *Gateway) readRefundInProgress(env *envelope, e *gateway.Event) error {
@@ -81,7 +83,8 @@ func (g *Gateway) readRefundInProgress(env *envelope, e *gateway.Event) error {
 	if err != nil {
 		return err
 	}
-	return g.refunds(p, e, gateway.RefundIsPending)
+	g.refunds(p, e, gateway.RefundPending)
+	return nil
 }
 
 func (g *Gateway) readRefundDenied(env *envelope, e *gateway.Event) error {
@@ -89,14 +92,14 @@ func (g *Gateway) readRefundDenied(env *envelope, e *gateway.Event) error {
 	if err != nil {
 		return err
 	}
-	return g.refunds(p, e, gateway.RefundHasFailed)
+	g.refunds(p, e, gateway.RefundFailed)
+	return nil
 }
 
-func (g *Gateway) refunds(p *payment, e *gateway.Event, kind gateway.EventKind) error {
+func (g *Gateway) refunds(p *payment, e *gateway.Event, status gateway.RefundStatus) {
 	report := p.report(g.cfg.Zone, e.CreatedAt)
 	report.EventID, report.Type = e.ID, e.Type
-	e.Kind, e.Refund, e.Payment = kind, &report, g.asPaid(p)
-	return nil
+	e.Payload = gateway.RefundChange{Status: status, Report: report, Payment: g.asPaid(p)}
 }
 
 func (g *Gateway) readDisputed(env *envelope, e *gateway.Event) error {
@@ -105,7 +108,6 @@ func (g *Gateway) readDisputed(env *envelope, e *gateway.Event) error {
 		return err
 	}
 	g.disputed(p, e, gateway.DisputeOpen)
-	e.Kind = gateway.DisputeWasOpened
 	return nil
 }
 
@@ -114,12 +116,7 @@ func (g *Gateway) readDisputeWon(env *envelope, e *gateway.Event) error {
 	if err != nil {
 		return err
 	}
-	return g.closed(p, e, gateway.DisputeWon)
-}
-
-func (g *Gateway) closed(p *payment, e *gateway.Event, state gateway.DisputeState) error {
-	g.disputed(p, e, state)
-	e.Kind = gateway.DisputeWasClosed
+	g.disputed(p, e, gateway.DisputeWon)
 	return nil
 }
 
@@ -132,13 +129,13 @@ func (g *Gateway) disputed(p *payment, e *gateway.Event, state gateway.DisputeSt
 	if p.Chargeback != nil {
 		d.Reason = p.Chargeback.Reason
 	}
-	e.Dispute, e.Payment = &d, g.asPaid(p)
+	e.Payload = gateway.DisputeChange{Report: d, Payment: g.asPaid(p)}
 }
 
 // asPaid tells of a payment that was taken back also when it was paid, which its status
 // says no more.
-func (g *Gateway) asPaid(p *payment) *gateway.Payment {
+func (g *Gateway) asPaid(p *payment) gateway.Payment {
 	n := p.neutral(g.cfg.Zone)
 	n.SettledAt = firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
-	return &n
+	return n
 }

@@ -7,55 +7,55 @@ import (
 	"marquee/modules/payments/gateway"
 )
 
-func (g *Gateway) subscriptionOf(env *envelope, e *gateway.Event) error {
+func (g *Gateway) subscriptionOf(env *envelope, e *gateway.Event) (gateway.RemoteSubscription, error) {
 	var s subscription
 	if err := json.Unmarshal(env.Subscription, &s); err != nil || s.ID == "" {
-		return errNoObject
+		return gateway.RemoteSubscription{}, errNoObject
 	}
-	n := s.neutral(g.cfg.Zone)
-	e.Subscription = &n
 	e.SubscriptionID, e.Reference, e.CustomerID = s.ID, reference(s.ExternalReference), string(s.Customer)
-	return nil
+	return s.neutral(g.cfg.Zone), nil
 }
 
 // readMoved reads a new next due date, in either date form.
 func (g *Gateway) readMoved(env *envelope, e *gateway.Event) error {
-	if err := g.subscriptionOf(env, e); err != nil {
+	s, err := g.subscriptionOf(env, e)
+	if err != nil {
 		return err
 	}
-	e.Kind = gateway.RecurrenceWasMoved
+	e.Payload = gateway.RecurrenceMove{Subscription: s}
 	return nil
 }
 
 // readEnded reads the end of a recurrence, which may be the echo of our own
 // deleting.
 func (g *Gateway) readEnded(env *envelope, e *gateway.Event) error {
-	if err := g.subscriptionOf(env, e); err != nil {
+	s, err := g.subscriptionOf(env, e)
+	if err != nil {
 		return err
 	}
-	e.Subscription.Status, e.Subscription.Inactive = gateway.RemoteCanceled, env.Event == "SUBSCRIPTION_INACTIVATED"
-	e.Kind = gateway.RecurrenceWasEnded
+	s.Status, s.Inactive = gateway.RemoteCanceled, env.Event == "SUBSCRIPTION_INACTIVATED"
+	e.Payload = gateway.SubscriptionEnd{Subscription: s}
 	return nil
 }
 
 func (g *Gateway) readActivated(env *envelope, e *gateway.Event) error {
-	return g.readAuthorization(env, e, gateway.AuthorizationWasActivated, gateway.AuthorizationActive)
+	return g.readAuthorization(env, e, gateway.AuthorizationActive)
 }
 
 func (g *Gateway) readCancelled(env *envelope, e *gateway.Event) error {
-	return g.readAuthorization(env, e, gateway.AuthorizationWasCancelled, gateway.AuthorizationCancelled)
+	return g.readAuthorization(env, e, gateway.AuthorizationCancelled)
 }
 
 func (g *Gateway) readRefused(env *envelope, e *gateway.Event) error {
-	return g.readAuthorization(env, e, gateway.AuthorizationWasRefused, gateway.AuthorizationRefused)
+	return g.readAuthorization(env, e, gateway.AuthorizationRefused)
 }
 
 func (g *Gateway) readExpired(env *envelope, e *gateway.Event) error {
-	return g.readAuthorization(env, e, gateway.AuthorizationHasExpired, gateway.AuthorizationExpired)
+	return g.readAuthorization(env, e, gateway.AuthorizationExpired)
 }
 
 // readAuthorization reads the object under either key, or its bare id.
-func (g *Gateway) readAuthorization(env *envelope, e *gateway.Event, kind gateway.EventKind, status gateway.AuthorizationStatus) error {
+func (g *Gateway) readAuthorization(env *envelope, e *gateway.Event, status gateway.AuthorizationStatus) error {
 	raw := env.Authorization
 	if idOf(raw) == "" {
 		raw = env.PixAutomaticAuthorization
@@ -69,7 +69,7 @@ func (g *Gateway) readAuthorization(env *envelope, e *gateway.Event, kind gatewa
 	}
 	n := a.neutral(g.cfg.Zone, time.Time{})
 	n.Status, n.Payload, n.EncodedImage = status, "", ""
-	e.Kind, e.Authorization = kind, &n
+	e.Payload = gateway.AuthorizationChange{Authorization: n}
 	e.AuthorizationID, e.Reference, e.ConciliationID, e.CustomerID = n.ID, n.SubscriptionID, n.ConciliationID, n.CustomerID
 	e.SubscriptionID = string(a.SubscriptionID)
 	return nil

@@ -38,8 +38,8 @@ var sampleKinds = map[string]gateway.EventKind{
 	authorized + "EXPIRED":                                 gateway.AuthorizationHasExpired,
 	authorized + "REFUSED":                                 gateway.AuthorizationWasRefused,
 	"SUBSCRIPTION_CREATED":                                 gateway.NothingForUs,
-	"SUBSCRIPTION_DELETED":                                 gateway.RecurrenceWasEnded,
-	"SUBSCRIPTION_INACTIVATED":                             gateway.RecurrenceWasEnded,
+	"SUBSCRIPTION_DELETED":                                 gateway.SubscriptionWasEnded,
+	"SUBSCRIPTION_INACTIVATED":                             gateway.SubscriptionWasEnded,
 	"SUBSCRIPTION_UPDATED.iso-dates":                       gateway.RecurrenceWasMoved,
 	"SUBSCRIPTION_UPDATED":                                 gateway.RecurrenceWasMoved,
 }
@@ -58,7 +58,7 @@ func TestEverySampleHasItsMeaning(t *testing.T) {
 		require.NoError(t, err)
 		e, err := g.ReadEvent(raw)
 		require.NoError(t, err, file)
-		require.Equal(t, want, e.Kind, file)
+		require.Equal(t, want, e.Kind(), file)
 		require.False(t, e.CreatedAt.IsZero(), file)
 		if want != gateway.NothingForUs {
 			require.NotEmpty(t, e.Subjects(), file)
@@ -76,12 +76,12 @@ func TestRefundSamples(t *testing.T) {
 	} {
 		e, err := g.ReadEvent(sample(t, name))
 		require.NoError(t, err, name)
-		require.Equal(t, want, e.Refund.Total, name)
-		require.True(t, e.Refund.HasTotal, name)
-		require.Equal(t, e.Payment.ID, e.Refund.PaymentID, name)
-		require.Equal(t, e.CreatedAt, e.Refund.At, name)
-		require.True(t, e.Refund.Listed, name)
-		for _, single := range e.Refund.Singles {
+		require.Equal(t, want, e.Payload.(gateway.RefundChange).Report.Total, name)
+		require.True(t, e.Payload.(gateway.RefundChange).Report.HasTotal, name)
+		require.Equal(t, paymentOf(e).ID, e.Payload.(gateway.RefundChange).Report.PaymentID, name)
+		require.Equal(t, e.CreatedAt, e.Payload.(gateway.RefundChange).Report.At, name)
+		require.True(t, e.Payload.(gateway.RefundChange).Report.Listed, name)
+		for _, single := range e.Payload.(gateway.RefundChange).Report.Singles {
 			require.Empty(t, single.RefundID, "none of them is ours: %s", name)
 		}
 	}
@@ -106,7 +106,7 @@ func TestWhatCountsAsRefunded(t *testing.T) {
 		`"status":"REFUNDED","refunds":[]`:   4990,
 		`"status":"RECEIVED"`:                0,
 	} {
-		require.Equal(t, want, refundEvent(t, "PAYMENT_PARTIALLY_REFUNDED", rest).Refund.Total, rest)
+		require.Equal(t, want, refundEvent(t, "PAYMENT_PARTIALLY_REFUNDED", rest).Payload.(gateway.RefundChange).Report.Total, rest)
 	}
 }
 
@@ -115,17 +115,17 @@ func TestOurRefundIsKnownByItsMark(t *testing.T) {
 	id := objectid.New()
 	e := refundEvent(t, "PAYMENT_REFUND_IN_PROGRESS", `"refunds":[{"status":"DONE","value":10,"description":"Cortesia"},
 		{"status":"PENDING","value":20,"dateCreated":"2026-11-24 18:20:41","description":"`+marked("A courtesy", id)+`"}]`)
-	require.Equal(t, gateway.RefundIsPending, e.Kind)
-	require.EqualValues(t, 1000, e.Refund.Total)
-	require.Len(t, e.Refund.Singles, 2)
-	require.Equal(t, "Cortesia", e.Refund.Singles[0].Reason)
+	require.Equal(t, gateway.RefundIsPending, e.Kind())
+	require.EqualValues(t, 1000, e.Payload.(gateway.RefundChange).Report.Total)
+	require.Len(t, e.Payload.(gateway.RefundChange).Report.Singles, 2)
+	require.Equal(t, "Cortesia", e.Payload.(gateway.RefundChange).Report.Singles[0].Reason)
 	require.Equal(t, []gateway.SingleRefund{{
 		RefundID: id, Amount: 2000, Status: gateway.RefundPending, Reason: "A courtesy", At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
-	}}, e.Refund.Singles[1:])
+	}}, e.Payload.(gateway.RefundChange).Report.Singles[1:])
 	e = refundEvent(t, "PAYMENT_REFUND_DENIED", `"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
-	require.Equal(t, gateway.RefundHasFailed, e.Kind)
-	require.Equal(t, gateway.RefundFailed, e.Refund.Singles[0].Status)
-	require.Zero(t, e.Refund.Total)
+	require.Equal(t, gateway.RefundHasFailed, e.Kind())
+	require.Equal(t, gateway.RefundFailed, e.Payload.(gateway.RefundChange).Report.Singles[0].Status)
+	require.Zero(t, e.Payload.(gateway.RefundChange).Report.Total)
 }
 
 func TestMarkSurvivesALongReason(t *testing.T) {
@@ -144,9 +144,9 @@ func TestMarkSurvivesALongReason(t *testing.T) {
 func TestLostChargebackIsNoRefund(t *testing.T) {
 	t.Parallel()
 	e := refundEvent(t, "PAYMENT_REFUNDED", `"status":"REFUNDED","refunds":null,"chargeback":{"status":"DONE","reason":"FRAUD"}`)
-	require.Equal(t, gateway.DisputeWasClosed, e.Kind)
-	require.Equal(t, gateway.DisputeLost, e.Dispute.State)
-	require.Nil(t, e.Refund)
+	require.Equal(t, gateway.DisputeWasClosed, e.Kind())
+	require.Equal(t, gateway.DisputeLost, e.Payload.(gateway.DisputeChange).Report.State)
+	require.IsType(t, gateway.DisputeChange{}, e.Payload)
 }
 
 func TestDisputeSample(t *testing.T) {
@@ -154,10 +154,10 @@ func TestDisputeSample(t *testing.T) {
 	e, err := New(Config{}).ReadEvent(sample(t, "PAYMENT_CHARGEBACK_REQUESTED.card-subscription"))
 	require.NoError(t, err)
 	require.Equal(t, "sub_k3v9x1m7q2t8w4z6", e.SubscriptionID)
-	require.Equal(t, "pay_a1b2c3d4e5f6g7h8", e.Dispute.ID)
-	require.Equal(t, "ABSENCE_OF_PRINT", e.Dispute.Reason)
-	require.EqualValues(t, 4990, e.Dispute.Amount)
-	require.Equal(t, gateway.DisputeOpen, e.Dispute.State)
+	require.Equal(t, "pay_a1b2c3d4e5f6g7h8", e.Payload.(gateway.DisputeChange).Report.ID)
+	require.Equal(t, "ABSENCE_OF_PRINT", e.Payload.(gateway.DisputeChange).Report.Reason)
+	require.EqualValues(t, 4990, e.Payload.(gateway.DisputeChange).Report.Amount)
+	require.Equal(t, gateway.DisputeOpen, e.Payload.(gateway.DisputeChange).Report.State)
 }
 
 func TestNextDueDateInBothForms(t *testing.T) {
@@ -165,13 +165,13 @@ func TestNextDueDateInBothForms(t *testing.T) {
 	for _, name := range []string{"SUBSCRIPTION_UPDATED", "SUBSCRIPTION_UPDATED.iso-dates"} {
 		e, err := New(Config{}).ReadEvent(sample(t, name))
 		require.NoError(t, err)
-		require.Equal(t, "2027-01-05T03:00:00Z", e.Subscription.NextBilling.Format(time.RFC3339), name)
+		require.Equal(t, "2027-01-05T03:00:00Z", e.Payload.(gateway.RecurrenceMove).Subscription.NextBilling.Format(time.RFC3339), name)
 		require.Equal(t, "sub_k3v9x1m7q2t8w4z6", e.SubscriptionID)
 		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a01"), e.Reference)
 	}
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"SUBSCRIPTION_UPDATED","subscription":{"id":"sub_1","nextDueDate":"next week"}}`))
 	require.NoError(t, err, "a form that fits none fails no event")
-	require.Nil(t, e.Subscription.NextBilling)
+	require.Nil(t, e.Payload.(gateway.RecurrenceMove).Subscription.NextBilling)
 }
 
 func TestAuthorizationUnderEitherKey(t *testing.T) {
@@ -184,7 +184,7 @@ func TestAuthorizationUnderEitherKey(t *testing.T) {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED",` + object + `}`))
 		require.NoError(t, err, object)
 		require.Equal(t, id, e.AuthorizationID, object)
-		require.Equal(t, gateway.AuthorizationRefused, e.Authorization.Status)
+		require.Equal(t, gateway.AuthorizationRefused, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
 	}
 	_, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED"}`))
 	require.Error(t, err)
@@ -197,11 +197,11 @@ func TestAuthorizationSample(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a03"), e.Reference, "the contract")
 		require.Equal(t, "CINEPLAYLTDA0000000000000161305ASA", e.ConciliationID)
-		require.Equal(t, gateway.AuthorizationActive, e.Authorization.Status)
+		require.Equal(t, gateway.AuthorizationActive, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
 	}
 	e, err := New(Config{}).ReadEvent(sample(t, authorized+"CANCELLED"))
 	require.NoError(t, err)
-	require.Equal(t, "CANCELLED_BY_PAYER", e.Authorization.Reason)
+	require.Equal(t, "CANCELLED_BY_PAYER", e.Payload.(gateway.AuthorizationChange).Authorization.Reason)
 }
 
 func TestOverdueAndRefusedCardAreOneAttempt(t *testing.T) {
@@ -211,13 +211,13 @@ func TestOverdueAndRefusedCardAreOneAttempt(t *testing.T) {
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","payment":{"id":"pay_1","status":"OVERDUE","billingType":"CREDIT_CARD","subscription":"sub_1"}}`))
 		require.NoError(t, err)
-		require.Equal(t, gateway.PaymentHasFailed, e.Kind)
-		require.Equal(t, 1, e.Attempt)
-		require.Equal(t, status, e.Payment.Status)
+		require.Equal(t, gateway.PaymentHasFailed, e.Kind())
+		require.Equal(t, 1, e.Payload.(gateway.FailedPayment).Attempt)
+		require.Equal(t, status, paymentOf(e).Status)
 	}
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"PAYMENT_OVERDUE","payment":{"id":"pay_1","status":"OVERDUE","billingType":"PIX"}}`))
 	require.NoError(t, err)
-	require.Equal(t, gateway.PaymentPending, e.Payment.Status, "an overdue PIX can still be paid")
+	require.Equal(t, gateway.PaymentPending, paymentOf(e).Status, "an overdue PIX can still be paid")
 }
 
 func TestReadersFailNoStrangeObject(t *testing.T) {
@@ -228,7 +228,7 @@ func TestReadersFailNoStrangeObject(t *testing.T) {
 			body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object + `,"authorization":` + object + `,"paymentInstruction":` + object + `}`
 			e, err := g.ReadEvent([]byte(body))
 			if err != nil {
-				require.Equal(t, gateway.NothingForUs, e.Kind, body)
+				require.Equal(t, gateway.NothingForUs, e.Kind(), body)
 				require.Equal(t, "evt_1&2", e.ID, "it is logged under its id")
 			}
 		}

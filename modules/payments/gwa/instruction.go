@@ -97,9 +97,8 @@ func (g *Gateway) RetryPixOrder(ctx context.Context, t gateway.RetryTerms) (gate
 // PAYMENT_OVERDUE of the same payment follows and counts as the same attempt, and so
 // does a retry that is refused.
 func (g *Gateway) readDebitRefused(env *envelope, e *gateway.Event) error {
-	return g.readDebit(env, e, func(i *instruction) bool {
-		e.Final = slices.Contains(finalReasons, i.RefusalReason)
-		return true
+	return g.readDebit(env, e, func(i *instruction) (failed, final bool) {
+		return true, slices.Contains(finalReasons, i.RefusalReason)
 	})
 }
 
@@ -107,26 +106,27 @@ func (g *Gateway) readDebitRefused(env *envelope, e *gateway.Event) error {
 // is a failure, and no retry is taken by the gateway. Our own deleting is told by
 // PAYMENT_DELETED and the end of the authorization; what was paid before, by its payment.
 func (g *Gateway) readDebitCancelled(env *envelope, e *gateway.Event) error {
-	return g.readDebit(env, e, func(i *instruction) bool {
-		e.Final = true
-		return i.cancelledByPayer()
-	})
+	return g.readDebit(env, e, func(i *instruction) (failed, final bool) { return i.cancelledByPayer(), true })
 }
 
-// readDebit reads an instruction; failed says whether it tells a failure.
-func (g *Gateway) readDebit(env *envelope, e *gateway.Event, failed func(i *instruction) bool) error {
+// readDebit reads an instruction; judge says whether it tells a failure, and whether one
+// that no retry changes.
+func (g *Gateway) readDebit(env *envelope, e *gateway.Event, judge func(i *instruction) (failed, final bool)) error {
 	var i instruction
 	if json.Unmarshal(env.Instruction, &i) != nil {
 		return errNoObject
 	}
 	authorization := firstID(i.Authorization, idOf(env.Authorization))
-	if i.payment() == "" || authorization == "" || !failed(&i) {
-		e.Final = false
+	failed, final := judge(&i)
+	if i.payment() == "" || authorization == "" || !failed {
 		return nil // nothing to count it by, or nothing to count
 	}
-	e.Kind, e.Attempt, e.AuthorizationID, e.Reason = gateway.PaymentHasFailed, 1, authorization, i.reason()
-	e.Payment = &gateway.Payment{
-		ID: i.payment(), Status: gateway.PaymentPending, NativeStatus: "REFUSED", Method: gateway.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
+	e.AuthorizationID = authorization
+	e.Payload = gateway.FailedPayment{
+		Payment: gateway.Payment{
+			ID: i.payment(), Status: gateway.PaymentPending, NativeStatus: "REFUSED", Method: gateway.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
+		},
+		Attempt: 1, Reason: i.reason(), Final: final,
 	}
 	return nil
 }

@@ -103,21 +103,18 @@ func (g *Gateway) present(p *payment) []gateway.Event {
 	if n.Status == gateway.PaymentSettled || report.Total > 0 || dispute != nil {
 		e := g.about(p, &envelope{}, base)
 		n.Status, n.SettledAt = gateway.PaymentSettled, g.settledAt(p, now)
-		e.Kind, e.Payment = gateway.PaymentWasSettled, &n
+		e.Payload = gateway.SettledPayment{Payment: n}
 		events = append(events, e)
 	}
 	if report.Total > 0 {
 		e := g.about(p, &envelope{}, base)
 		report.Type = base.Type
-		e.Kind, e.Refund = gateway.PaymentWasRefunded, &report
+		e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: report}
 		events = append(events, e)
 	}
 	if dispute != nil {
 		e := g.about(p, &envelope{}, base)
-		e.Kind, e.Dispute = gateway.DisputeWasOpened, dispute
-		if dispute.State.Closed() {
-			e.Kind = gateway.DisputeWasClosed
-		}
+		e.Payload = gateway.DisputeChange{Report: *dispute}
 		events = append(events, e)
 	}
 	return events

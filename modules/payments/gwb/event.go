@@ -72,71 +72,83 @@ func (*Gateway) ReadEvent(body []byte) (gateway.Event, error) {
 	if err := reader(env.Data.Object, &e); err != nil {
 		return gateway.Event{Gateway: gateway.GWB, ID: env.ID, Type: env.Type}, fmt.Errorf("object of %s: %w", env.Type, err)
 	}
-	if e.Kind == gateway.SubscriptionChanged {
-		e.LeftStatus = env.leftStatus()
+	if change, ok := e.Payload.(gateway.SubscriptionChange); ok {
+		change.Left = env.leftStatus()
+		e.Payload = change
 	}
 	return e, nil
 }
 
 func readInvoicePaid(object json.RawMessage, e *gateway.Event) error {
-	if err := readInvoice(object, e); err != nil || e.Payment == nil {
+	i, err := readInvoice(object, e)
+	if err != nil || !ofSubscription(i, e) {
 		return err
 	}
-	e.Kind = gateway.PaymentWasSettled
-	e.Payment.Status = gateway.PaymentSettled
-	if e.Payment.SettledAt == nil && !e.CreatedAt.IsZero() {
-		e.Payment.SettledAt = &e.CreatedAt
+	p := *i.payment()
+	p.Status = gateway.PaymentSettled
+	if p.SettledAt == nil && !e.CreatedAt.IsZero() {
+		p.SettledAt = &e.CreatedAt
 	}
+	e.Payload = gateway.SettledPayment{Payment: p}
 	return nil
 }
 
 func readInvoiceFailed(object json.RawMessage, e *gateway.Event) error {
-	if err := readInvoice(object, e); err != nil || e.Payment == nil {
+	i, err := readInvoice(object, e)
+	if err != nil || !ofSubscription(i, e) {
 		return err
 	}
-	e.Kind = gateway.PaymentHasFailed
-	e.Payment.Status = gateway.PaymentFailed
+	p := *i.payment()
+	p.Status = gateway.PaymentFailed
+	e.Payload = gateway.FailedPayment{Payment: p, Attempt: i.AttemptCount, First: i.BillingReason == "subscription_create"}
 	return nil
 }
 
-// readInvoice leaves the event without a payment when no subscription is behind
-// the invoice.
-func readInvoice(object json.RawMessage, e *gateway.Event) error {
+// readInvoice reads whom an invoice is of.
+func readInvoice(object json.RawMessage, e *gateway.Event) (*invoiceObject, error) {
 	var i invoiceObject
 	// What came out of the event is valid JSON: it is not checked once more.
 	if len(object) == 0 || i.UnmarshalJSON(object) != nil {
-		return errNoObject
+		return nil, errNoObject
 	}
-	fillInvoice(&i, e)
-	return nil
+	aboutInvoice(&i, e)
+	return &i, nil
 }
 
-func fillInvoice(i *invoiceObject, e *gateway.Event) {
+func aboutInvoice(i *invoiceObject, e *gateway.Event) {
 	e.SubscriptionID, e.Reference, e.CustomerID = i.subscription(), i.reference(), i.Customer.ID
-	if i.ID == "" || (e.SubscriptionID == "" && e.Reference == "") {
-		return
-	}
-	e.Payment, e.Attempt = i.payment(), i.AttemptCount
-	e.FirstInvoice = i.BillingReason == "subscription_create"
+}
+
+// ofSubscription reports whether a subscription is behind the invoice: others are none of ours.
+func ofSubscription(i *invoiceObject, e *gateway.Event) bool {
+	return i.ID != "" && (e.SubscriptionID != "" || e.Reference != "")
 }
 
 func readSubscriptionChanged(object json.RawMessage, e *gateway.Event) error {
-	return readSubscription(object, e, gateway.SubscriptionChanged)
+	sub, err := readSubscription(object, e)
+	if err != nil {
+		return err
+	}
+	e.Payload = gateway.SubscriptionChange{Subscription: sub}
+	return nil
 }
 
 func readSubscriptionEnded(object json.RawMessage, e *gateway.Event) error {
-	return readSubscription(object, e, gateway.SubscriptionWasEnded)
+	sub, err := readSubscription(object, e)
+	if err != nil {
+		return err
+	}
+	e.Payload = gateway.SubscriptionEnd{Subscription: sub}
+	return nil
 }
 
-func readSubscription(object json.RawMessage, e *gateway.Event, kind gateway.EventKind) error {
+func readSubscription(object json.RawMessage, e *gateway.Event) (gateway.RemoteSubscription, error) {
 	var o subscriptionObject
 	if err := json.Unmarshal(object, &o); err != nil || o.ID == "" {
-		return errNoObject
+		return gateway.RemoteSubscription{}, errNoObject
 	}
-	sub := settled(&o).RemoteSubscription
-	e.Kind, e.Subscription = kind, &sub
 	e.SubscriptionID, e.Reference, e.CustomerID = o.ID, o.Metadata.id(metaSubscription), o.Customer.ID
-	return nil
+	return settled(&o).RemoteSubscription, nil
 }
 
 // errNoObject quotes nothing of the body, which may hold anything.

@@ -33,24 +33,23 @@ func ofInvoice(description string) bool {
 
 // readIntent reads an intent of ours: a PIX of a subscription, or a ticket order.
 // Ok is false for others: every card charge of an invoice has an intent too.
-func readIntent(object json.RawMessage, e *gateway.Event) (ok bool, err error) {
+func readIntent(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok bool, err error) {
 	var i intentObject
 	if err := json.Unmarshal(object, &i); err != nil || i.ID == "" {
-		return false, errNoObject
+		return p, false, errNoObject
 	}
 	purpose, local := i.Metadata.purpose()
 	kind := i.Metadata[metaKind]
 	known := kind == gateway.KindSubscriptionPix || kind == gateway.KindTicketOrder || kind == gateway.KindFirstMonth
 	if local == "" || !known {
-		return false, nil
+		return p, false, nil
 	}
 	e.Purpose, e.Reference, e.CustomerID = purpose, local, i.Customer.ID
-	e.Payment = i.payment()
-	return true, nil
+	return i.payment(), true, nil
 }
 
-func (i *intentObject) payment() *gateway.Payment {
-	p := &gateway.Payment{
+func (i *intentObject) payment() gateway.Payment {
+	p := gateway.Payment{
 		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: gateway.MethodCard, Amount: money.Cents(i.Amount),
 		Status: gateway.PaymentPending,
 	}
@@ -63,58 +62,69 @@ func (i *intentObject) payment() *gateway.Payment {
 }
 
 func readIntentSucceeded(object json.RawMessage, e *gateway.Event) error {
-	ok, err := readIntent(object, e)
+	p, ok, err := readIntent(object, e)
 	if err != nil {
 		return err
 	}
-	e.Kind = gateway.PaymentWasSettled
-	if !ok && !readOfSubscription(object, e) && !readNameless(object, e) {
-		e.Kind = gateway.NothingForUs
+	if !ok {
+		p, ok = readOfSubscription(object, e)
+	}
+	if ok {
+		e.Payload = gateway.SettledPayment{Payment: settledIntent(p, e)}
 		return nil
 	}
-	e.Payment.Status = gateway.PaymentSettled
-	if !e.CreatedAt.IsZero() {
-		e.Payment.SettledAt = &e.CreatedAt
+	if p, ok = readNameless(object, e); ok {
+		e.Payload = gateway.NamelessPayment{Payment: settledIntent(p, e)}
 	}
 	return nil
 }
 
+// settledIntent is the payment of an intent of which the event says that it is paid.
+func settledIntent(p gateway.Payment, e *gateway.Event) gateway.Payment {
+	p.Status = gateway.PaymentSettled
+	if !e.CreatedAt.IsZero() {
+		p.SettledAt = &e.CreatedAt
+	}
+	return p
+}
+
 // readOfSubscription reads an intent that names a subscription and no kind of ours: it was
 // not made here, and reconciliation finds its charge, too.
-func readOfSubscription(object json.RawMessage, e *gateway.Event) (ok bool) {
+func readOfSubscription(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok bool) {
 	var i intentObject
 	if json.Unmarshal(object, &i) != nil || i.ofInvoice() {
-		return false
+		return p, false
 	}
 	purpose, local := i.Metadata.purpose()
 	if purpose != gateway.ForSubscription {
-		return false
+		return p, false
 	}
-	e.Purpose, e.Reference, e.CustomerID, e.Payment = purpose, local, i.Customer.ID, i.payment()
-	return true
+	e.Purpose, e.Reference, e.CustomerID = purpose, local, i.Customer.ID
+	return i.payment(), true
 }
 
 // readNameless reads an intent of a customer that names nothing of ours and no invoice.
-func readNameless(object json.RawMessage, e *gateway.Event) (ok bool) {
+func readNameless(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok bool) {
 	var i intentObject
 	if json.Unmarshal(object, &i) != nil || i.Customer.ID == "" || i.Amount <= 0 || i.ofInvoice() {
-		return false
+		return p, false
 	}
 	if _, local := i.Metadata.purpose(); local != "" {
-		return false
+		return p, false
 	}
-	e.Kind, e.CustomerID, e.Payment = gateway.PaymentIsNameless, i.Customer.ID, i.payment()
-	return true
+	e.CustomerID = i.Customer.ID
+	return i.payment(), true
 }
 
 // readIntentLost reads an intent that nobody will pay: a PIX code that ran out, a
 // refused card of an order, a cancelled intent.
 func readIntentLost(object json.RawMessage, e *gateway.Event) error {
-	ok, err := readIntent(object, e)
+	p, ok, err := readIntent(object, e)
 	if !ok {
 		return err
 	}
-	e.Kind, e.Payment.Status = gateway.PaymentWasLost, gateway.PaymentGone
+	p.Status = gateway.PaymentGone
+	e.Payload = gateway.LostPayment{Payment: p}
 	return nil
 }
 
@@ -124,12 +134,12 @@ func readChargeRefunded(object json.RawMessage, e *gateway.Event) error {
 	if err := json.Unmarshal(object, &c); err != nil || c.ID == "" {
 		return errNoObject
 	}
-	e.Kind, e.CustomerID = gateway.PaymentWasRefunded, c.Customer.ID
+	e.CustomerID = c.Customer.ID
 	e.Purpose, e.Reference = c.Metadata.purpose()
-	e.Refund = &gateway.RefundReport{
+	e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{
 		PaymentID: key(c.PaymentIntent.ID, c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true,
 		At: e.CreatedAt, EventID: e.ID, Type: e.Type,
-	}
+	}}
 	return nil
 }
 
@@ -139,21 +149,20 @@ func readRefund(object json.RawMessage, e *gateway.Event) error {
 	if err := json.Unmarshal(object, &r); err != nil || r.ID == "" || key(r.PaymentIntent.ID, r.Charge.ID) == "" {
 		return errNoObject
 	}
-	e.Kind = gateway.PaymentWasRefunded
-	state := ledgerState(r.Status)
+	status, state := gateway.RefundDone, ledgerState(r.Status)
 	at := e.CreatedAt
 	if created := instant(r.Created); created != nil && state != gateway.RefundFailed {
 		at = *created // it failed when the event was made
 	}
 	if state == gateway.RefundFailed {
-		e.Kind = gateway.RefundHasFailed
+		status = gateway.RefundFailed
 	}
-	e.Refund = &gateway.RefundReport{
+	e.Payload = gateway.RefundChange{Status: status, Report: gateway.RefundReport{
 		PaymentID: key(r.PaymentIntent.ID, r.Charge.ID), ChargeID: r.Charge.ID, At: e.CreatedAt, EventID: e.ID, Type: e.Type,
 		Singles: []gateway.SingleRefund{{
 			ID: r.ID, RefundID: r.Metadata.id(metaRefund), Amount: money.Cents(r.Amount), Status: state, Reason: r.Metadata[metaReason], At: at,
 		}},
-	}
+	}}
 	return nil
 }
 
@@ -170,9 +179,6 @@ func readDispute(object json.RawMessage, e *gateway.Event) error {
 	}
 	report := d.report(at)
 	report.EventID = e.ID
-	e.Dispute, e.Kind = &report, gateway.DisputeWasOpened
-	if report.State.Closed() {
-		e.Kind = gateway.DisputeWasClosed
-	}
+	e.Payload = gateway.DisputeChange{Report: report}
 	return nil
 }

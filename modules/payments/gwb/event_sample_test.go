@@ -56,7 +56,7 @@ func TestEverySampleHasItsMeaning(t *testing.T) {
 		require.NoError(t, err)
 		e, err := g.ReadEvent(raw)
 		require.NoError(t, err, file)
-		require.Equal(t, want, e.Kind, file)
+		require.Equal(t, want, e.Kind(), file)
 		require.False(t, e.CreatedAt.IsZero(), file)
 	}
 	require.Len(t, seen, len(sampleKinds))
@@ -69,14 +69,14 @@ func TestRefundSamplesAreCumulative(t *testing.T) {
 		for name, want := range map[string]int64{"partial-1": 1000, "partial-2-cumulative": 3500, "full": 4990} {
 			e, err := g.ReadEvent(sample(t, "charge.refunded."+name+"."+shape))
 			require.NoError(t, err)
-			require.EqualValues(t, want, e.Refund.Total, name)
-			require.True(t, e.Refund.HasTotal)
-			require.Equal(t, "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", e.Refund.PaymentID, "the key of refunds and disputes")
-			require.Equal(t, e.CreatedAt, e.Refund.At)
-			require.Equal(t, e.ID, e.Refund.EventID)
+			require.EqualValues(t, want, e.Payload.(gateway.RefundChange).Report.Total, name)
+			require.True(t, e.Payload.(gateway.RefundChange).Report.HasTotal)
+			require.Equal(t, "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", e.Payload.(gateway.RefundChange).Report.PaymentID, "the key of refunds and disputes")
+			require.Equal(t, e.CreatedAt, e.Payload.(gateway.RefundChange).Report.At)
+			require.Equal(t, e.ID, e.Payload.(gateway.RefundChange).Report.EventID)
 			require.Equal(t, customerID, e.CustomerID)
 			require.Empty(t, e.Purpose, "a charge of an invoice tells nothing")
-			require.Contains(t, e.Subjects(), e.Refund.PaymentID)
+			require.Contains(t, e.Subjects(), e.Payload.(gateway.RefundChange).Report.PaymentID)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestRefundOfATicketOrderIsTheOrders(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, gateway.ForOrder, e.Purpose)
 	require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182c11"), e.Reference)
-	require.EqualValues(t, 24000, e.Refund.Total)
+	require.EqualValues(t, 24000, e.Payload.(gateway.RefundChange).Report.Total)
 }
 
 func TestDisputeSample(t *testing.T) {
@@ -99,7 +99,7 @@ func TestDisputeSample(t *testing.T) {
 		ID: "du_1SVdSpLkdIwHu7ixDiSpUtE1", PaymentID: "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", ChargeID: "ch_3SVaBbLkdIwHu7ix1LkJhGfD", Amount: 4990,
 		Reason: "fraudulent", State: gateway.DisputeOpen, NativeStatus: "needs_response", OpenedAt: time.Unix(1795794192, 0).UTC(),
 		At: time.Unix(1795794193, 0).UTC(), EventID: "evt_1SVaC26LkdIwHu7ixEv000026",
-	}, *e.Dispute)
+	}, e.Payload.(gateway.DisputeChange).Report)
 	require.Contains(t, e.Subjects(), "pi_3SVaBbLkdIwHu7ix1ZxCvBnM")
 }
 
@@ -118,9 +118,9 @@ func TestDisputeStates(t *testing.T) {
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"charge.dispute.closed","created":1,"data":{"object":{"id":"du_1","charge":"ch_1","status":"` + status + `"}}}`))
 		require.NoError(t, err)
-		require.Equal(t, want.state, e.Dispute.State, status)
-		require.Equal(t, want.kind, e.Kind, status)
-		require.Equal(t, "ch_1", e.Dispute.PaymentID, "without a payment intent the charge stands for it")
+		require.Equal(t, want.state, e.Payload.(gateway.DisputeChange).Report.State, status)
+		require.Equal(t, want.kind, e.Kind(), status)
+		require.Equal(t, "ch_1", e.Payload.(gateway.DisputeChange).Report.PaymentID, "without a payment intent the charge stands for it")
 	}
 }
 
@@ -141,12 +141,12 @@ func TestPaymentIntentsOfOurs(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, want.purpose, e.Purpose, name)
 		require.Equal(t, want.reference, e.Reference, name)
-		require.Equal(t, want.status, e.Payment.Status, name)
-		require.Equal(t, gateway.MethodPix, e.Payment.Method, name)
-		require.EqualValues(t, want.amount, e.Payment.Amount, name)
-		require.Equal(t, e.Payment.PaymentIntentID, e.Payment.ID, name)
+		require.Equal(t, want.status, paymentOf(e).Status, name)
+		require.Equal(t, gateway.MethodPix, paymentOf(e).Method, name)
+		require.EqualValues(t, want.amount, paymentOf(e).Amount, name)
+		require.Equal(t, paymentOf(e).PaymentIntentID, paymentOf(e).ID, name)
 		require.Empty(t, e.SubscriptionID, name)
-		require.Equal(t, want.status == gateway.PaymentSettled, e.Payment.SettledAt != nil, name)
+		require.Equal(t, want.status == gateway.PaymentSettled, paymentOf(e).SettledAt != nil, name)
 	}
 }
 
@@ -160,8 +160,8 @@ func TestIntentsOfOthersAreIgnored(t *testing.T) {
 		for _, kind := range []string{"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"} {
 			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","data":{"object":{"id":"pi_1","metadata":` + meta + `}}}`))
 			require.NoError(t, err)
-			require.Equal(t, gateway.NothingForUs, e.Kind, meta)
-			require.Nil(t, e.Payment, meta)
+			require.Equal(t, gateway.NothingForUs, e.Kind(), meta)
+			require.Nil(t, e.Payload, meta)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestAnIntentOfNoKindOfOursThatNamesASubscriptionIsMoney(t *testing.T) {
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":` + event + `,"metadata":{"kind":"donation","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 		require.NoError(t, err)
-		require.Equal(t, want, e.Kind, event)
+		require.Equal(t, want, e.Kind(), event)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestCancelledIntentIsLost(t *testing.T) {
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"payment_intent.canceled","data":{"object":{"id":"pi_1","status":"canceled",
 		"metadata":{"kind":"subscription_pix","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 	require.NoError(t, err)
-	require.Equal(t, gateway.PaymentWasLost, e.Kind)
+	require.Equal(t, gateway.PaymentWasLost, e.Kind())
 }
 
 func TestSingleRefunds(t *testing.T) {
@@ -207,11 +207,11 @@ func TestSingleRefunds(t *testing.T) {
 			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","created":90,"data":{"object":{"id":"re_1","amount":1000,"charge":"ch_1",
 				"payment_intent":"pi_1","created":50,"status":"` + status + `","metadata":{"local_refund_id":"66f0a1b2c3d4e5f607182c02","reason":"A courtesy"}}}}`))
 			require.NoError(t, err)
-			require.Equal(t, want.kind, e.Kind, status)
-			require.False(t, e.Refund.HasTotal, "it tells nothing of the others")
+			require.Equal(t, want.kind, e.Kind(), status)
+			require.False(t, e.Payload.(gateway.RefundChange).Report.HasTotal, "it tells nothing of the others")
 			require.Equal(t, []gateway.SingleRefund{{
 				ID: "re_1", RefundID: "66f0a1b2c3d4e5f607182c02", Amount: 1000, Status: want.state, Reason: "A courtesy", At: time.Unix(want.at, 0).UTC(),
-			}}, e.Refund.Singles, status)
+			}}, e.Payload.(gateway.RefundChange).Report.Singles, status)
 		}
 	}
 }

@@ -62,15 +62,16 @@ func atOrAfter(from time.Time) *stripe.RangeQueryParams {
 }
 
 // reconciled begins an event that no webhook brought.
-func (g *Gateway) reconciled(kind gateway.EventKind) gateway.Event {
-	return gateway.Event{Gateway: gateway.GWB, Type: gateway.Reconciled, Kind: kind, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
+func (g *Gateway) reconciled() gateway.Event {
+	return gateway.Event{Gateway: gateway.GWB, Type: gateway.Reconciled, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
 }
 
 // paidInvoice is a paid invoice of a subscription as an event.
 func (g *Gateway) paidInvoice(i *invoiceObject) (gateway.Event, bool) {
-	e := g.reconciled(gateway.PaymentWasSettled)
-	fillInvoice(i, &e)
-	return e, i.Status == "paid" && e.Payment != nil
+	e := g.reconciled()
+	aboutInvoice(i, &e)
+	e.Payload = gateway.SettledPayment{Payment: *i.payment()}
+	return e, i.Status == "paid" && ofSubscription(i, &e)
 }
 
 func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
@@ -101,20 +102,22 @@ func (g *Gateway) presentCharge(c *stripe.Charge) []gateway.Event {
 	var events []gateway.Event
 	purpose, local := metadata(c.Metadata).purpose()
 	if local != "" {
-		e := g.reconciled(gateway.PaymentWasSettled)
-		e.Payment, e.Purpose, e.Reference, e.CustomerID = new(shown(c, "").Payment), purpose, local, customerOf(c)
+		e := g.reconciled()
+		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
+		e.Payload = gateway.SettledPayment{Payment: shown(c, "").Payment}
 		events = append(events, e)
 	} else if !ofInvoice(c.Description) {
-		e := g.reconciled(gateway.PaymentIsNameless)
-		e.Payment, e.CustomerID = new(shown(c, "").Payment), customerOf(c)
+		e := g.reconciled()
+		e.CustomerID = customerOf(c)
+		e.Payload = gateway.NamelessPayment{Payment: shown(c, "").Payment}
 		events = append(events, e)
 	}
 	if c.AmountRefunded > 0 {
-		e := g.reconciled(gateway.PaymentWasRefunded)
+		e := g.reconciled()
 		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
-		e.Refund = &gateway.RefundReport{
+		e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{
 			PaymentID: key(intentIDOf(c), c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true, At: e.CreatedAt, Type: e.Type,
-		}
+		}}
 		events = append(events, e)
 	}
 	return events
@@ -163,7 +166,7 @@ func listedSince(
 	}
 	events := []gateway.Event{}
 	for _, object := range all {
-		e := g.reconciled(gateway.NothingForUs)
+		e := g.reconciled()
 		if reader(object, &e) == nil {
 			events = append(events, e)
 		}

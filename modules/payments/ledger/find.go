@@ -36,7 +36,7 @@ func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gatewa
 // KnownPayment is the ledger's row of the payment that the event is about. Of
 // settled payments there is none yet, or the applier finds it by recording.
 func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Event) (*gateway.LedgerPayment, error) {
-	if e.Kind == gateway.PaymentWasSettled {
+	if _, settled := e.Payload.(gateway.SettledPayment); settled {
 		return nil, nil //nolint:nilnil // not asked for
 	}
 	return s.FindPayment(ctx, db, e.Gateway, e.PaymentIDs()...)

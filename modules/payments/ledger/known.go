@@ -15,40 +15,47 @@ import (
 
 // Knows reports whether the ledgers say what a reconciled event says.
 func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
-	switch {
-	case e.Dispute != nil:
-		state, err := s.db.DisputeStateOf(ctx, db, paymentsdb.DisputeStateOfParams{Gateway: string(e.Gateway), GatewayDisputeID: e.Dispute.ID})
-		return state == string(e.Dispute.State), orNone(err)
-	case e.Refund != nil && e.Refund.HasTotal:
-		total, err := s.db.RefundTotalOfPayment(ctx, db, paymentsdb.RefundTotalOfPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
-		if err != nil || money.Cents(total) >= e.Refund.Total {
-			return money.Cents(total) == e.Refund.Total, err
-		}
-		return s.tookByRefund(ctx, db, e)
-	case e.Refund != nil:
-		known, err := s.refundsInLedger(ctx, db, e)
-		if err != nil || known || hasFailed(e.Refund.Singles) {
-			return known, err
-		}
-		return s.tookByRefund(ctx, db, e)
-	case e.Payment != nil:
-		p, err := s.FindPayment(ctx, db, e.Gateway, e.Payment.ID)
-		return p != nil, err
+	switch p := e.Payload.(type) {
+	case gateway.DisputeChange:
+		state, err := s.db.DisputeStateOf(ctx, db, paymentsdb.DisputeStateOfParams{Gateway: string(e.Gateway), GatewayDisputeID: p.Report.ID})
+		return state == string(p.Report.State), orNone(err)
+	case gateway.RefundChange:
+		return s.knowsRefunds(ctx, db, e.Gateway, p.Report)
 	}
-	return true, nil
+	told, ok := e.Payment()
+	if !ok {
+		return true, nil
+	}
+	p, err := s.FindPayment(ctx, db, e.Gateway, told.ID)
+	return p != nil, err
+}
+
+func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Name, told gateway.RefundReport) (bool, error) {
+	if told.HasTotal {
+		total, err := s.db.RefundTotalOfPayment(ctx, db, paymentsdb.RefundTotalOfPaymentParams{Gateway: string(gw), PaymentRef: told.PaymentID})
+		if err != nil || money.Cents(total) >= told.Total {
+			return money.Cents(total) == told.Total, err
+		}
+		return s.tookByRefund(ctx, db, gw, told)
+	}
+	known, err := s.refundsInLedger(ctx, db, gw, told)
+	if err != nil || known || hasFailed(told.Singles) {
+		return known, err
+	}
+	return s.tookByRefund(ctx, db, gw, told)
 }
 
 // tookByRefund reports whether what no row of the refunds tells stands among the
 // disputes that were lost (disputeByRefundTx).
-func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
-	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
+func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name, told gateway.RefundReport) (bool, error) {
+	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{Gateway: string(gw), PaymentRef: told.PaymentID})
 }
 
 // refundsInLedger compares refunds that are told one by one. One that is under way
 // there and not here is no difference yet, and neither is one that came to nothing.
-func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
-	for _, single := range e.Refund.Singles {
-		status, err := s.db.RefundStatusOf(ctx, db, paymentsdb.RefundStatusOfParams{Gateway: string(e.Gateway), GatewayRefundID: &single.ID})
+func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway.Name, told gateway.RefundReport) (bool, error) {
+	for _, single := range told.Singles {
+		status, err := s.db.RefundStatusOf(ctx, db, paymentsdb.RefundStatusOfParams{Gateway: string(gw), GatewayRefundID: &single.ID})
 		if err := orNone(err); err != nil {
 			return false, err
 		}
@@ -57,7 +64,7 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, e gateway.
 		}
 		if status == "" && single.Status == gateway.RefundFailed {
 			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
-				Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID, GatewayDisputeID: TakenBackID(e.Refund.PaymentID), RefundID: single.ID,
+				Gateway: string(gw), PaymentRef: told.PaymentID, GatewayDisputeID: TakenBackID(told.PaymentID), RefundID: single.ID,
 			})
 			if err != nil || lost {
 				return false, err

@@ -31,7 +31,7 @@ func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter, bodies []
 	ids := []string{}
 	for _, body := range bodies {
 		e, err := gw.ReadEvent(body)
-		if err != nil || e.ID == "" || e.Kind == gateway.NothingForUs {
+		if err != nil || e.ID == "" || e.Payload == nil {
 			continue
 		}
 		e.Gateway = gw.Name()
@@ -60,9 +60,10 @@ func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter, bodies []
 func namedFirst(missed []missedEvent) []missedEvent {
 	ordered, taken := make([]missedEvent, 0, len(missed)), make([]bool, len(missed))
 	for i, m := range missed {
-		if total := m.event.Refund; total != nil && len(total.Singles) == 0 {
+		if total, ok := m.event.Payload.(gateway.RefundChange); ok && len(total.Report.Singles) == 0 {
 			for k := i + 1; k < len(missed); k++ {
-				if r := missed[k].event.Refund; r != nil && len(r.Singles) > 0 && r.PaymentID == total.PaymentID && !taken[k] {
+				r, ok := missed[k].event.Payload.(gateway.RefundChange)
+				if ok && len(r.Report.Singles) > 0 && r.Report.PaymentID == total.Report.PaymentID && !taken[k] {
 					ordered, taken[k] = append(ordered, missed[k]), true
 				}
 			}
@@ -125,11 +126,11 @@ func localOf(r gateway.Result) objectid.ID {
 
 // objectOf is the gateway's id of what a reconciled event is about.
 func objectOf(e gateway.Event) string {
-	switch {
-	case e.Dispute != nil:
-		return e.Dispute.ID
-	case e.Refund != nil:
-		return e.Refund.PaymentID
+	switch p := e.Payload.(type) {
+	case gateway.DisputeChange:
+		return p.Report.ID
+	case gateway.RefundChange:
+		return p.Report.PaymentID
 	}
 	return e.PaymentID()
 }
@@ -137,22 +138,20 @@ func objectOf(e gateway.Event) string {
 // describe begins the finding about a reconciled event that is not known.
 func describe(e gateway.Event) Finding {
 	f := Finding{Gateway: e.Gateway, ID: objectOf(e)}
-	switch {
-	case e.Dispute != nil:
-		f.Kind, f.Amount, f.Detail = MissedDispute, e.Dispute.Amount, string(e.Dispute.State)
-	case e.Refund != nil:
-		f.Kind, f.Amount = MissedRefund, e.Refund.Total
-		for _, single := range e.Refund.Singles {
-			if !e.Refund.HasTotal {
+	switch p := e.Payload.(type) {
+	case gateway.DisputeChange:
+		f.Kind, f.Amount, f.Detail = MissedDispute, p.Report.Amount, string(p.Report.State)
+	case gateway.RefundChange:
+		f.Kind, f.Amount = MissedRefund, p.Report.Total
+		for _, single := range p.Report.Singles {
+			if !p.Report.HasTotal {
 				f.Amount += single.Amount
 				f.Detail = string(single.Status)
 			}
 		}
 	default:
-		f.Kind = MissedPayment
-		if e.Payment != nil {
-			f.Amount = e.Payment.Amount
-		}
+		paid, _ := e.Payment()
+		f.Kind, f.Amount = MissedPayment, paid.Amount
 	}
 	return f
 }
@@ -165,10 +164,12 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 	if err != nil || known {
 		return f, false, err
 	}
-	if e.Kind == gateway.PaymentIsNameless {
-		if e, err = nameless(ctx, gw, e); err != nil || e.Kind == gateway.NothingForUs {
+	if told, is := e.Payload.(gateway.NamelessPayment); is {
+		alone, err := standsAlone(ctx, gw, told.Payment)
+		if err != nil || !alone {
 			return f, false, err
 		}
+		e.Payload = gateway.SettledPayment(told)
 	}
 	link, err := s.webhooks.MissingLink(ctx, gw, e)
 	if err != nil {
@@ -184,7 +185,7 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 		result, now, err = s.tryEvent(ctx, e, link, false)
 	}
 	if err != nil {
-		return f, false, fmt.Errorf("apply %s of %s: %w", e.Kind, f.ID, err)
+		return f, false, fmt.Errorf("apply %s of %s: %w", e.Kind(), f.ID, err)
 	}
 	f.LocalID, f.Verdict = localOf(result), verdict(result, dryRun)
 	switch {
@@ -209,20 +210,17 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 	return f, err == nil, err
 }
 
-// nameless asks whether an invoice is behind money that names nothing, which then tells
-// itself what it is for; else it is a payment like any other that nothing here knows.
-func nameless(ctx context.Context, gw gateway.Adapter, e gateway.Event) (gateway.Event, error) {
-	e.Kind = gateway.PaymentWasSettled
-	if !gateway.IsCharge(e.Payment.ID) {
-		invoice, err := gw.InvoiceOf(ctx, e.Payment.ID)
-		if err != nil {
-			return e, fmt.Errorf("find the invoice of %s: %w", e.Payment.ID, err)
-		}
-		if invoice != "" {
-			e.Kind = gateway.NothingForUs
-		}
+// standsAlone asks whether no invoice is behind money that names nothing, which would tell
+// itself what it is for: it is a payment like any other that nothing here knows.
+func standsAlone(ctx context.Context, gw gateway.Adapter, p gateway.Payment) (bool, error) {
+	if gateway.IsCharge(p.ID) {
+		return true, nil
 	}
-	return e, nil
+	invoice, err := gw.InvoiceOf(ctx, p.ID)
+	if err != nil {
+		return false, fmt.Errorf("find the invoice of %s: %w", p.ID, err)
+	}
+	return invoice == "", nil
 }
 
 // unknownAfter is how long money may be told before the row that it is for.
@@ -232,8 +230,9 @@ const unknownAfter = time.Hour
 // ours, on the list of unapplied payments. All else that enters the account of gateway
 // A is somebody else's affair.
 func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
-	p := e.Payment
-	if e.Kind != gateway.PaymentWasSettled || p == nil || p.Amount == 0 || p.SettledAt == nil || p.SettledAt.After(s.deps.Clock.Now().Add(-unknownAfter)) {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	p := told.Payment
+	if !settled || p.Amount == 0 || p.SettledAt == nil || p.SettledAt.After(s.deps.Clock.Now().Add(-unknownAfter)) {
 		return nil
 	}
 	var customer objectid.ID

@@ -74,14 +74,16 @@ func (s *Reconciler) shows(ctx context.Context, gw gateway.Adapter, told []gatew
 
 func (s *Reconciler) bookedRefund(payment string, amount money.Cents) gateway.Event {
 	return gateway.Event{
-		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasRefunded, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment},
-		Refund: &gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
+		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.RefundChange{
+			Status: gateway.RefundDone, Payment: gateway.Payment{ID: payment}, Report: gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
+		},
 	}
 }
 
 func (s *Reconciler) bookedDispute(payment string, state gateway.DisputeState) gateway.Event {
 	return gateway.Event{
-		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.DisputeWasOpened, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment},
-		Dispute: &gateway.DisputeReport{ID: payment, PaymentID: payment, State: state},
+		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.DisputeChange{
+			Payment: gateway.Payment{ID: payment}, Report: gateway.DisputeReport{ID: payment, PaymentID: payment, State: state},
+		},
 	}
 }

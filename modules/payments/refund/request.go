@@ -245,7 +245,7 @@ func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.Ledger
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		result, err := s.webhooks.ApplyTx(ctx, tx, gateway.Event{
-			Gateway: p.Gateway, Type: gateway.Reconciled, Kind: gateway.PaymentWasRefunded, CreatedAt: now, LogID: objectid.At(now), Refund: &report,
+			Gateway: p.Gateway, Type: gateway.Reconciled, CreatedAt: now, LogID: objectid.At(now), Payload: gateway.RefundChange{Status: gateway.RefundDone, Report: report},
 		})
 		if err != nil || !result.Unclaimed {
 			return err

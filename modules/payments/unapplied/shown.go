@@ -99,8 +99,9 @@ func (s *List) IsShown(ctx context.Context, name gateway.Name, paymentID string)
 	if err != nil {
 		return false, fmt.Errorf("read payment %s: %w", paymentID, err)
 	}
+	shown, _ := live.Payment()
 	err = s.db.PaymentShown(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentShownParams{
-		Gateway: string(name), GatewayPaymentID: paymentID, DueAt: live.Payment.MadeFor, At: s.deps.Clock.Now(),
+		Gateway: string(name), GatewayPaymentID: paymentID, DueAt: shown.MadeFor, At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return false, fmt.Errorf("note that payment %s is shown: %w", paymentID, err)

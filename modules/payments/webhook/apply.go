@@ -22,14 +22,14 @@ import (
 func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	known, r := e.Known, gateway.Result{Status: gateway.ResultApplied}
 	var err error
-	switch {
-	case e.Refund != nil:
+	switch p := e.Payload.(type) {
+	case gateway.RefundChange:
 		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Refund, Payment: &known.Payment,
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report, Payment: &known.Payment,
 		})
-	case e.Dispute != nil:
+	case gateway.DisputeChange:
 		_, err = s.ledger.RecordDisputeTx(ctx, tx, ledger.DisputeRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Dispute,
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report,
 		})
 	default:
 		r = gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}
@@ -40,7 +40,7 @@ func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.E
 // ApplyTx asks the appliers. After an error, also a panic, the transaction has to
 // be rolled back.
 func (s *Webhooks) ApplyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
-	if e.Kind == gateway.NothingForUs {
+	if e.Payload == nil {
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}, nil
 	}
 	if reason := e.Impossible(); reason != "" { // stored before this was looked at
@@ -51,7 +51,7 @@ func (s *Webhooks) ApplyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (res
 			err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if e.Kind == gateway.PaymentIsNameless {
+	if _, nameless := e.Payload.(gateway.NamelessPayment); nameless {
 		return s.takeNamelessTx(ctx, tx, e)
 	}
 	if e.Known, err = s.reader.KnownPayment(ctx, tx, e); err != nil {

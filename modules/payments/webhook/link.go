@@ -27,7 +27,7 @@ func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID s
 		return err
 	}
 	e, err := gw.ReadEvent(payload)
-	if err != nil || e.Refund == nil && e.Dispute == nil {
+	if err != nil || !e.IsTakenBack() {
 		return nil //nolint:nilerr // what cannot be read is told when it is applied
 	}
 	e.Gateway = gateway.GWB
@@ -81,7 +81,7 @@ func findLink(ctx context.Context, gw gateway.Gateway, intent string) (*InvoiceL
 // MissingLink finds the invoice behind a refund or dispute of gateway B whose
 // payment intent the ledger does not know.
 func (s *Webhooks) MissingLink(ctx context.Context, gw gateway.Adapter, e gateway.Event) (*InvoiceLink, error) {
-	if gw.Name() != gateway.GWB || e.Refund == nil && e.Dispute == nil {
+	if gw.Name() != gateway.GWB || !e.IsTakenBack() {
 		return nil, nil //nolint:nilnil // nothing is missing
 	}
 	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)

@@ -37,11 +37,12 @@ const (
 // applyToldTx applies an event that proves nothing by itself. Where it is about something
 // of ours and would change it, nothing of that stays: a job asks the gateway first.
 func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	if !e.AsksLive() && e.Kind != gateway.PaymentWasSettled && e.Kind != gateway.PaymentHasFailed {
+	settled, isSettled := e.Payload.(gateway.SettledPayment)
+	if _, failed := e.Payload.(gateway.FailedPayment); !e.AsksLive() && !isSettled && !failed {
 		return s.askAppliersTx(ctx, tx, e)
 	}
-	if e.Kind == gateway.PaymentWasSettled {
-		known, err := s.reader.FindPayment(ctx, tx, e.Gateway, e.PaymentID())
+	if isSettled {
+		known, err := s.reader.FindPayment(ctx, tx, e.Gateway, settled.Payment.ID)
 		if err != nil || known != nil {
 			if err != nil {
 				return gateway.Result{}, err
@@ -57,7 +58,7 @@ func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if result.Unclaimed || result.Taken || !e.AsksLive() && (!result.Unproven || e.Kind == gateway.PaymentWasSettled && e.ConciliationID == "" && !e.IsFarAhead(s.deps.Clock.Now())) {
+	if result.Unclaimed || result.Taken || !e.AsksLive() && (!result.Unproven || isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
 		return result, trial.Commit(ctx)
 	}
 	if err := trial.Rollback(ctx); err != nil {

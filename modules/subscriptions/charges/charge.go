@@ -304,8 +304,8 @@ func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // ApplyChargeTx applies an event about the payment of a renewal charge. Done is false
 // for what concerns any payment, such as refunds and disputes.
 func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, done bool, err error) {
-	switch e.Kind {
-	case gateway.PaymentWasSettled, gateway.PaymentHasFailed, gateway.PaymentWasLost, gateway.PaymentWasDeleted:
+	switch e.Payload.(type) {
+	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment:
 	default:
 		return "", false, nil
 	}
@@ -317,11 +317,11 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	if err != nil {
 		return "", true, err
 	}
-	switch {
-	case e.Kind == gateway.PaymentWasSettled && e.Payment != nil:
+	switch p := e.Payload.(type) {
+	case gateway.SettledPayment:
 		asked := false
 		err := s.settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
-			Payment: *e.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
+			Payment: p.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
 		})
 		if err == nil && asked {
 			return settle.AskedLive, true, nil
@@ -330,7 +330,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 			return settle.IgnoredEnded, true, nil
 		}
 		return "", true, err
-	case e.Kind == gateway.PaymentHasFailed:
+	case gateway.FailedPayment:
 		return "a code that nobody paid is no failure", true, nil
 	}
 	return "", true, s.goneTx(ctx, tx, charge)

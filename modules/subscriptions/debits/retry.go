@@ -91,7 +91,7 @@ func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, d
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
 func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) (cycle *time.Time, older bool, err error) {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p)
+	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.ID)
 	if err != nil || !found {
 		return nil, false, err
 	}
@@ -110,8 +110,8 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 }
 
 // DropDebitTx notes that a debit was deleted at the gateway.
-func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
+func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, paymentID string) error {
+	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, paymentID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}

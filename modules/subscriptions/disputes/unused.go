@@ -166,7 +166,7 @@ func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	case !errors.Is(err, pgx.ErrNoRows):
 		return begins, ends, "", fmt.Errorf("read renewal charge: %w", err)
 	}
-	d, debited, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
+	d, debited, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 	if err != nil {
 		return begins, ends, "", err
 	}

@@ -100,9 +100,9 @@ func (s *Reads) PausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at ti
 
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
 // of a pause, which may come late.
-func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, e gateway.Event) (bool, error) {
-	if e.Subscription == nil || !e.Subscription.Inactive {
+func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway.RemoteSubscription, at time.Time) (bool, error) {
+	if !remote.Inactive {
 		return false, nil
 	}
-	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: e.CreatedAt})
+	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: at})
 }

@@ -63,11 +63,11 @@ func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID str
 }
 
 // DebitOfTx is the debit of the subscription that a payment pays.
-func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *gateway.Payment) (d Debit, found bool, err error) {
-	if !sub.PixAutomatic || p == nil || p.ID == "" {
+func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID string) (d Debit, found bool, err error) {
+	if !sub.PixAutomatic || paymentID == "" {
 		return Debit{}, false, nil
 	}
-	d, err = s.db.GetDebitByPayment(ctx, tx, &p.ID)
+	d, err = s.db.GetDebitByPayment(ctx, tx, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
 		return Debit{}, false, nil
 	}
@@ -77,7 +77,7 @@ func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *gateway.Pa
 	return d, true, nil
 }
 
-// chargeOfTx finds the renewal charge that an event is about, by our own id or the
+// ChargeOf finds the renewal charge that an event is about, by our own id or the
 // payment's; nil when it is about none.
 func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (*RenewalCharge, error) {
 	if objectid.Valid(e.Reference.String()) {
@@ -86,10 +86,11 @@ func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (
 			return &c, err
 		}
 	}
-	if e.Payment == nil || e.Payment.ID == "" {
+	id := e.PaymentID()
+	if id == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: no charge
 	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &e.Payment.ID})
+	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &id})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}

@@ -46,7 +46,9 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		return err
 	}
 	reference := sub.ID
-	charge, err := s.reads.ChargeOf(ctx, s.pool, gateway.Event{Gateway: gateway.GWA, Reference: a.ChargeID, Payment: &gateway.Payment{ID: a.PaymentID}})
+	charge, err := s.reads.ChargeOf(ctx, s.pool, gateway.Event{
+		Gateway: gateway.GWA, Reference: a.ChargeID, Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: a.PaymentID}},
+	})
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
@@ -76,8 +78,9 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		remote.SettledAt = told
 	}
 	e := gateway.Event{
-		Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, CreatedAt: s.clock.Now(),
-		SubscriptionID: remote.SubscriptionGatewayID, AuthorizationID: a.AuthorizationID, Reference: reference, Payment: &remote,
+		Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.clock.Now(),
+		SubscriptionID: remote.SubscriptionGatewayID, AuthorizationID: a.AuthorizationID, Reference: reference,
+		Payload: gateway.SettledPayment{Payment: remote},
 	}
 	if a.First {
 		e.ConciliationID = lifecycle.Text(sub.PixConciliationID)

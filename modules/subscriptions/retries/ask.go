@@ -79,8 +79,9 @@ func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) 
 		return f, false, fmt.Errorf("read debit of %s: %w", sub.ID, err)
 	}
 	e, waits, err := s.debitAsEvent(ctx, sub, debit)
-	f.ID, f.Amount = *debit.GatewayPaymentID, e.Payment.Amount
-	if e.Kind == gateway.PaymentWasSettled {
+	told, _ := e.Payment()
+	f.ID, f.Amount = *debit.GatewayPaymentID, told.Amount
+	if _, settled := e.Payload.(gateway.SettledPayment); settled {
 		f.Kind = payments.MissedPayment
 	}
 	if err != nil || waits || dryRun {
@@ -102,8 +103,8 @@ func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) 
 func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waits bool, err error) {
 	now := s.clock.Now()
 	e = gateway.Event{
-		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentHasFailed, Attempt: 1, CreatedAt: now,
-		AuthorizationID: lifecycle.Text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &gateway.Payment{ID: *debit.GatewayPaymentID},
+		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now,
+		AuthorizationID: lifecycle.Text(sub.GwaPixAuthID), Reference: sub.ID,
 	}
 	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
@@ -112,18 +113,18 @@ func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit sub
 	paid, err := gw.ReadPayment(ctx, *debit.GatewayPaymentID, sub.ID)
 	switch {
 	case errors.Is(err, gateway.ErrMissing):
-		e.Kind = gateway.PaymentWasDeleted
+		e.Payload = gateway.DeletedPayment{Payment: gateway.Payment{ID: *debit.GatewayPaymentID}}
 		return e, false, nil
 	case err != nil:
 		return e, false, fmt.Errorf("read payment of %s: %w", sub.ID, err)
 	}
-	e.Payment = &paid
 	switch paid.Status {
 	case gateway.PaymentSettled:
-		e.Kind = gateway.PaymentWasSettled
+		e.Payload = gateway.SettledPayment{Payment: paid}
 	case gateway.PaymentGone:
-		e.Kind = gateway.PaymentWasDeleted
+		e.Payload = gateway.DeletedPayment{Payment: paid}
 	default:
+		e.Payload = gateway.FailedPayment{Payment: paid, Attempt: 1}
 		waits = paid.DueDate == nil || paid.DueDate.Add(OverdueAfter).After(now)
 	}
 	return e, waits, nil

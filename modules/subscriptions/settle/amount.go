@@ -32,7 +32,7 @@ func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	case lifecycle.PaysOnce(sub):
 		return lifecycle.Text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
 	case sub.PixAutomatic && !p.First:
-		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
+		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 		return found && int64(p.Amount) == d.AmountCents, err
 	}
 	return s.isAskedTx(ctx, tx, sub, p)
@@ -47,7 +47,7 @@ func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 	case sub.PixAutomatic && p.First:
 		return p.Amount == lifecycle.PixAmount(sub), nil
 	case sub.PixAutomatic:
-		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
+		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 		if err != nil || found {
 			return int64(p.Amount) == d.AmountCents, err
 		}

@@ -19,7 +19,7 @@ import (
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
-func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
+func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, p gateway.Payment) (bool, error) {
 	switch {
 	case lifecycle.PaysOnce(sub):
 		return false, nil
@@ -28,13 +28,13 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	case !sub.PixAutomatic && e.Gateway == gateway.GWA:
 		return e.SubscriptionID == "", nil
 	case !sub.PixAutomatic:
-		return e.SubscriptionID == "" && e.Payment.InvoiceID == "", nil
+		return e.SubscriptionID == "" && p.InvoiceID == "", nil
 	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != gateway.ReadLive:
 		return false, nil
-	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == lifecycle.Text(sub.GwaPixAuthID):
+	case p.AuthorizationGatewayID != "" && p.AuthorizationGatewayID == lifecycle.Text(sub.GwaPixAuthID):
 		return false, nil
 	}
-	_, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
+	_, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.ID)
 	if err != nil || found {
 		return false, err
 	}

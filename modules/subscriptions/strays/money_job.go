@@ -53,14 +53,15 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 	if err != nil || customer == "" && !e.NamesOurs() {
 		return unclaimed, err
 	}
-	if state, err := s.payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, e.Payment.ID); err != nil || state != "" {
+	paymentID := e.PaymentID()
+	if state, err := s.payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, paymentID); err != nil || state != "" {
 		return unclaimed, err // it is listed, and needs no ledger for that
 	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, paymentID)
 	if err != nil || known != nil {
 		return unclaimed, err
 	}
-	args := StrayMoneyArgs{Gateway: e.Gateway, PaymentID: e.Payment.ID, CustomerID: e.CustomerID}
+	args := StrayMoneyArgs{Gateway: e.Gateway, PaymentID: paymentID, CustomerID: e.CustomerID}
 	unclaimed.Reason = strayMoneyTaken
 	if sub == nil && e.NamesOurs() {
 		args.Reference = e.Reference
@@ -157,13 +158,13 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	_, err = s.locator.LocateRemote(ctx, tx, gateway.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
+	_, err = s.locator.LocateRemote(ctx, tx, a.Gateway, recurrence)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row, and is applied with it
 	}
 	s.log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence), slog.String("customer_id", sub.CustomerID.String()))
-	if err := s.locator.BookTx(ctx, tx, sub, gateway.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
+	if err := s.locator.BookTx(ctx, tx, sub, a.Gateway, p); err != nil {
 		return err
 	}
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -215,7 +216,7 @@ func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	if _, err := s.locator.LocateRemote(ctx, tx, gateway.Event{Gateway: a.Gateway, SubscriptionID: recurrence}); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.locator.LocateRemote(ctx, tx, a.Gateway, recurrence); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
 	note, lost := "The gateway took it of this customer, who has no subscription there, and it names no order of ours.", recurrence != "" && a.Reference != ""

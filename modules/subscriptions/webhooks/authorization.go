@@ -17,22 +17,21 @@ import (
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
-func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
+func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() {
 		return settle.IgnoredEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
-	if teaches(*sub, e) && !e.IsProof() {
+	if teaches(*sub, told) && !e.IsProof() {
 		return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
 	c := lifecycle.Change{Action: lifecycle.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
-	return "", s.settler.AuthorizeTx(ctx, tx, sub, c, e.Authorization)
+	return "", s.settler.AuthorizeTx(ctx, tx, sub, c, &told)
 }
 
 // teaches reports whether an event tells an id of the authorization that the row lacks,
 // since the answer to the call that made it was lost.
-func teaches(sub lifecycle.Row, e gateway.Event) bool {
-	a := e.Authorization
-	return a != nil && (sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != "")
+func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
+	return sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != ""
 }
 
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
@@ -40,17 +39,18 @@ func teaches(sub lifecycle.Row, e gateway.Event) bool {
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
-func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
+func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (string, error) {
+	cancelled := told.Status == gateway.AuthorizationCancelled
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
 		return settle.IgnoredEnded, nil
-	case e.Kind == gateway.AuthorizationWasCancelled && !s.calendar.EndsWithPeriod(*sub):
+	case cancelled && !s.calendar.EndsWithPeriod(*sub):
 		c := lifecycle.Change{Action: lifecycle.AuthorizationCancelled, Source: lifecycle.ByWebhook, Event: &e.ID}
 		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
 			return "", err
 		}
 		return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
-	case e.Kind != gateway.AuthorizationWasCancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
+	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return settle.IgnoredOlder, nil
 	}
 	return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
@@ -72,11 +72,11 @@ func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // cycleAfterTx is the beginning of the cycle after the one whose debit failed or is
 // gone; nil when the payment is no debit. Without it the debits would stop at the first
 // that nobody paid.
-func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (*time.Time, error) {
-	if !sub.PixAutomatic || e.Payment == nil {
+func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, paymentID string) (*time.Time, error) {
+	if !sub.PixAutomatic || paymentID == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
 	}
-	cycle, err := s.reads.CycleOfTx(ctx, tx, sub, e.Payment.ID)
+	cycle, err := s.reads.CycleOfTx(ctx, tx, sub, paymentID)
 	if err != nil || cycle == nil {
 		return nil, err
 	}
@@ -84,11 +84,11 @@ func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	return &next, nil
 }
 
-// skipCycleTx has the debits go on with the cycle after the one of the event's
+// skipCycleTx has the debits go on with the cycle after the one of the payment's
 // debit, which nobody will pay. Moved is false when they have gone on already, and
 // when the payment is no debit.
-func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (moved bool, err error) {
-	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
+func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, paymentID string) (moved bool, err error) {
+	next, err := s.cycleAfterTx(ctx, tx, *sub, paymentID)
 	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
 		return false, err
 	}

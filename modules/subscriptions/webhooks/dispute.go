@@ -12,12 +12,9 @@ import (
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
-	if e.Dispute == nil {
-		return "no dispute in the event", nil
-	}
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.DisputeReport) (string, error) {
 	changed, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Dispute,
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
 	})
 	if err != nil {
 		return "", err

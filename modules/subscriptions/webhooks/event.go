@@ -15,29 +15,41 @@ import (
 	"marquee/platform/faultpoint"
 )
 
-// appliers say what each kind of event does to the subscription it is about,
-// which is locked. The text is why it did nothing, "" when it did.
-var appliers = map[gateway.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, err error){
-	gateway.PaymentWasSettled:    (*Applier).applyPaymentTx,
-	gateway.PaymentHasFailed:     (*Applier).applyFailureTx,
-	gateway.PaymentWasLost:       (*Applier).applyLossTx,
-	gateway.PaymentWasDeleted:    (*Applier).applyDeletedTx,
-	gateway.SubscriptionChanged:  (*Applier).applyStatusTx,
-	gateway.SubscriptionWasEnded: (*Applier).applyEndTx,
+// applyOneTx does what each kind of event does to the subscription it is about, which is
+// locked. The text is why it did nothing, "" when it did.
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, err error) {
+	switch told := e.Payload.(type) {
+	case gateway.SettledPayment:
+		return s.applyPaymentTx(ctx, tx, sub, e, told.Payment)
+	case gateway.FailedPayment:
+		return s.applyFailureTx(ctx, tx, sub, e, told)
+	case gateway.LostPayment:
+		return s.applyLossTx(ctx, tx, sub, e, told.Payment)
+	case gateway.DeletedPayment:
+		return s.applyDeletedTx(ctx, tx, sub, e, told.Payment)
+	case gateway.RefundChange:
+		return s.applyRefundTx(ctx, tx, sub, e, told.Report)
+	case gateway.DisputeChange:
+		return s.applyDisputeTx(ctx, tx, sub, e, told.Report)
+	case gateway.SubscriptionChange:
+		return s.applyStatusTx(ctx, tx, sub, e, told)
+	case gateway.SubscriptionEnd:
+		return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
+	case gateway.RecurrenceMove:
+		return s.applyNextDueTx(ctx, tx, sub, e, told.Subscription)
+	case gateway.AuthorizationChange:
+		if told.Authorization.Status == gateway.AuthorizationActive {
+			return s.applyAuthorizedTx(ctx, tx, sub, e, told.Authorization)
+		}
+		return s.applyUnauthorizedTx(ctx, tx, sub, e, told.Authorization)
+	}
+	return "", fmt.Errorf("an event %s is of no subscription", e.Kind())
+}
 
-	gateway.PaymentWasRefunded: (*Applier).applyRefundTx,
-	gateway.RefundIsPending:    (*Applier).applyRefundTx,
-	gateway.RefundHasFailed:    (*Applier).applyRefundTx,
-	gateway.DisputeWasOpened:   (*Applier).applyDisputeTx,
-	gateway.DisputeWasClosed:   (*Applier).applyDisputeTx,
-
-	gateway.RecurrenceWasMoved: (*Applier).applyNextDueTx,
-	gateway.RecurrenceWasEnded: (*Applier).applyEndTx,
-
-	gateway.AuthorizationWasActivated: (*Applier).applyAuthorizedTx,
-	gateway.AuthorizationWasCancelled: (*Applier).applyUnauthorizedTx,
-	gateway.AuthorizationWasRefused:   (*Applier).applyUnauthorizedTx,
-	gateway.AuthorizationHasExpired:   (*Applier).applyUnauthorizedTx,
+// isOfSubscriptions reports whether an event may be about a subscription at all.
+func isOfSubscriptions(e gateway.Event) bool {
+	_, nameless := e.Payload.(gateway.NamelessPayment)
+	return e.Payload != nil && !nameless && e.Purpose != gateway.ForOrder
 }
 
 // Words of results of events that only have the gateway asked.
@@ -49,7 +61,7 @@ const (
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
 func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	if _, known := appliers[e.Kind]; !known || e.Purpose == gateway.ForOrder {
+	if !isOfSubscriptions(e) {
 		return gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}, nil
 	}
 	found, err := s.locator.locate(ctx, tx, e)
@@ -68,7 +80,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 			return gateway.Result{}, err
 		}
 	}
-	if e.Known != nil && (e.Dispute != nil || e.Refund != nil) { // or have been made another subscription's (/extend)
+	if e.Known != nil && e.IsTakenBack() { // or have been made another subscription's (/extend)
 		if sub, err = s.lockOwnerTx(ctx, tx, sub, &e); err != nil {
 			return gateway.Result{}, err
 		}
@@ -102,7 +114,12 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		r.Status = gateway.ResultIgnored
 	}
 	if !e.IsProof() && stray.reason == "" {
-		r.Unproven = e.Kind == gateway.PaymentWasSettled && !heldByID(sub, e) || e.Kind == gateway.PaymentHasFailed && sub.PaymentMethod == string(gateway.MethodCard)
+		switch e.Payload.(type) {
+		case gateway.SettledPayment:
+			r.Unproven = !heldByID(sub, e)
+		case gateway.FailedPayment:
+			r.Unproven = sub.PaymentMethod == string(gateway.MethodCard)
+		}
 	}
 	return r, nil
 }
@@ -113,14 +130,14 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, err error) {
 	if paid, ok := paidBefore(e); ok {
 		if lifecycle.Status(sub.Status).Ended() {
-			err = s.bookGoneTx(ctx, tx, *sub, *paid.Payment)
+			err = s.bookGoneTx(ctx, tx, *sub, paid)
 		} else {
-			_, err = s.applyToTx(ctx, tx, sub, paid)
+			_, err = s.applyToTx(ctx, tx, sub, asPaid(e, paid))
 		}
 		if err != nil {
-			return "", fmt.Errorf("book payment %s, which was taken back: %w", paid.Payment.ID, err)
+			return "", fmt.Errorf("book payment %s, which was taken back: %w", paid.ID, err)
 		}
-		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID); err != nil {
+		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, paid.ID); err != nil {
 			return "", err
 		}
 	}
@@ -128,25 +145,28 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 	if err != nil || done {
 		return ignored, err
 	}
-	return appliers[e.Kind](s, ctx, tx, sub, e)
+	return s.applyOneTx(ctx, tx, sub, e)
 }
 
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
 // the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
-func paidBefore(e gateway.Event) (paid gateway.Event, ok bool) {
-	takenBack := e.Refund != nil || e.Dispute != nil
-	if !takenBack || e.Known != nil || e.Payment == nil || e.Payment.SettledAt == nil || !e.IsProof() {
-		return e, false
+func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
+	paid, told := e.Payment()
+	if !e.IsTakenBack() || e.Known != nil || !told || paid.SettledAt == nil || !e.IsProof() {
+		return gateway.Payment{}, false
 	}
-	p := *e.Payment
-	p.Status = gateway.PaymentSettled
-	paid = e
-	paid.ID = "" // its move is that of the payment, not the one that the event makes
-	paid.Kind, paid.Payment, paid.Refund, paid.Dispute = gateway.PaymentWasSettled, &p, nil, nil
-	if paid.Type != gateway.Reconciled {
-		paid.Type = gateway.ReadLive
-	}
+	paid.Status = gateway.PaymentSettled
 	return paid, true
+}
+
+// asPaid is the event that a payment was made which a later one takes back.
+func asPaid(later gateway.Event, p gateway.Payment) gateway.Event {
+	later.ID = "" // its move is that of the payment, not the one that the event makes
+	later.Payload = gateway.SettledPayment{Payment: p}
+	if later.Type != gateway.Reconciled {
+		later.Type = gateway.ReadLive
+	}
+	return later
 }
 
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
@@ -180,19 +200,16 @@ func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
-	if e.Payment == nil {
-		return "no payment in the event", nil
-	}
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (string, error) {
 	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
 	}
-	older, err := s.olderInvoiceTx(ctx, tx, *sub, e)
+	older, err := s.olderInvoiceTx(ctx, tx, *sub, e, p)
 	if err != nil {
 		return "", err
 	}
-	if chargedThoughEnding(*sub, e) {
+	if chargedThoughEnding(*sub, e, p) {
 		if err := s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
@@ -200,13 +217,13 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	recurs := (sub.PaymentMethod != string(gateway.MethodPix) || sub.PixAutomatic) && (adopted || !lifecycle.Status(sub.Status).Ended())
-	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e)
+	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e, p)
 	if err != nil {
 		return "", err
 	}
 	asked := false
 	err = s.settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
-		Payment: *e.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Recurs: recurs,
+		Payment: p, Source: settle.SourceOf(e), Event: settle.EventOf(e), Recurs: recurs,
 		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, Asked: &asked,
 	})
 	switch {
@@ -222,16 +239,16 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
+func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, p gateway.Payment) (bool, error) {
 	status := lifecycle.Status(sub.Status)
-	if e.Payment.InvoiceID == "" || e.Payment.Amount == 0 || status != lifecycle.Active && status != lifecycle.Suspended {
+	if p.InvoiceID == "" || p.Amount == 0 || status != lifecycle.Active && status != lifecycle.Suspended {
 		return false, nil
 	}
 	f, err := s.payments.LastFailure(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil || f == nil {
 		return false, err
 	}
-	return f.PaymentID != e.Payment.ID && e.CreatedAt.Before(f.FailedAt), nil
+	return f.PaymentID != p.ID && e.CreatedAt.Before(f.FailedAt), nil
 }
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
@@ -239,10 +256,7 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // (finance-definitions, payment_success_rate). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
-	if e.Payment == nil || e.Payment.ID == "" {
-		return "no payment in the event", nil
-	}
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, f gateway.FailedPayment) (string, error) {
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
@@ -252,7 +266,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
-		PaymentID: e.Payment.ID, Attempt: e.Attempt, Amount: e.Payment.Amount, FailedAt: e.CreatedAt,
+		PaymentID: f.Payment.ID, Attempt: f.Attempt, Amount: f.Payment.Amount, FailedAt: e.CreatedAt,
 	})
 	if err != nil {
 		return "", err
@@ -270,36 +284,36 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case lifecycle.Waits(*sub) && e.Gateway == gateway.GWA:
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
-	case e.FirstInvoice || status == lifecycle.Pending:
+	case f.First || status == lifecycle.Pending:
 		return "a first payment does not count as a failure in a row", nil
-	case e.Known != nil, e.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
+	case e.Known != nil, f.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
 		return "it has been paid since", nil
 	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
-		if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
+		if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
 			return "", err
 		}
-		if _, err := s.skipCycleTx(ctx, tx, sub, e); err != nil {
+		if _, err := s.skipCycleTx(ctx, tx, sub, f.Payment.ID); err != nil {
 			return "", err
 		}
-		return "", s.suspendLateTx(ctx, tx, sub, e)
+		return "", s.suspendLateTx(ctx, tx, sub, e, f.Payment.ID)
 	}
 	at := e.CreatedAt
-	if e.Gateway == gateway.GWA && e.Payment.DueDate != nil {
-		at = *e.Payment.DueDate
+	if e.Gateway == gateway.GWA && f.Payment.DueDate != nil {
+		at = *f.Payment.DueDate
 	}
 	if moved, err := s.reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
 		return "an extension gives the time that it would pay: nothing is owed", err
 	}
-	if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
+	if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
 		return "", err
 	}
-	return "", s.failTx(ctx, tx, sub, e)
+	return "", s.failTx(ctx, tx, sub, e, &f.Payment)
 }
 
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
-func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, *sub, e.Payment)
+func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, paymentID string) error {
+	d, found, err := s.reads.DebitOfTx(ctx, tx, *sub, paymentID)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
 	}
@@ -312,13 +326,17 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	return err
 }
 
-// failTx counts a failed payment; the one that reaches the limit suspends.
-func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) error {
-	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
+// failTx counts a failed payment, which may not be known; the one that reaches the limit suspends.
+func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, failed *gateway.Payment) error {
+	paymentID := ""
+	if failed != nil {
+		paymentID = failed.ID
+	}
+	next, err := s.cycleAfterTx(ctx, tx, *sub, paymentID)
 	if err != nil {
 		return err
 	}
-	d, debited, err := s.reads.DebitOfTx(ctx, tx, *sub, e.Payment)
+	d, debited, err := s.reads.DebitOfTx(ctx, tx, *sub, paymentID)
 	if err != nil {
 		return err
 	}
@@ -335,31 +353,22 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 	if err != nil {
 		return err
 	}
-	return s.dunning.DunTx(ctx, tx, *sub, failedPayment(e))
-}
-
-// failedPayment is the payment that an event says has failed: its own, or the
-// newest of the subscription whose status it tells.
-func failedPayment(e gateway.Event) *gateway.Payment {
-	if e.Payment == nil && e.Subscription != nil {
-		return e.Subscription.LatestPayment
-	}
-	return e.Payment
+	return s.dunning.DunTx(ctx, tx, *sub, failed)
 }
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
 		return settle.IgnoredEnded, nil
 	case lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodPix):
 		return "the subscription does not wait for it", nil
-	case e.Payment == nil || sub.PixPaymentID != nil && *sub.PixPaymentID != e.Payment.ID:
+	case sub.PixPaymentID != nil && *sub.PixPaymentID != p.ID:
 		return "the subscription waits for another payment", nil
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{
-		Action: lifecycle.PixRunsOut, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, e.Payment.ID) },
+		Action: lifecycle.PixRunsOut, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, p.ID) },
 	})
 	if err != nil {
 		return "", err
@@ -370,17 +379,17 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return "no consequence", nil
 	}
 	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
 		return "collection is paused", err
 	}
-	if err := s.debits.DropDebitTx(ctx, tx, *sub, e); err != nil {
+	if err := s.debits.DropDebitTx(ctx, tx, *sub, p.ID); err != nil {
 		return "", err
 	}
-	moved, err := s.skipCycleTx(ctx, tx, sub, e)
+	moved, err := s.skipCycleTx(ctx, tx, sub, p.ID)
 	if err != nil || moved {
 		return "", err
 	}
@@ -389,13 +398,13 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
 		return settle.IgnoredEnded, nil
-	case e.Subscription == nil || e.Subscription.NextBilling == nil:
+	case told.NextBilling == nil:
 		return "no date in the event", nil
-	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*e.Subscription.NextBilling):
+	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*told.NextBilling):
 		return "the day is known", nil
 	case !e.IsProof():
 		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
@@ -404,18 +413,18 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	return "", s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		noteEvent(r, e)
-		s.calendar.LearnRemote(r, e.Subscription)
+		s.calendar.LearnRemote(r, &told)
 	})
 }
 
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() {
 		return settle.IgnoredEnded, nil
 	}
-	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, e); err != nil || echo {
+	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {
 		return "collection is paused", err
 	}
 	switch {
@@ -425,10 +434,6 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
 	c := lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
-	var remote gateway.RemoteSubscription
-	if e.Subscription != nil {
-		remote = *e.Subscription
-	}
 	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
 }
 

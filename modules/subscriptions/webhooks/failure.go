@@ -15,12 +15,12 @@ import (
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
-func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
+func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, f gateway.FailedPayment) error {
+	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, f.Payment.ID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
-	told := e.Reason
+	told := f.Reason
 	if told == "" {
 		if d.FailedAt != nil {
 			return nil // PAYMENT_OVERDUE of what is known to have failed
@@ -28,7 +28,7 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 		told = debits.FailedUnpaid
 	}
 	first := d.FailedAt == nil
-	retryable := !e.Final && (first || d.Retryable)
+	retryable := !f.Final && (first || d.Retryable)
 	now := s.clock.Now()
 	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
 		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: &told, Retryable: retryable,
@@ -41,11 +41,11 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 		if err := s.debits.EndRetriesTx(ctx, tx, d, debits.RetryRefused, told); err != nil || first || !d.Retryable {
 			return err
 		}
-		return s.dunning.DunAgainTx(ctx, tx, sub, d, e.Payment)
+		return s.dunning.DunAgainTx(ctx, tx, sub, d, &f.Payment)
 	case first:
 		err = s.debits.PlanRetriesTx(ctx, tx, sub, d)
-	case e.Payment.DueDate != nil:
-		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*e.Payment.DueDate), debits.RetryRefused, told)
+	case f.Payment.DueDate != nil:
+		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*f.Payment.DueDate), debits.RetryRefused, told)
 	}
 	if err != nil {
 		return err

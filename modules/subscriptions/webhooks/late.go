@@ -16,16 +16,17 @@ import (
 // subscription its recurrence.
 func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) (bool, error) {
 	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
-	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil || e.IsProof() || why.reason == "" && !teaches {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
 	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
 	if err != nil || known != nil {
 		return false, err
 	}
 	a := settle.LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
-		SettledAt: e.Payment.SettledAt,
+		SubscriptionID: sub.ID, PaymentID: told.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
+		SettledAt: told.Payment.SettledAt,
 	}
 	charge, err := s.reads.ChargeOf(ctx, tx, e)
 	if err != nil {

@@ -28,7 +28,10 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
 	for _, find := range []func(context.Context, pgx.Tx, gateway.Event) (lifecycle.Row, error){
-		s.LocateRemote, s.locateAuthorization, s.locateReference, s.charges.LocateCharge, s.locateOwnPix,
+		func(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
+			return s.LocateRemote(ctx, tx, e.Gateway, e.SubscriptionID)
+		},
+		s.locateAuthorization, s.locateReference, s.charges.LocateCharge, s.locateOwnPix,
 	} {
 		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -39,14 +42,14 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 }
 
 // LocateRemote finds the subscription by the gateway's id of its recurrence.
-func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
-	if e.SubscriptionID == "" {
+func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, gw gateway.Name, recurrence string) (lifecycle.Row, error) {
+	if recurrence == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
-	if e.Gateway == gateway.GWA {
-		return s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
+	if gw == gateway.GWA {
+		return s.db.GetSubscriptionByGWAID(ctx, tx, &recurrence)
 	}
-	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
+	return s.db.GetSubscriptionByGWBID(ctx, tx, &recurrence)
 }
 
 func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
@@ -90,30 +93,26 @@ func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // ofPayment is the payment that a refund or a dispute is of, where the event tells
 // nothing else of it; "" else.
 func ofPayment(e gateway.Event) string {
-	switch {
-	case e.Payment != nil:
+	if _, ok := e.Payment(); ok {
 		return ""
-	case e.Refund != nil:
-		return e.Refund.PaymentID
-	case e.Dispute != nil:
-		return e.Dispute.PaymentID
 	}
-	return ""
+	return e.TakenFrom()
 }
 
 // repeatOthersTx reports whether an event names the subscription with a payment that the
 // ledger has for something else: it pays that alone, whoever tells it. One that was made
 // another row's of the customer (/extend) learns what the gateway says of it since.
 func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
-	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled {
 		return false, nil
 	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
 	if err != nil || !settle.IsOthers(sub, known) {
 		return false, err
 	}
 	if known.CustomerID == sub.CustomerID {
-		err = s.BookTx(ctx, tx, sub, e)
+		err = s.BookTx(ctx, tx, sub, e.Gateway, told.Payment)
 	}
 	return true, err
 }
@@ -133,30 +132,34 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 		return stray{}, nil
 	}
 	known := lifecycle.RemoteID(sub)
-	otherRecurrence := e.SubscriptionID != "" && e.Authorization == nil && e.SubscriptionID != known
+	_, ofAuthorization := e.Payload.(gateway.AuthorizationChange)
+	_, settled := e.Payload.(gateway.SettledPayment)
+	_, refund := e.Payload.(gateway.RefundChange)
+	paid, ofMoney := e.Payment()
+	otherRecurrence := e.SubscriptionID != "" && !ofAuthorization && e.SubscriptionID != known
 	switch {
 	case sub.Gateway != string(e.Gateway):
 		return stray{reason: "the subscription is of the other gateway"}, nil
-	case ofPayment(e) != "" && (e.Refund != nil || e.SubscriptionID == "" || lifecycle.Status(sub.Status) == lifecycle.Pending):
+	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || lifecycle.Status(sub.Status) == lifecycle.Pending):
 		// How much was paid, and how, is not told: what was taken back before the payment
 		// is booked would pass for a refund of ours, and the payment then for money.
 		return stray{reason: "its payment is not booked yet", waits: true}, nil
 	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
 		return stray{reason: "an identifier of another authorization", ours: true}, nil
-	case e.Authorization != nil && e.Reference != "" && e.Reference != sub.ID:
+	case ofAuthorization && e.Reference != "" && e.Reference != sub.ID:
 		return stray{reason: "a contract of another subscription"}, nil
 	case otherRecurrence && known != "", otherRecurrence && e.Gateway == gateway.GWA && sub.PaymentMethod != string(gateway.MethodCard):
 		return stray{reason: "another recurrence than the subscription's", ours: true}, nil
-	case otherRecurrence && e.Gateway == gateway.GWA && e.Kind != gateway.PaymentWasSettled:
+	case otherRecurrence && e.Gateway == gateway.GWA && !settled:
 		return stray{reason: "the recurrence is not known here yet", waits: true}, nil
-	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != lifecycle.Text(sub.PixConciliationID):
+	case ofAuthorization && e.ConciliationID != "" && e.ConciliationID != lifecycle.Text(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
 			return stray{reason: "an identifier of another authorization"}, nil
 		}
 		return s.takenTx(s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID))
-	case e.Payment != nil && sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic && sub.PixPaymentID == nil:
+	case ofMoney && sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic && sub.PixPaymentID == nil:
 		return s.takenTx(s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{
-			Gateway: sub.Gateway, PixPaymentID: &e.Payment.ID,
+			Gateway: sub.Gateway, PixPaymentID: &paid.ID,
 		}))
 	}
 	return stray{}, nil
@@ -172,19 +175,21 @@ func (*Locator) takenTx(_ lifecycle.Row, err error) (stray, error) {
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
 func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) error {
-	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil || e.Payment.Amount == 0 {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	p := told.Payment
+	if !settled || p.Amount == 0 {
 		return nil
 	}
 	s.log.WarnContext(ctx, "money that names a subscription and is not its own", slog.String("subscription_id", sub.ID.String()),
-		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", e.Payment.ID), slog.String("reason", why.reason))
+		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID), slog.String("reason", why.reason))
 	u := payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount,
-		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: e.Payment.SettledAt, Note: "The event names the subscription, but is about " + why.reason + ".",
+		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: "The event names the subscription, but is about " + why.reason + ".",
 	}
 	if why.ours {
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
 	}
-	if err := s.BookTx(ctx, tx, sub, e); err != nil {
+	if err := s.BookTx(ctx, tx, sub, e.Gateway, p); err != nil {
 		return err
 	}
 	if _, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {

@@ -17,8 +17,8 @@ const LookAhead = 24 * time.Hour
 // doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
 // whether the subscription ends with its period, and may be the older word: one of the
 // second of the last event, or from before our own last call.
-func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event) bool {
-	if e.Subscription.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
+func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) bool {
+	if told.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
 		return false
 	}
 	tie := sub.LastEventAt != nil && e.CreatedAt.Equal(*sub.LastEventAt)
@@ -27,9 +27,9 @@ func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event) bool {
 
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
-func chargedThoughEnding(sub lifecycle.Row, e gateway.Event) bool {
+func chargedThoughEnding(sub lifecycle.Row, e gateway.Event, p gateway.Payment) bool {
 	return e.Gateway == gateway.GWB && sub.CancelAtPeriodEnd && lifecycle.Status(sub.Status) == lifecycle.Active && !lifecycle.EndsThere(sub) &&
-		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
+		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
 }
 
 // PlanPeriodEndLook has the gateway read a day before the period ends.

@@ -22,12 +22,9 @@ import (
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
-	if e.Refund == nil {
-		return "no refund in the event", nil
-	}
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RefundReport) (string, error) {
 	record := payments.RefundRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Refund, Payment: paymentOf(e),
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told, Payment: paymentOf(e),
 	}
 	changed, err := s.payments.RecordRefundTx(ctx, tx, record)
 	if err != nil {
@@ -121,7 +118,10 @@ func paymentOf(e gateway.Event) *gateway.Payment {
 	if e.Known != nil {
 		return &e.Known.Payment
 	}
-	return e.Payment
+	if p, ok := e.Payment(); ok {
+		return &p
+	}
+	return nil
 }
 
 // listTakenBackTx has people look at what a bank took back of a payment, once or more often.

@@ -13,18 +13,15 @@ import (
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
-func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (string, error) {
-	if e.Subscription == nil {
-		return "no subscription in the event", nil
-	}
+func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.SubscriptionChange) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() {
 		return settle.IgnoredEnded, nil
 	}
-	action, known := lifecycle.StatusActions[e.Subscription.Status]
+	action, known := lifecycle.StatusActions[told.Subscription.Status]
 	if !known {
 		return "a status without meaning here", nil
 	}
-	if older(*sub, action, e) {
+	if older(*sub, action, e, told) {
 		return settle.IgnoredOlder, nil
 	}
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
@@ -32,23 +29,21 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	if lifecycle.EndsThere(*sub) {
 		if action == lifecycle.GatewaySaysCancelled {
-			return s.applyEndTx(ctx, tx, sub, e)
+			return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
 		}
 		return "its recurrence is to end: nothing is owed", nil
 	}
-	if doubtsPeriodEnd(*sub, e) {
+	if doubtsPeriodEnd(*sub, e, told.Subscription) {
 		if err := s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
-		told := *e.Subscription
-		told.CancelAtPeriodEnd = sub.CancelAtPeriodEnd
-		e.Subscription = &told
+		told.Subscription.CancelAtPeriodEnd = sub.CancelAtPeriodEnd
 	}
-	return s.followTx(ctx, tx, sub, action, e)
+	return s.followTx(ctx, tx, sub, action, e, told.Subscription)
 }
 
 // followTx does what the gateway's newest word asks for.
-func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, e gateway.Event) (string, error) {
+func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, e gateway.Event, told gateway.RemoteSubscription) (string, error) {
 	if action == lifecycle.GatewaySaysExpired && sub.IntentOpen {
 		action = lifecycle.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
@@ -68,36 +63,40 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 	case lifecycle.GatewaySaysOpenHeld:
 		c.Edit = func(r *lifecycle.Row) {
 			noteEvent(r, e)
-			if lifecycle.Running(e.Subscription.Status) {
-				s.follow(r, e, extended)
+			if lifecycle.Running(told.Status) {
+				s.follow(r, e, told, extended)
 			}
 		}
 		_, err := s.store.MoveTx(ctx, tx, sub, c)
 		return by, err
 	case lifecycle.GatewaySaysActive:
-		c.Edit = func(r *lifecycle.Row) { s.follow(r, e, extended); lifecycle.CloseIntent(r); r.PaymentFailures = 0 }
+		c.Edit = func(r *lifecycle.Row) {
+			s.follow(r, e, told, extended)
+			lifecycle.CloseIntent(r)
+			r.PaymentFailures = 0
+		}
 	case lifecycle.GatewaySaysSuspended:
-		counts, err := s.countsTx(ctx, tx, *sub, e)
+		counts, err := s.countsTx(ctx, tx, *sub, e, told.LatestPayment)
 		if err != nil {
 			return "", err
 		}
-		if s.cfg.PastDueOnlyCounts && e.Subscription.Status == gateway.RemotePastDue {
-			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e)
+		if s.cfg.PastDueOnlyCounts && told.Status == gateway.RemotePastDue {
+			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e, told)
 		}
 		c.Edit = func(r *lifecycle.Row) {
-			s.follow(r, e, extended)
+			s.follow(r, e, told, extended)
 			lifecycle.CloseIntent(r)
 			if counts {
 				r.PaymentFailures++
 			}
 		}
-		if counts && lifecycle.Status(sub.Status) != lifecycle.Pending && !paidAlready(*sub, e.Subscription.LatestPayment) {
-			if err := s.dunning.DunTx(ctx, tx, *sub, e.Subscription.LatestPayment); err != nil {
+		if counts && lifecycle.Status(sub.Status) != lifecycle.Pending && !paidAlready(*sub, told.LatestPayment) {
+			if err := s.dunning.DunTx(ctx, tx, *sub, told.LatestPayment); err != nil {
 				return "", err
 			}
 		}
 	default:
-		c.Edit = func(r *lifecycle.Row) { s.follow(r, e, extended) }
+		c.Edit = func(r *lifecycle.Row) { s.follow(r, e, told, extended) }
 	}
 	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !lifecycle.Status(sub.Status).Ended() {
 		return "", err
@@ -111,20 +110,19 @@ func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
 	return latest != nil && latest.ID == lifecycle.Text(sub.LastPaidInvoiceID)
 }
 
-func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e gateway.Event) error {
+func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e gateway.Event, told gateway.RemoteSubscription) error {
 	if counts && lifecycle.Status(sub.Status) != lifecycle.Pending {
-		if err := s.failTx(ctx, tx, sub, e); err != nil {
+		if err := s.failTx(ctx, tx, sub, e, told.LatestPayment); err != nil {
 			return err
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { s.follow(r, e, extended) })
+	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { s.follow(r, e, told, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
-func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
-	latest := e.Subscription.LatestPayment
+func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, latest *gateway.Payment) (bool, error) {
 	if latest == nil || latest.ID == "" || latest.ID == lifecycle.Text(sub.LastPaidInvoiceID) {
 		return lifecycle.Status(sub.Status) != lifecycle.Suspended, nil
 	}
@@ -137,10 +135,10 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // follow writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Applier) follow(r *lifecycle.Row, e gateway.Event, extended *time.Time) {
+func (s *Applier) follow(r *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription, extended *time.Time) {
 	noteEvent(r, e)
-	s.calendar.LearnRemote(r, e.Subscription)
-	s.FollowPeriodEnd(r, e.Subscription, extended)
+	s.calendar.LearnRemote(r, &told)
+	s.FollowPeriodEnd(r, &told, extended)
 }
 
 // FollowPeriodEnd writes whether the gateway ends the recurrence with its paid time.
@@ -161,7 +159,7 @@ func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscr
 // gateway's clock has whole seconds: on a tie nothing worse than the present
 // state is believed, except an end, from which there is no way back, and a change
 // that says of itself that it left the present state.
-func older(sub lifecycle.Row, action lifecycle.Action, e gateway.Event) bool {
+func older(sub lifecycle.Row, action lifecycle.Action, e gateway.Event, told gateway.SubscriptionChange) bool {
 	if action == lifecycle.GatewaySaysIncomplete && isCreation(e) && lifecycle.Status(sub.Status) != lifecycle.Pending {
 		return true // it was paid since it was created
 	}
@@ -171,7 +169,7 @@ func older(sub lifecycle.Row, action lifecycle.Action, e gateway.Event) bool {
 	if !e.CreatedAt.Equal(*sub.LastEventAt) {
 		return e.CreatedAt.Before(*sub.LastEventAt)
 	}
-	if follows(sub, e) {
+	if follows(sub, told) {
 		return false
 	}
 	to, ok := lifecycle.Next(lifecycle.Status(sub.Status), action)
@@ -180,9 +178,9 @@ func older(sub lifecycle.Row, action lifecycle.Action, e gateway.Event) bool {
 
 // follows reports whether the event's change began at the present state. One about
 // an invoice that is paid by now lies before that payment.
-func follows(sub lifecycle.Row, e gateway.Event) bool {
-	left, told := lifecycle.StatusActions[e.LeftStatus]
-	if !told || paidAlready(sub, e.Subscription.LatestPayment) {
+func follows(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
+	left, known := lifecycle.StatusActions[told.Left]
+	if !known || paidAlready(sub, told.Subscription.LatestPayment) {
 		return false
 	}
 	state, ok := lifecycle.Next(lifecycle.Status(sub.Status), left)

@@ -16,9 +16,9 @@ import (
 )
 
 // BookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
+func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, gw gateway.Name, p gateway.Payment) error {
 	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
+		Gateway: gw, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
 	return err
 }
@@ -48,7 +48,7 @@ func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if e.SubscriptionID == "" || e.SubscriptionID == lifecycle.RemoteID(sub) {
 		return nil
 	}
-	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID})
+	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.PaymentID()})
 }
 
 // InsertEndStrayTx has a recurrence ended that nobody owns.

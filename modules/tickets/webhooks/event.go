@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,26 +19,40 @@ import (
 	"marquee/platform/postgres"
 )
 
-// appliers say what each kind of event does to the order it is about, which is
+// applyOneTx does what each kind of event does to the order it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-var appliers = map[gateway.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (ignored string, err error){
-	gateway.PaymentWasSettled:  (*Applier).applyPaymentTx,
-	gateway.PaymentHasFailed:   (*Applier).applyFailureTx,
-	gateway.PaymentWasLost:     (*Applier).applyLossTx,
-	gateway.PaymentWasDeleted:  (*Applier).applyLossTx,
-	gateway.PaymentWasRefunded: (*Applier).applyRefundTx,
-	gateway.RefundHasFailed:    (*Applier).applyRefundTx,
-	gateway.RefundIsPending:    (*Applier).applyRefundTx,
-	gateway.DisputeWasOpened:   (*Applier).applyDisputeTx,
-	gateway.DisputeWasClosed:   (*Applier).applyDisputeTx,
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (ignored string, err error) {
+	switch told := e.Payload.(type) {
+	case gateway.SettledPayment:
+		return "", s.applyPaymentTx(ctx, tx, o, told.Payment)
+	case gateway.FailedPayment:
+		return s.applyFailureTx(ctx, tx, o, told.Payment)
+	case gateway.LostPayment:
+		return s.applyLossTx(ctx, tx, o, told.Payment)
+	case gateway.DeletedPayment:
+		return s.applyLossTx(ctx, tx, o, told.Payment)
+	case gateway.RefundChange:
+		return s.applyRefundTx(ctx, tx, o, e.Gateway)
+	case gateway.DisputeChange:
+		return "", s.orders.DisputedTx(ctx, tx, o)
+	}
+	return "", fmt.Errorf("an event %s is of no order", e.Kind())
+}
+
+// isOfOrders reports whether an event may be about an order at all.
+func isOfOrders(e gateway.Event) bool {
+	switch e.Payload.(type) {
+	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment, gateway.RefundChange, gateway.DisputeChange:
+		return e.SubscriptionID == "" && e.AuthorizationID == ""
+	}
+	return false
 }
 
 // ApplyEventTx applies a gateway's event to the order that it is about
 // (specification, Events). It answers Unclaimed when there is none.
 func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	unclaimed := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
-	apply, known := appliers[e.Kind]
-	if !known || e.SubscriptionID != "" || e.AuthorizationID != "" {
+	if !isOfOrders(e) {
 		return unclaimed, nil
 	}
 	o, err := s.locate(ctx, tx, e)
@@ -60,7 +75,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if o, err = s.db.OrderLock(ctx, tx, o.ID); err != nil {
 		return gateway.Result{}, fmt.Errorf("lock order: %w", err)
 	}
-	ignored, err := apply(s, ctx, tx, &o, e)
+	ignored, err := s.applyOneTx(ctx, tx, &o, e)
 	if err != nil {
 		return gateway.Result{}, err
 	}
@@ -95,34 +110,21 @@ func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (order
 }
 
 func paymentIDs(e gateway.Event) []string {
-	var ids []string
-	if e.Payment != nil && e.Payment.ID != "" {
-		ids = append(ids, e.Payment.ID)
-	}
-	if e.Refund != nil && e.Refund.PaymentID != "" {
-		ids = append(ids, e.Refund.PaymentID)
-	}
-	if e.Dispute != nil && e.Dispute.PaymentID != "" {
-		ids = append(ids, e.Dispute.PaymentID)
-	}
-	return ids
+	return slices.DeleteFunc([]string{e.PaymentID(), e.TakenFrom()}, func(id string) bool { return id == "" })
 }
 
 // applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
-	if e.Payment == nil {
-		return "no payment in the event", nil
-	}
-	return "", s.orders.SettleTx(ctx, tx, o, orders.Succeeded{Answer: orders.Made{Payment: e.Payment}}, intent.ByWebhook)
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) error {
+	return s.orders.SettleTx(ctx, tx, o, orders.Succeeded{Answer: orders.Made{Payment: &p}}, intent.ByWebhook)
 }
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
 // still be paid until its places are given back; it only gets the gateway's word.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
-	if e.Payment == nil || o.State != state.Reserved {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (string, error) {
+	if o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
-	if e.Payment.Status == gateway.PaymentFailed {
+	if p.Status == gateway.PaymentFailed {
 		return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
 	}
 	return "", s.orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
@@ -131,11 +133,11 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
 // declined card is told by the answer to the buyer, too; whichever comes first
 // gives the places back.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (string, error) {
 	if o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
-	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
+	if o.GatewayPaymentID != nil && *o.GatewayPaymentID != p.ID {
 		return "another payment of the order", nil
 	}
 	ranOut := postgres.Text(o.PaymentMethod) != string(gateway.MethodCard)
@@ -144,21 +146,21 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.
 func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) error {
-	if e.Refund != nil {
+	switch told := e.Payload.(type) {
+	case gateway.RefundChange:
 		paid := gateway.Payment{Method: gateway.Method(postgres.Text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}
 		_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund, Payment: &paid,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report, Payment: &paid,
 		})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)
 		}
-	}
-	if e.Dispute != nil {
+	case gateway.DisputeChange:
 		_, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Dispute,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report,
 		})
 		if err != nil {
 			return fmt.Errorf("record dispute: %w", err)
@@ -169,24 +171,16 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 
 // applyRefundTx: an order whose money is all back loses its unused tickets and
 // leaves the revenue. At gateway A a lost dispute is told as a refund.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (string, error) {
-	if e.Refund == nil {
-		return "no refund in the event", nil
-	}
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, gw gateway.Name) (string, error) {
 	if err := s.orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}
 	if err := s.orders.ReturnedTx(ctx, tx, o, ""); err != nil || o.State != state.Paid || o.GatewayPaymentID == nil {
 		return "", err
 	}
-	listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, *o.GatewayPaymentID)
+	listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, gw, *o.GatewayPaymentID)
 	if err != nil || listed != payments.UnappliedOpen {
 		return "", err
 	}
 	return orders.PartListed, nil
-}
-
-// applyDisputeTx has the order follow the ledger of disputes.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, o *orders.Order, _ gateway.Event) (string, error) {
-	return "", s.orders.DisputedTx(ctx, tx, o)
 }

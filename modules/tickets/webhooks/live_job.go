@@ -37,10 +37,11 @@ const askedLive = "the gateway is asked for the payment first"
 // job: until then nothing is booked, and no ticket is issued. What the ledger has is not
 // asked for again.
 func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) (bool, error) {
-	p := e.Payment
-	if e.Kind != gateway.PaymentWasSettled || p == nil || e.IsProof() {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled || e.IsProof() {
 		return false, nil
 	}
+	p := told.Payment
 	ordered := postgres.Text(o.Gateway) == string(e.Gateway) && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
 	if ordered {
 		return false, nil
@@ -76,8 +77,8 @@ func (s *Applier) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		result, err := s.ApplyEventTx(ctx, tx, gateway.Event{
-			Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, Kind: gateway.PaymentWasSettled, CreatedAt: s.clock.Now(),
-			Reference: a.OrderID, Payment: &p,
+			Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.clock.Now(),
+			Reference: a.OrderID, Payload: gateway.SettledPayment{Payment: p},
 		})
 		if err != nil {
 			return err

@@ -18,18 +18,20 @@ import (
 // listed, never kept in silence.
 func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event, why string) (gateway.Result, error) {
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
-	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled {
 		return r, nil
 	}
+	p := told.Payment
 	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: id, CustomerID: customer, Payment: *e.Payment,
+		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: id, CustomerID: customer, Payment: p,
 	})
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
 	}
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount,
-		CustomerID: customer, OrderID: id, PaidAt: e.Payment.SettledAt, Note: "The event names the order, but " + why + ".",
+		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: customer, OrderID: id, PaidAt: p.SettledAt, Note: "The event names the order, but " + why + ".",
 	})
 	return r, err
 }
@@ -56,18 +58,20 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
 		return gateway.Result{}, err
 	}
-	if e.Kind != gateway.PaymentWasSettled || e.Payment == nil {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled {
 		return r, nil
 	}
+	p := told.Payment
 	_, err = s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: d.ID, CustomerID: d.CustomerID, Payment: *e.Payment,
+		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: d.ID, CustomerID: d.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
 	}
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount, CustomerID: d.CustomerID, OrderID: d.ID,
-		PaidAt: e.Payment.SettledAt, Note: "Paid after the order had been deleted with its event.", Automatic: true,
+		Kind: payments.UnappliedLate, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: d.CustomerID, OrderID: d.ID,
+		PaidAt: p.SettledAt, Note: "Paid after the order had been deleted with its event.", Automatic: true,
 	})
 	return r, err
 }
