@@ -36,7 +36,7 @@ func TestEventThatCanNeverBeApplied(t *testing.T) {
 			a := b.deliver(tc.sample[:3], body)
 			require.Equal(t, http.StatusOK, a.status, a.raw)
 			require.Equal(t, gateway.ResultIgnored, a.body.Result.Status, "%s: %s", tc.sample, a.raw)
-			require.Equal(t, "not an event that can be applied: "+tc.reason, a.body.Result.Reason, tc.sample)
+			require.EqualValues(t, "not an event that can be applied: "+tc.reason, a.body.Result.Reason, tc.sample)
 		}
 	}
 	require.Zero(t, b.count("SELECT count(*) FROM public.effects"))

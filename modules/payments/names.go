@@ -57,8 +57,6 @@ const (
 	NoCustomer  = ledger.NoCustomer
 	ItsCustomer = ledger.ItsCustomer
 
-	NotAsIsTold = webhook.NotAsIsTold
-
 	MissedEnd       = reconcile.MissedEnd
 	MissedEvent     = reconcile.MissedEvent
 	MissedFailure   = reconcile.MissedFailure

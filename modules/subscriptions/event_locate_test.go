@@ -39,7 +39,7 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			moved.Payload = gateway.RecurrenceMove{Subscription: gateway.RemoteSubscription{GatewayID: recurrence}}
 			result := b.apply(t, moved)
 			require.True(t, result.Unclaimed, "it waits until the recurrence is known")
-			require.Equal(t, "the recurrence is not known here yet", result.Reason)
+			require.EqualValues(t, "the recurrence is not known here yet", result.Reason)
 
 			paid := b.chargeA(id, recurrence, "pay_1")
 			require.Nil(t, b.apply(t, paid).NewStatus, "nobody has asked the gateway")
@@ -54,7 +54,7 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			paid = b.chargeA(id, recurrence+"2", "pay_2")
 			paid.Type = gateway.ReadLive
 			result = b.apply(t, paid)
-			require.Equal(t, "another recurrence than the subscription's", result.Reason)
+			require.EqualValues(t, "another recurrence than the subscription's", result.Reason)
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND subscription_id = $1", id))
 		})
 	}
@@ -82,12 +82,12 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 		"the code of another":          event("auth_unknown", code, ""),
 	} {
 		require.Equal(t, gateway.ResultIgnored, r.Status, name)
-		require.Equal(t, "an identifier of another authorization", r.Reason, name)
+		require.EqualValues(t, "an identifier of another authorization", r.Reason, name)
 	}
-	require.Equal(t, "a contract of another subscription", event(auth, code, second).Reason)
+	require.EqualValues(t, "a contract of another subscription", event(auth, code, second).Reason)
 	require.Equal(t, "pending", b.status(t, second))
 	b.set(t, second, "pix_conciliation_id = NULL")
-	require.Equal(t, "an identifier of another subscription", event(own, code, second).Reason)
+	require.EqualValues(t, "an identifier of another subscription", event(own, code, second).Reason)
 	require.Equal(t, auth, column[string](t, b, first, "gwa_pix_auth_id"))
 	require.Equal(t, "active", *event(own, "", second).NewStatus)
 }
@@ -104,7 +104,7 @@ func TestPixOfAnotherSubscription(t *testing.T) {
 	e := b.chargeA(second, "", "")
 	editPayment(&e, func(p *gateway.Payment) { p.ID, p.Method = "pay_first", gateway.MethodPix })
 	e.Type = gateway.ReadLive
-	require.Equal(t, "an identifier of another subscription", b.apply(t, e).Reason)
+	require.EqualValues(t, "an identifier of another subscription", b.apply(t, e).Reason)
 	require.Equal(t, "pending", b.status(t, second))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign'"))
 }
@@ -157,7 +157,7 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 				require.True(t, result.Status == gateway.ResultIgnored || result.NewStatus == nil)
 			}
 			if tc.after < 0 && tc.told != cancelled {
-				require.Equal(t, "older than what is known", result.Reason)
+				require.EqualValues(t, "older than what is known", result.Reason)
 			}
 			b.work(t)
 			require.Eventually(t, func() bool {
@@ -183,7 +183,7 @@ func TestInvoicePaidBeforeAnotherFailed(t *testing.T) {
 	require.Equal(t, "suspended", b.status(t, id))
 	result := b.apply(t, r.paid("in_1", 11))
 	require.Equal(t, gateway.ResultIgnored, result.Status)
-	require.Equal(t, "older than a failure that counts: booked alone", result.Reason)
+	require.EqualValues(t, "older than a failure that counts: booked alone", result.Reason)
 	require.Equal(t, "suspended", b.status(t, id))
 	require.Equal(t, 3, column[int](t, b, id, "payment_failures"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "but it is booked")

@@ -373,7 +373,7 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 		t.Helper()
 		result := b.apply(t, e)
 		require.Equal(t, gateway.ResultIgnored, result.Status)
-		require.Equal(t, reason, result.Reason)
+		require.EqualValues(t, reason, result.Reason)
 		require.Equal(t, "pending", b.status(t, id))
 	}
 	other := r.paid("in_1", 1)

@@ -22,7 +22,7 @@ func TestAdminsSuspensionHolds(t *testing.T) {
 	for i, status := range []gateway.RemoteStatus{gateway.RemoteActive, gateway.RemoteTrialing, gateway.RemoteIncomplete} {
 		result := b.apply(t, r.updated(status, 60+i))
 		require.Equal(t, gateway.ResultIgnored, result.Status, status)
-		require.Equal(t, "suspended by an admin", result.Reason)
+		require.EqualValues(t, "suspended by an admin", result.Reason)
 		require.Equal(t, "suspended", b.status(t, id), status)
 	}
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))

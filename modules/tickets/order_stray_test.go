@@ -45,7 +45,7 @@ func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 			for range 2 {
 				r := b.apply(paid)
 				require.False(t, r.Unclaimed, "the subject is known")
-				require.Equal(t, "the order was deleted with its event", r.Reason)
+				require.EqualValues(t, "the order was deleted with its event", r.Reason)
 			}
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'late' AND automatic AND order_id = $1 AND amount_cents = 12050", id))
@@ -70,7 +70,7 @@ func TestMoneyOfTheOtherGatewayForAnOrder(t *testing.T) {
 		Gateway: gateway.GWB, CreatedAt: at, Reference: id, Purpose: gateway.ForOrder,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pi_1", Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at}},
 	})
-	require.Equal(t, "the order is of the other gateway", r.Reason)
+	require.EqualValues(t, "the order is of the other gateway", r.Reason)
 	state, _ := b.orderRow(id.String())
 	require.Equal(t, "reserved", state)
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND order_id = $1", id))

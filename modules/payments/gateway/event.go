@@ -125,7 +125,7 @@ type Result struct {
 	Status         ResultStatus `json:"status"`
 	SubscriptionID *objectid.ID `json:"subscription_id"`
 	NewStatus      *string      `json:"new_status"`
-	Reason         string       `json:"reason,omitempty"` // why it was ignored
+	Reason         Reason       `json:"reason,omitempty"` // why it was ignored
 	// Unclaimed tells that no module knew the subject of the event; it is applied
 	// again when one appears. Not shown.
 	Unclaimed bool `json:"-"`
@@ -140,6 +140,6 @@ type Result struct {
 
 // Asked is the result of an event that has changed nothing yet: a job asks the gateway
 // first, for the reason that is given.
-func Asked(subscription *objectid.ID, reason string) Result {
+func Asked(subscription *objectid.ID, reason Reason) Result {
 	return Result{Status: ResultQueued, SubscriptionID: subscription, Reason: reason}
 }

@@ -96,7 +96,7 @@ func (s *Reconciler) takeMissed(ctx context.Context, gw gateway.Adapter, m misse
 	f.Verdict = verdict(result, dryRun)
 	f.LocalID = localOf(result)
 	if result.Reason != "" {
-		f.Detail += ": " + result.Reason
+		f.Detail += ": " + string(result.Reason)
 	}
 	return f, nil
 }
@@ -190,11 +190,11 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 	f.LocalID, f.Verdict = localOf(result), verdict(result, dryRun)
 	switch {
 	case result.Taken:
-		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
+		f.Detail = strings.TrimSpace(f.Detail + " " + string(result.Reason))
 	case result.Unclaimed:
 		why := " of nothing that is known here"
 		if e.NamesOurs() {
-			why = " " + webhook.NamesLost
+			why = " " + string(gateway.ReasonNamesLost)
 		}
 		f.Detail = strings.TrimSpace(f.Detail + why)
 		if !dryRun {
@@ -202,10 +202,10 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 		}
 	case now: // the ledger has it, also where nothing else followed
 		f.Verdict = verdict(gateway.Result{Status: gateway.ResultApplied}, dryRun)
-		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
+		f.Detail = strings.TrimSpace(f.Detail + " " + string(result.Reason))
 	default:
 		f.Verdict = Unchanged
-		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
+		f.Detail = strings.TrimSpace(f.Detail + " " + string(result.Reason))
 	}
 	return f, err == nil, err
 }

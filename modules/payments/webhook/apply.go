@@ -32,7 +32,7 @@ func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.E
 			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report,
 		})
 	default:
-		r = gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}
+		r = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}
 	}
 	return r, err
 }
@@ -41,10 +41,10 @@ func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.E
 // be rolled back.
 func (s *Webhooks) ApplyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
 	if e.Payload == nil {
-		return gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}, nil
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}, nil
 	}
 	if reason := e.Impossible(); reason != "" { // stored before this was looked at
-		return gateway.Result{Status: gateway.ResultIgnored, Reason: "not an event that can be applied: " + reason}, nil
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonImpossible.With(reason)}, nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -88,14 +88,10 @@ func (s *Webhooks) askAppliersTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 		}
 	}
 	if e.NamesOurs() {
-		waits.Reason = NamesLost
+		waits.Reason = gateway.ReasonNamesLost
 	}
 	return waits, nil
 }
-
-// NamesLost says of an event that a row which it names is not here, though it was
-// committed before the gateway was told its id: a restore has lost it.
-const NamesLost = "it names an id of ours that is not known here"
 
 // takeStrayTx asks who takes in money that nothing here knows. Result.Taken is false when
 // nobody does.
@@ -112,9 +108,9 @@ func (s *Webhooks) takeStrayTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // ours that names nothing. No row that comes later will know it: it waits for none.
 func (s *Webhooks) takeNamelessTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	taken, err := s.takeStrayTx(ctx, tx, e)
-	r := gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}
+	r := gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}
 	if taken.Taken {
-		r.Reason = "it names nothing: the gateway is asked whether an invoice is behind it"
+		r.Reason = gateway.ReasonAskedInvoice
 	}
 	return r, err
 }
@@ -123,7 +119,7 @@ func (s *Webhooks) takeNamelessTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 func unclaimed(r gateway.Result) gateway.Result {
 	r.Status = gateway.ResultIgnored
 	if r.Reason == "" {
-		r.Reason = "unknown subject"
+		r.Reason = gateway.ReasonUnknownSubject
 	}
 	return r
 }

@@ -79,13 +79,13 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 	if malformed != nil {
 		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gw.Name())),
 			slog.String("log_id", d.log.String()), slog.Any("error", malformed))
-		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: "not an event that can be read"}
+		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonUnreadable}
 		return answer, s.logFinal(ctx, d, answer.Result)
 	}
 	if reason := d.event.Impossible(); reason != "" {
 		s.deps.Log.WarnContext(ctx, "webhook can never be applied", slog.String("gateway", string(gw.Name())),
 			slog.String("event_id", d.event.ID), slog.String("log_id", d.log.String()), slog.String("reason", reason))
-		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: "not an event that can be applied: " + reason}
+		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonImpossible.With(reason)}
 		return answer, s.logFinal(ctx, d, answer.Result)
 	}
 	result, err := s.applyAtOnce(ctx, d)

@@ -45,7 +45,7 @@ type refusalReason string
 const (
 	badSignature refusalReason = "signature"
 	// clockSkew is a right signature of 5 minutes to 24 hours before or after our time.
-	clockSkew refusalReason = "clock_skew"
+	clockSkew refusalReason = refusalReason(gateway.ReasonClockSkew)
 )
 
 // refusal is a call that is refused. Anybody can make many: nothing that it costs
@@ -124,7 +124,7 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}
 	if r.reason == clockSkew {
-		log.Result, _ = json.Marshal(gateway.Result{Status: gateway.ResultIgnored, Reason: string(clockSkew)}) // it always marshals
+		log.Result, _ = json.Marshal(gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonClockSkew}) // it always marshals
 	}
 	return log
 }

@@ -28,12 +28,6 @@ type ToldArgs struct {
 // Kind names the job.
 func (ToldArgs) Kind() string { return "payments_event_told" }
 
-const (
-	askedTold = "the gateway is asked for it first"
-	// NotAsIsTold is why an event changed nothing, once the gateway was asked.
-	NotAsIsTold = "the gateway does not show what the event tells"
-)
-
 // applyToldTx applies an event that proves nothing by itself. Where it is about something
 // of ours and would change it, nothing of that stays: a job asks the gateway first.
 func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
@@ -64,7 +58,7 @@ func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err := trial.Rollback(ctx); err != nil {
 		return gateway.Result{}, err
 	}
-	return gateway.Asked(result.SubscriptionID, askedTold), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+	return gateway.Asked(result.SubscriptionID, gateway.ReasonAskedFirst), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 
 func (s *Webhooks) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
@@ -115,7 +109,7 @@ func (s *Webhooks) toldLater(ctx context.Context, told gateway.Event, a ToldArgs
 	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing", slog.String("gateway", string(a.Gateway)),
 		slog.String("event_id", a.EventID), slog.String("event_type", told.Type), slog.String("log_id", told.LogID.String()), slog.Any("error", why))
 	return s.finishTold(ctx, told, func(pgx.Tx) (gateway.Result, error) {
-		return gateway.Result{Status: gateway.ResultIgnored, Reason: NotAsIsTold}, nil
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
 	})
 }
 

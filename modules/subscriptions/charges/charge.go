@@ -303,7 +303,7 @@ func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 
 // ApplyChargeTx applies an event about the payment of a renewal charge. Done is false
 // for what concerns any payment, such as refunds and disputes.
-func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, done bool, err error) {
+func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, done bool, err error) {
 	switch e.Payload.(type) {
 	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment:
 	default:
@@ -324,14 +324,14 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 			Payment: p.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
 		})
 		if err == nil && asked {
-			return settle.AskedLive, true, nil
+			return gateway.ReasonAskedPayment, true, nil
 		}
 		if err == nil && lifecycle.Status(sub.Status).Ended() {
-			return settle.IgnoredEnded, true, nil
+			return gateway.ReasonEnded, true, nil
 		}
 		return "", true, err
 	case gateway.FailedPayment:
-		return "a code that nobody paid is no failure", true, nil
+		return gateway.ReasonCodeUnpaid, true, nil
 	}
 	return "", true, s.goneTx(ctx, tx, charge)
 }

@@ -21,11 +21,11 @@ import (
 // won opens it again, when no other one is open and it was the dispute that closed it,
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
-func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (string, error) {
+func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (gateway.Reason, error) {
 	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
 	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
-		return "of money that gave nobody anything", nil
+		return gateway.ReasonOfNothing, nil
 	case changed.State == gateway.DisputeLost && (changed.Opened || changed.Closed):
 		return "", s.loseDisputeTx(ctx, tx, sub, c)
 	case changed.Opened:
@@ -33,7 +33,7 @@ func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 	case won:
 		return "", s.winDisputeTx(ctx, tx, sub, changed.At, c)
 	}
-	return "no consequence", nil
+	return gateway.ReasonNoConsequence, nil
 }
 
 // OpenDisputeTx suspends a subscription for a dispute, and has nothing collected meanwhile.

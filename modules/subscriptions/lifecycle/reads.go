@@ -162,16 +162,16 @@ var StatusActions = map[gateway.RemoteStatus]Action{
 // HeldTx says what keeps a subscription suspended against gateway B's routine word
 // that its recurrence runs: money that is disputed, or an admin. "" when that word
 // opens it.
-func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (string, error) {
+func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.Reason, error) {
 	switch {
 	case Status(sub.Status) != Suspended:
 		return "", nil
 	case sub.HasChargeback:
-		return "suspended by a dispute", nil
+		return gateway.ReasonHeldByDispute, nil
 	}
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
 	if err == nil && Reason(reason) == Reasons[AdminSuspends] {
-		return "suspended by an admin", nil
+		return gateway.ReasonHeldByAdmin, nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -41,9 +40,9 @@ func (s *Reconciler) FollowAuthorization(ctx context.Context, a webhooks.Refused
 	return s.finishAsked(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored string, err error) {
+func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
-		return "an identifier of another subscription", nil
+		return gateway.ReasonOtherSubscription, nil
 	}
 	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
@@ -55,7 +54,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationActive {
 		s.log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
 			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
-		return payments.NotAsIsTold, nil
+		return gateway.ReasonNotAsIsTold, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
@@ -66,25 +65,25 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 
 // followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored string, err error) {
+func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	}
 	if sub.GwaPixAuthID == nil {
-		return payments.NotAsIsTold, nil
+		return gateway.ReasonNotAsIsTold, nil
 	}
-	gateway, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.payments.Gateway(gateway.GWA)
 	if err != nil {
 		return "", err
 	}
-	a, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	a, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	if err != nil {
 		return "", fmt.Errorf("read authorization of %s: %w", sub.ID, err)
 	}
 	action, ended := endedAuthorizations[a.Status]
 	if !ended {
 		s.log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
-		return payments.NotAsIsTold, nil
+		return gateway.ReasonNotAsIsTold, nil
 	}
 	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -22,7 +21,7 @@ func (s *Reconciler) lookLater(ctx context.Context, a settle.LateMoneyArgs, why 
 	if err == nil && !again {
 		s.log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return s.finishAsked(ctx, gateway.GWA, a.EventID, a.SubscriptionID, payments.NotAsIsTold)
+		return s.finishAsked(ctx, gateway.GWA, a.EventID, a.SubscriptionID, gateway.ReasonNotAsIsTold)
 	}
 	return err
 }
@@ -116,7 +115,7 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 
 // finishAsked tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
-func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event string, id objectid.ID, ignored string) error {
+func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event string, id objectid.ID, ignored gateway.Reason) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.db.GetSubscription(ctx, tx, id)
 		if err != nil {

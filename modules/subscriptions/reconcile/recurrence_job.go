@@ -7,11 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/postgres"
 )
@@ -30,12 +28,12 @@ func (s *Reconciler) FollowRecurrence(ctx context.Context, a webhooks.Recurrence
 	return s.finishAsked(ctx, gateway.Name(sub.Gateway), a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored string, err error) {
+func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	}
 	if lifecycle.RemoteID(sub) == "" {
-		return payments.NotAsIsTold, nil
+		return gateway.ReasonNotAsIsTold, nil
 	}
 	if sub.Gateway == string(gateway.GWB) {
 		return "", s.lookAtPeriodEnd(ctx, sub.ID)
@@ -47,14 +45,14 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	remote, err := s.calls.ReadRunning(ctx, gw, sub)
 	switch {
 	case err == calls.ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
-		return "the gateway does not find it, and is asked again in an hour", nil
+		return gateway.ReasonAskedAgain, nil
 	case err != nil:
 		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
 	case remote.Status != gateway.RemoteCanceled && a.Moved:
 		return s.followDay(ctx, sub, remote)
 	case remote.Status != gateway.RemoteCanceled:
 		s.log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
-		return payments.NotAsIsTold, nil
+		return gateway.ReasonNotAsIsTold, nil
 	}
 	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
@@ -71,14 +69,14 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 }
 
 // followDay learns on which day the recurrence charges next, as it was read.
-func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored string, err error) {
+func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
 		case lifecycle.Status(locked.Status).Ended():
-			ignored = settle.IgnoredEnded
+			ignored = gateway.ReasonEnded
 			return nil
 		}
 		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) })

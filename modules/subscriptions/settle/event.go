@@ -5,14 +5,6 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 )
 
-// Words of results that changed nothing.
-const (
-	IgnoredEnded = "the subscription has ended"
-	IgnoredOlder = "older than what is known"
-	// IgnoredOthers: of the payment that the event tells.
-	IgnoredOthers = "the payment is booked for something else"
-)
-
 // IsFirst reports whether the payment is the one-off that began a subscription
 // whose recurrence is charged apart: the first code of an automatic PIX, a first
 // month that a promo code lowered.

@@ -31,9 +31,6 @@ type LateMoneyArgs struct {
 // Kind names the job.
 func (LateMoneyArgs) Kind() string { return "subscriptions_late_money" }
 
-// AskedLive is the result of a payment that the gateway is asked for before it counts.
-const AskedLive = "the gateway is asked for the payment first"
-
 // InsertLateTx has the gateway asked for a payment at an instant.
 func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})

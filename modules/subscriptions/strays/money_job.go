@@ -25,11 +25,6 @@ import (
 // gateway for the customer has been answered.
 const strayMoneyWait = time.Minute
 
-const (
-	strayMoneyTaken = "money of a customer of ours that is of no subscription: it is read live, then listed"
-	namedMoneyTaken = "money that names an id of ours which is not known here: it is read live, then listed"
-)
-
 // StrayMoneyArgs reads live, and lists, money of a customer of ours that names nothing
 // here, or of one who is not known and that names an id of ours.
 type StrayMoneyArgs struct {
@@ -62,12 +57,12 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 		return unclaimed, err
 	}
 	args := StrayMoneyArgs{Gateway: e.Gateway, PaymentID: paymentID, CustomerID: e.CustomerID}
-	unclaimed.Reason = strayMoneyTaken
+	unclaimed.Reason = gateway.ReasonStrayMoney
 	if sub == nil && e.NamesOurs() {
 		args.Reference = e.Reference
 	}
 	if customer == "" {
-		unclaimed.Reason = namedMoneyTaken
+		unclaimed.Reason = gateway.ReasonNamedMoney
 	}
 	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {

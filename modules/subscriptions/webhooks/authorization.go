@@ -17,12 +17,12 @@ import (
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
-func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (string, error) {
+func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return settle.IgnoredEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
+		return gateway.ReasonEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, told) && !e.IsProof() {
-		return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
+		return gateway.ReasonAskedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
 	c := lifecycle.Change{Action: lifecycle.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
 	return "", s.settler.AuthorizeTx(ctx, tx, sub, c, &told)
@@ -39,11 +39,11 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
-func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (string, error) {
+func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
 	cancelled := told.Status == gateway.AuthorizationCancelled
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	case cancelled && !s.calendar.EndsWithPeriod(*sub):
 		c := lifecycle.Change{Action: lifecycle.AuthorizationCancelled, Source: lifecycle.ByWebhook, Event: &e.ID}
 		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
@@ -51,9 +51,9 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 		}
 		return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
-		return settle.IgnoredOlder, nil
+		return gateway.ReasonOlder, nil
 	}
-	return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
+	return gateway.ReasonAskedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 }
 
 // UnauthorizeTx ends a subscription with its authorization.

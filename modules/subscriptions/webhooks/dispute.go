@@ -12,7 +12,7 @@ import (
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.DisputeReport) (string, error) {
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.DisputeReport) (gateway.Reason, error) {
 	changed, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
 	})

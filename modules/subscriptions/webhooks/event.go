@@ -17,7 +17,7 @@ import (
 
 // applyOneTx does what each kind of event does to the subscription it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, err error) {
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, err error) {
 	switch told := e.Payload.(type) {
 	case gateway.SettledPayment:
 		return s.applyPaymentTx(ctx, tx, sub, e, told.Payment)
@@ -52,12 +52,6 @@ func isOfSubscriptions(e gateway.Event) bool {
 	return e.Payload != nil && !nameless && e.Purpose != gateway.ForOrder
 }
 
-// Words of results of events that only have the gateway asked.
-const (
-	askedRecurrence    = "the gateway is asked for the recurrence first"
-	askedAuthorization = "the gateway is asked for the authorization first"
-)
-
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
 func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
@@ -86,14 +80,14 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		}
 	}
 	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
-		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: settle.IgnoredOthers}, err
+		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: gateway.ReasonOthersPayment}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
 	if asked, err := s.asksFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
-		return gateway.Asked(&sub.ID, settle.AskedLive), err
+		return gateway.Asked(&sub.ID, gateway.ReasonAskedPayment), err
 	}
 	ignored := stray.reason
 	if ignored != "" {
@@ -108,7 +102,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
 	switch ignored {
 	case "":
-	case settle.AskedLive, askedRecurrence, askedAuthorization:
+	case gateway.ReasonAskedPayment, gateway.ReasonAskedRecurrence, gateway.ReasonAskedAuthorization:
 		r = gateway.Asked(&sub.ID, ignored)
 	default:
 		r.Status = gateway.ResultIgnored
@@ -127,7 +121,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // applyToTx applies an event to the subscription that it was found to be of. What was
 // taken back was paid before, which may never be told, or when the gateway shows it no
 // more: a payment that the ledger lacks is booked first.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored string, err error) {
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, err error) {
 	if paid, ok := paidBefore(e); ok {
 		if lifecycle.Status(sub.Status).Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, paid)
@@ -200,7 +194,7 @@ func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (string, error) {
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
 	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
@@ -228,11 +222,11 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	})
 	switch {
 	case err == nil && asked:
-		return settle.AskedLive, nil
+		return gateway.ReasonAskedPayment, nil
 	case err == nil && older:
-		return "older than a failure that counts: booked alone", nil
+		return gateway.ReasonOlderPayment, nil
 	case err == nil && lifecycle.Status(sub.Status).Ended():
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	}
 	return "", err
 }
@@ -256,13 +250,13 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // (finance-definitions, payment_success_rate). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, f gateway.FailedPayment) (string, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, f gateway.FailedPayment) (gateway.Reason, error) {
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
 	status := lifecycle.Status(sub.Status)
 	if sub.PaymentMethod == string(gateway.MethodPix) && (!sub.PixAutomatic || status == lifecycle.Pending) {
-		return "a code that nobody paid is no failure", nil
+		return gateway.ReasonCodeUnpaid, nil
 	}
 	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
@@ -273,21 +267,21 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	switch {
 	case status.Ended():
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	case status == lifecycle.Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
 		return "", err
 	case lifecycle.Stopped(*sub):
-		return "the recurrence was stopped: nothing is owed", nil
+		return gateway.ReasonRecurrenceStopped, nil
 	case lifecycle.Waits(*sub) && e.Gateway == gateway.GWA:
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
 	case f.First || status == lifecycle.Pending:
-		return "a first payment does not count as a failure in a row", nil
+		return gateway.ReasonFirstFailed, nil
 	case e.Known != nil, f.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
-		return "it has been paid since", nil
+		return gateway.ReasonPaidSince, nil
 	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
 		if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
 			return "", err
@@ -302,7 +296,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		at = *f.Payment.DueDate
 	}
 	if moved, err := s.reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
-		return "an extension gives the time that it would pay: nothing is owed", err
+		return gateway.ReasonExtended, err
 	}
 	if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
 		return "", err
@@ -358,14 +352,14 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	case lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodPix):
-		return "the subscription does not wait for it", nil
+		return gateway.ReasonNotAwaited, nil
 	case sub.PixPaymentID != nil && *sub.PixPaymentID != p.ID:
-		return "the subscription waits for another payment", nil
+		return gateway.ReasonOtherAwaited, nil
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{
 		Action: lifecycle.PixRunsOut, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, p.ID) },
@@ -379,12 +373,12 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (string, error) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
 	if lifecycle.Status(sub.Status).Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
-		return "no consequence", nil
+		return gateway.ReasonNoConsequence, nil
 	}
 	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
-		return "collection is paused", err
+		return gateway.ReasonPaused, err
 	}
 	if err := s.debits.DropDebitTx(ctx, tx, *sub, p.ID); err != nil {
 		return "", err
@@ -393,23 +387,23 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil || moved {
 		return "", err
 	}
-	return "no consequence", nil
+	return gateway.ReasonNoConsequence, nil
 }
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (string, error) {
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	case told.NextBilling == nil:
-		return "no date in the event", nil
+		return gateway.ReasonNoDate, nil
 	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*told.NextBilling):
-		return "the day is known", nil
+		return gateway.ReasonDayKnown, nil
 	case !e.IsProof():
-		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
+		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
-		return settle.IgnoredOlder, nil
+		return gateway.ReasonOlder, nil
 	}
 	return "", s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		noteEvent(r, e)
@@ -420,18 +414,18 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (string, error) {
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	}
 	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {
-		return "collection is paused", err
+		return gateway.ReasonPaused, err
 	}
 	switch {
 	case !e.IsProof() && sub.GatewayDeletedAt != nil:
-		return "its end at the gateway is known", nil
+		return gateway.ReasonEndKnown, nil
 	case !e.IsProof():
-		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
+		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
 	c := lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
 	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)

@@ -120,7 +120,7 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // stray says why an event that names a subscription is about something else of its
 // gateway; the zero value, that it is not.
 type stray struct {
-	reason string
+	reason gateway.Reason
 	waits  bool // applied again once the row knows its recurrence, or the ledger the payment
 	ours   bool // money of it was charged for the subscription once more
 }
@@ -139,22 +139,22 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 	otherRecurrence := e.SubscriptionID != "" && !ofAuthorization && e.SubscriptionID != known
 	switch {
 	case sub.Gateway != string(e.Gateway):
-		return stray{reason: "the subscription is of the other gateway"}, nil
+		return stray{reason: gateway.ReasonOtherGateway}, nil
 	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || lifecycle.Status(sub.Status) == lifecycle.Pending):
 		// How much was paid, and how, is not told: what was taken back before the payment
 		// is booked would pass for a refund of ours, and the payment then for money.
-		return stray{reason: "its payment is not booked yet", waits: true}, nil
+		return stray{reason: gateway.ReasonNotBooked, waits: true}, nil
 	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
-		return stray{reason: "an identifier of another authorization", ours: true}, nil
+		return stray{reason: gateway.ReasonOtherAuthorization, ours: true}, nil
 	case ofAuthorization && e.Reference != "" && e.Reference != sub.ID:
-		return stray{reason: "a contract of another subscription"}, nil
+		return stray{reason: gateway.ReasonOtherContract}, nil
 	case otherRecurrence && known != "", otherRecurrence && e.Gateway == gateway.GWA && sub.PaymentMethod != string(gateway.MethodCard):
-		return stray{reason: "another recurrence than the subscription's", ours: true}, nil
+		return stray{reason: gateway.ReasonOtherRecurrence, ours: true}, nil
 	case otherRecurrence && e.Gateway == gateway.GWA && !settled:
-		return stray{reason: "the recurrence is not known here yet", waits: true}, nil
+		return stray{reason: gateway.ReasonRecurrenceUnknown, waits: true}, nil
 	case ofAuthorization && e.ConciliationID != "" && e.ConciliationID != lifecycle.Text(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
-			return stray{reason: "an identifier of another authorization"}, nil
+			return stray{reason: gateway.ReasonOtherAuthorization}, nil
 		}
 		return s.takenTx(s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID))
 	case ofMoney && sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic && sub.PixPaymentID == nil:
@@ -170,7 +170,7 @@ func (*Locator) takenTx(_ lifecycle.Row, err error) (stray, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return stray{}, nil
 	}
-	return stray{reason: "an identifier of another subscription"}, err
+	return stray{reason: gateway.ReasonOtherSubscription}, err
 }
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
@@ -181,10 +181,10 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 		return nil
 	}
 	s.log.WarnContext(ctx, "money that names a subscription and is not its own", slog.String("subscription_id", sub.ID.String()),
-		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID), slog.String("reason", why.reason))
+		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID), slog.String("reason", string(why.reason)))
 	u := payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: "The event names the subscription, but is about " + why.reason + ".",
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: "The event names the subscription, but is about " + string(why.reason) + ".",
 	}
 	if why.ours {
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true

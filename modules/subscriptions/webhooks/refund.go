@@ -22,7 +22,7 @@ import (
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RefundReport) (string, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RefundReport) (gateway.Reason, error) {
 	record := payments.RefundRecord{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told, Payment: paymentOf(e),
 	}
@@ -30,7 +30,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	if err != nil {
 		return "", err
 	}
-	reason := ""
+	reason := gateway.Reason("")
 	if changed.Dispute != nil {
 		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 		if err != nil || changed.Dispute.State != gateway.DisputeWon {

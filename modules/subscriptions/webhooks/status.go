@@ -9,20 +9,19 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/settle"
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
-func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.SubscriptionChange) (string, error) {
+func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.SubscriptionChange) (gateway.Reason, error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return settle.IgnoredEnded, nil
+		return gateway.ReasonEnded, nil
 	}
 	action, known := lifecycle.StatusActions[told.Subscription.Status]
 	if !known {
-		return "a status without meaning here", nil
+		return gateway.ReasonUnknownStatus, nil
 	}
 	if older(*sub, action, e, told) {
-		return settle.IgnoredOlder, nil
+		return gateway.ReasonOlder, nil
 	}
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
@@ -31,7 +30,7 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		if action == lifecycle.GatewaySaysCancelled {
 			return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
 		}
-		return "its recurrence is to end: nothing is owed", nil
+		return gateway.ReasonRecurrenceEnds, nil
 	}
 	if doubtsPeriodEnd(*sub, e, told.Subscription) {
 		if err := s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
@@ -43,7 +42,7 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 }
 
 // followTx does what the gateway's newest word asks for.
-func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, e gateway.Event, told gateway.RemoteSubscription) (string, error) {
+func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
 	if action == lifecycle.GatewaySaysExpired && sub.IntentOpen {
 		action = lifecycle.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}

@@ -16,9 +16,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// PartListed tells that a part of an order's money is back, and people decide whose it was.
-const PartListed = "a part of the order's money is back: which tickets it is of is not known, so that it stands on the list of unapplied payments"
-
 // listPartTx leaves to people what went back of a paid order by refunds of which the gateway
 // alone tells, and that is not all of it: somebody made them at its console, or a restore has
 // lost whose tickets they were of. The money is gone, and the tickets stay good until then.

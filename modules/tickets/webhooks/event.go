@@ -21,7 +21,7 @@ import (
 
 // applyOneTx does what each kind of event does to the order it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (ignored string, err error) {
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (ignored gateway.Reason, err error) {
 	switch told := e.Payload.(type) {
 	case gateway.SettledPayment:
 		return "", s.applyPaymentTx(ctx, tx, o, told.Payment)
@@ -63,10 +63,10 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.Result{}, err
 	}
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return gateway.Asked(nil, askedLive), err
+		return gateway.Asked(nil, gateway.ReasonAskedPayment), err
 	}
 	if postgres.Text(o.Gateway) != string(e.Gateway) {
-		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, "the order is of the other gateway")
+		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, gateway.ReasonOrderOtherGateway)
 	}
 	// Refunds and disputes lock their ledger first, as the answer to a refund does.
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
@@ -80,7 +80,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.Result{}, err
 	}
 	r := gateway.Result{Status: gateway.ResultApplied, NewStatus: &o.PaymentStatus, Reason: ignored}
-	if ignored != "" && ignored != orders.PartListed {
+	if ignored != "" && ignored != gateway.ReasonOrderPart {
 		r.Status = gateway.ResultIgnored
 	}
 	return r, nil
@@ -120,9 +120,9 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
 // still be paid until its places are given back; it only gets the gateway's word.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (string, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (gateway.Reason, error) {
 	if o.State != state.Reserved {
-		return "the order waits for no payment", nil
+		return gateway.ReasonOrderNotOpen, nil
 	}
 	if p.Status == gateway.PaymentFailed {
 		return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
@@ -133,12 +133,12 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
 // declined card is told by the answer to the buyer, too; whichever comes first
 // gives the places back.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (gateway.Reason, error) {
 	if o.State != state.Reserved {
-		return "the order waits for no payment", nil
+		return gateway.ReasonOrderNotOpen, nil
 	}
 	if o.GatewayPaymentID != nil && *o.GatewayPaymentID != p.ID {
-		return "another payment of the order", nil
+		return gateway.ReasonOrderOtherPayment, nil
 	}
 	ranOut := postgres.Text(o.PaymentMethod) != string(gateway.MethodCard)
 	return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}}, intent.ByWebhook)
@@ -171,7 +171,7 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 
 // applyRefundTx: an order whose money is all back loses its unused tickets and
 // leaves the revenue. At gateway A a lost dispute is told as a refund.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, gw gateway.Name) (string, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, gw gateway.Name) (gateway.Reason, error) {
 	if err := s.orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}
@@ -182,5 +182,5 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 	if err != nil || listed != payments.UnappliedOpen {
 		return "", err
 	}
-	return orders.PartListed, nil
+	return gateway.ReasonOrderPart, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/jobs"
@@ -30,8 +29,6 @@ type LiveMoneyArgs struct {
 
 // Kind names the job.
 func (LiveMoneyArgs) Kind() string { return "tickets_live_money" }
-
-const askedLive = "the gateway is asked for the payment first"
 
 // asksLiveTx has money that the event alone does not prove be read from the gateway, by
 // job: until then nothing is booked, and no ticket is issued. What the ledger has is not
@@ -100,7 +97,7 @@ func (s *Applier) lookLater(ctx context.Context, a LiveMoneyArgs, why error) err
 	if !again {
 		s.log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing", slog.String("order_id", a.OrderID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultIgnored, Reason: payments.NotAsIsTold})
+		return s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold})
 	}
 	at := s.clock.Now().Add(pause)
 	a.Misses++

@@ -16,7 +16,7 @@ import (
 
 // strayTx answers an event that names an order and cannot be applied to it. Money is
 // listed, never kept in silence.
-func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event, why string) (gateway.Result, error) {
+func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event, why gateway.Reason) (gateway.Result, error) {
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
 	told, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
@@ -31,7 +31,7 @@ func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.
 	}
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: customer, OrderID: id, PaidAt: p.SettledAt, Note: "The event names the order, but " + why + ".",
+		CustomerID: customer, OrderID: id, PaidAt: p.SettledAt, Note: "The event names the order, but " + string(why) + ".",
 	})
 	return r, err
 }
@@ -48,11 +48,11 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	}
 	o := orders.Order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return gateway.Asked(nil, askedLive), err
+		return gateway.Asked(nil, gateway.ReasonAskedPayment), err
 	}
-	const why = "the order was deleted with its event"
+	const why = gateway.ReasonOrderDeleted
 	if d.Gateway != string(e.Gateway) {
-		return s.strayTx(ctx, tx, d.ID, d.CustomerID, e, "the order was of the other gateway")
+		return s.strayTx(ctx, tx, d.ID, d.CustomerID, e, gateway.ReasonDeletedOtherGateway)
 	}
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
 	if err := s.recordTx(ctx, tx, o, e); err != nil {

@@ -1,0 +1,123 @@
+package gateway
+
+// Reason says why an event changed nothing, or nothing yet: the text that the webhook's log
+// and its answer show. All are listed here, and told in docs/gateways.md.
+type Reason string
+
+// Of any event.
+const (
+	ReasonNoConsequence      Reason = "no consequence"
+	ReasonUnreadable         Reason = "not an event that can be read"
+	ReasonImpossible         Reason = "not an event that can be applied"
+	ReasonClockSkew          Reason = "clock_skew"
+	ReasonUnknownSubject     Reason = "unknown subject"
+	ReasonNamesLost          Reason = "it names an id of ours that is not known here"
+	ReasonNotAsIsTold        Reason = "the gateway does not show what the event tells"
+	ReasonAskedFirst         Reason = "the gateway is asked for it first"
+	ReasonAskedPayment       Reason = "the gateway is asked for the payment first"
+	ReasonAskedRecurrence    Reason = "the gateway is asked for the recurrence first"
+	ReasonAskedAuthorization Reason = "the gateway is asked for the authorization first"
+	ReasonAskedInvoice       Reason = "it names nothing: the gateway is asked whether an invoice is behind it"
+	ReasonAskedAgain         Reason = "the gateway does not find it, and is asked again in an hour"
+	ReasonStrayMoney         Reason = "money of a customer of ours that is of no subscription: it is read live, then listed"
+	ReasonNamedMoney         Reason = "money that names an id of ours which is not known here: it is read live, then listed"
+)
+
+// Of subscriptions.
+const (
+	ReasonEnded              Reason = "the subscription has ended"
+	ReasonOlder              Reason = "older than what is known"
+	ReasonOlderPayment       Reason = "older than a failure that counts: booked alone"
+	ReasonOthersPayment      Reason = "the payment is booked for something else"
+	ReasonOtherGateway       Reason = "the subscription is of the other gateway"
+	ReasonNotBooked          Reason = "its payment is not booked yet"
+	ReasonOtherAuthorization Reason = "an identifier of another authorization"
+	ReasonOtherContract      Reason = "a contract of another subscription"
+	ReasonOtherRecurrence    Reason = "another recurrence than the subscription's"
+	ReasonRecurrenceUnknown  Reason = "the recurrence is not known here yet"
+	ReasonOtherSubscription  Reason = "an identifier of another subscription"
+	ReasonUnknownStatus      Reason = "a status without meaning here"
+	ReasonRecurrenceEnds     Reason = "its recurrence is to end: nothing is owed"
+	ReasonRecurrenceStopped  Reason = "the recurrence was stopped: nothing is owed"
+	ReasonCodeUnpaid         Reason = "a code that nobody paid is no failure"
+	ReasonFirstFailed        Reason = "a first payment does not count as a failure in a row"
+	ReasonPaidSince          Reason = "it has been paid since"
+	ReasonExtended           Reason = "an extension gives the time that it would pay: nothing is owed"
+	ReasonNotAwaited         Reason = "the subscription does not wait for it"
+	ReasonOtherAwaited       Reason = "the subscription waits for another payment"
+	ReasonPaused             Reason = "collection is paused"
+	ReasonNoDate             Reason = "no date in the event"
+	ReasonDayKnown           Reason = "the day is known"
+	ReasonEndKnown           Reason = "its end at the gateway is known"
+	ReasonHeldByDispute      Reason = "suspended by a dispute"
+	ReasonHeldByAdmin        Reason = "suspended by an admin"
+	ReasonOfNothing          Reason = "of money that gave nobody anything"
+)
+
+// Of orders.
+const (
+	ReasonOrderNotOpen        Reason = "the order waits for no payment"
+	ReasonOrderOtherPayment   Reason = "another payment of the order"
+	ReasonOrderOtherGateway   Reason = "the order is of the other gateway"
+	ReasonDeletedOtherGateway Reason = "the order was of the other gateway"
+	ReasonOrderPart           Reason = "a part of the order's money is back: which tickets it is of is not known, so that it stands on the list of unapplied payments"
+	ReasonOrderDeleted        Reason = "the order was deleted with its event"
+)
+
+// Reasons are all of them in the order of docs/gateways.md, with what each means.
+var Reasons = []struct {
+	Reason Reason
+	Means  string
+}{
+	{ReasonNoConsequence, "What the event tells changes nothing here: its type means nothing, it is the echo of a call of ours, or what it is of is as it says."},
+	{ReasonUnreadable, "The body is no event object, or has no id or no type. It is logged alone."},
+	{ReasonImpossible, "It tells what no ledger holds, such as a negative amount: what it is follows after a colon. It is logged alone."},
+	{ReasonClockSkew, "A right signature, made 5 minutes to 24 hours before or after our time: the call is refused, and its log says so."},
+	{ReasonUnknownSubject, "No subscription, order or payment here is what it is of. It waits, and is applied once one is."},
+	{ReasonNamesLost, "It names a row that was committed before the gateway was told of it: the restore of a database has lost it. It waits."},
+	{ReasonNotAsIsTold, "The gateway was asked, as often as its answers may lag, and shows something else."},
+	{ReasonAskedFirst, "Nothing but the event says so, and nothing signs it: a job reads what it is of."},
+	{ReasonAskedPayment, "As before, of money: a job reads the payment."},
+	{ReasonAskedRecurrence, "As before, of a recurrence: a job reads it."},
+	{ReasonAskedAuthorization, "As before, of an automatic PIX: a job reads it."},
+	{ReasonAskedInvoice, "Money of gateway B of a customer of ours: an invoice would tell itself what it is for."},
+	{ReasonAskedAgain, "One look that finds nothing proves nothing."},
+	{ReasonStrayMoney, "It is booked for the customer and stands on the list of unapplied payments."},
+	{ReasonNamedMoney, "As before, of a row that a restore has lost."},
+	{ReasonEnded, "Nothing opens it again but money that is its own."},
+	{ReasonOlder, "A newer word of the gateway has been applied."},
+	{ReasonOlderPayment, "An invoice that was paid before another one failed says nothing of that one."},
+	{ReasonOthersPayment, "It pays that alone, whoever tells it."},
+	{ReasonOtherGateway, "The event names a subscription that its gateway does not charge."},
+	{ReasonNotBooked, "A refund or a dispute overtook the payment. It waits."},
+	{ReasonOtherAuthorization, "The subscription has another automatic PIX; money of it is listed."},
+	{ReasonOtherContract, "The authorization names another subscription than the one that has its id."},
+	{ReasonOtherRecurrence, "The subscription was charged once more: the money is listed, and the recurrence ended."},
+	{ReasonRecurrenceUnknown, "The answer to the call that made it is not settled. It waits."},
+	{ReasonOtherSubscription, "Another subscription has the id that the event tells."},
+	{ReasonUnknownStatus, "The gateway has a word for it that stands in no table of ours."},
+	{ReasonRecurrenceEnds, "The subscription was cancelled, and the gateway has not ended it yet."},
+	{ReasonRecurrenceStopped, "It was stopped here, and its charges are not owed."},
+	{ReasonCodeUnpaid, "A PIX that runs out is no attempt to pay (finance-definitions, payment_success_rate)."},
+	{ReasonFirstFailed, "The answer to the customer has told it."},
+	{ReasonPaidSince, "A failure of what is paid by now."},
+	{ReasonExtended, "Its period was given by an admin."},
+	{ReasonNotAwaited, "Only a subscription that waits for its code can lose it."},
+	{ReasonOtherAwaited, "Another code of the subscription was lost."},
+	{ReasonPaused, "The echo of a pause of ours."},
+	{ReasonNoDate, "A recurrence was changed, and the event does not say to which day."},
+	{ReasonDayKnown, "The event tells the day that stands here."},
+	{ReasonEndKnown, "The recurrence was seen to have ended."},
+	{ReasonHeldByDispute, "That a recurrence runs opens nothing while its money is disputed."},
+	{ReasonHeldByAdmin, "That a recurrence runs opens nothing that an admin closed."},
+	{ReasonOfNothing, "The disputed payment stands on the list of unapplied payments."},
+	{ReasonOrderNotOpen, "It is paid or given back already."},
+	{ReasonOrderOtherPayment, "The order waits for another one."},
+	{ReasonOrderOtherGateway, "The event names an order that its gateway does not charge; money of it is listed."},
+	{ReasonDeletedOtherGateway, "As before, of an order that was deleted."},
+	{ReasonOrderPart, "A refund that nobody here asked for: people decide. The event is applied all the same."},
+	{ReasonOrderDeleted, "Money that comes for it is booked and given back."},
+}
+
+// With is the reason with what it is about: only ReasonImpossible is told so.
+func (r Reason) With(detail string) Reason { return r + ": " + Reason(detail) }
