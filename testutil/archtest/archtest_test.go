@@ -224,3 +224,24 @@ func TestQueries(t *testing.T) {
 		require.Equal(t, want, found[0].String())
 	}
 }
+
+func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
+	t.Parallel()
+	for _, question := range []string{
+		"g == gateway.GWA", "string(gateway.GWB) != g", "g == GWA", `g != "gwa"`, "g == (gateway.GWB)", "func() bool { switch g { case gateway.GWA: return true }; return false }()",
+	} {
+		content := "package a\n\nfunc f() bool { return " + question + " }\n"
+		for file, want := range map[string][]archtest.Violation{
+			"modules/payments/webhook/a.go":           {{Line: 3, Rule: "gateway"}},
+			"modules/tickets/a.go":                    {{Line: 3, Rule: "gateway"}},
+			"modules/tickets/a_test.go":               nil,
+			"modules/payments/gwa/a.go":               nil,
+			"modules/accounts/identity/customer.go":   nil,
+			"modules/payments/paymentstest/a.go":      nil,
+			"modules/subscriptions/checkout/names.go": {{Line: 3, Rule: "gateway"}},
+		} {
+			require.ElementsMatch(t, want, check(t, file, content), "%s in %s", question, file)
+		}
+	}
+	require.Empty(t, check(t, "modules/tickets/a.go", "package a\n\nvar both = []gateway.Name{gateway.GWA, gateway.GWB}\n"), "to name one is no question")
+}

@@ -10,6 +10,7 @@
 //	           the fixture packages (<m>test) of the modules they may use as well
 //	           a module divided into rooms lists who of them may import whom
 //	query      a room calls the queries of the SQL files that the table gives it
+//	gateway    which gateway it is, the adapters alone ask, and the files that are listed
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
 //	schema     SQL names the schema of its module and platform; foreign keys may point to

@@ -34,7 +34,7 @@ func (p LedgerPayment) Names() []string {
 // RefundKey is the payment's id among refunds: at gateway B the payment intent,
 // "" while the ledger does not know it.
 func (p LedgerPayment) RefundKey() string {
-	if p.Gateway == GWA {
+	if !p.Gateway.Traits().Invoices {
 		return p.Payment.ID
 	}
 	if p.Payment.PaymentIntentID == "" && p.Payment.InvoiceID == "" {

@@ -18,7 +18,7 @@ func LivePause(misses int) (pause time.Duration, ok bool) {
 // IsProof reports whether an event proves what it says of money. Gateway A's webhooks are
 // not signed: whoever has the token could make one up.
 func (e Event) IsProof() bool {
-	return e.Gateway != GWA || e.Confirmed || e.Type == Reconciled || e.Type == ReadLive
+	return e.Gateway.Traits().SignsEvents || e.Confirmed || e.Type == Reconciled || e.Type == ReadLive
 }
 
 const (

@@ -47,11 +47,11 @@ func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 	}
 	open := false
 	for _, d := range found {
-		tookByRefund := r.Gateway == gateway.GWA || gateway.DisputeKind(d.Kind) == gateway.TakenBack
+		tookByRefund := r.Gateway.Traits().DisputeLostByRefund || gateway.DisputeKind(d.Kind) == gateway.TakenBack
 		switch {
 		case gateway.DisputeState(d.State) == gateway.DisputeLost && tookByRefund:
 			return true, nil, nil
-		case gateway.DisputeState(d.State) == gateway.DisputeOpen && r.Gateway == gateway.GWA && whole && !r.Report.At.Before(d.ReportedAt):
+		case gateway.DisputeState(d.State) == gateway.DisputeOpen && r.Gateway.Traits().DisputeLostByRefund && whole && !r.Report.At.Before(d.ReportedAt):
 			open = true
 			change, err = s.recordByRefundTx(ctx, tx, r, gateway.DisputeReport{
 				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: gateway.DisputeKind(d.Kind), State: gateway.DisputeLost, NativeStatus: nativeRefunded,

@@ -15,20 +15,20 @@ import (
 // and that gateway A does not show. Its webhooks are not signed. People decide what
 // becomes of them.
 func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o Options, report *Report) error {
-	if gw.Name() != gateway.GWA {
+	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
-	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool, paymentsdb.RefundListBookedSinceParams{Gateway: string(gateway.GWA), Since: o.Since})
+	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool, paymentsdb.RefundListBookedSinceParams{Gateway: string(gw.Name()), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked refunds: %w", err)
 	}
-	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool, paymentsdb.DisputeListBookedSinceParams{Gateway: string(gateway.GWA), Since: o.Since})
+	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool, paymentsdb.DisputeListBookedSinceParams{Gateway: string(gw.Name()), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked disputes: %w", err)
 	}
 	var failed error
 	compare := func(f Finding, told ...gateway.Event) {
-		if err := s.Pace(ctx, gateway.GWA); err != nil {
+		if err := s.Pace(ctx, gw.Name()); err != nil {
 			failed = errors.Join(failed, err)
 			return
 		}
@@ -45,7 +45,7 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 	for _, r := range refunds {
 		amount := money.Cents(r.AmountCents)
 		compare(Finding{
-			Gateway: gateway.GWA, Kind: UnshownRefund, ID: r.PaymentRef, LocalID: objectid.ID(r.LocalID), Amount: amount, Verdict: Unknown, Detail: "booked here, not shown there",
+			Gateway: gw.Name(), Kind: UnshownRefund, ID: r.PaymentRef, LocalID: objectid.ID(r.LocalID), Amount: amount, Verdict: Unknown, Detail: "booked here, not shown there",
 		}, s.bookedRefund(r.PaymentRef, amount))
 	}
 	for _, d := range disputes {
@@ -54,7 +54,7 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 			told = append(told, s.bookedRefund(d.PaymentRef, money.Cents(d.AmountCents)))
 		}
 		compare(Finding{
-			Gateway: gateway.GWA, Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID, Amount: money.Cents(d.AmountCents), Verdict: Unknown,
+			Gateway: gw.Name(), Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID, Amount: money.Cents(d.AmountCents), Verdict: Unknown,
 			Detail: d.State + ": booked here, not shown there",
 		}, told...)
 	}

@@ -13,7 +13,7 @@ import (
 func (s *Reconciler) confirm(ctx context.Context, gw gateway.Adapter, e gateway.Event) error {
 	switch p := e.Payload.(type) {
 	case gateway.DisputeChange:
-		if e.Gateway == gateway.GWB {
+		if e.Gateway.Traits().Invoices {
 			all, err := gw.ListDisputes(ctx, refOf(p.Report.PaymentID, p.Report.ChargeID))
 			known := slices.ContainsFunc(all, func(d gateway.DisputeReport) bool { return d.ID == p.Report.ID })
 			return confirmed(known, err)
@@ -24,7 +24,7 @@ func (s *Reconciler) confirm(ctx context.Context, gw gateway.Adapter, e gateway.
 		if !p.Report.HasTotal {
 			return confirmSingles(ctx, gw, p.Report)
 		}
-		if e.Gateway == gateway.GWA {
+		if !e.Gateway.Traits().Invoices {
 			_, err := gw.ReadPayment(ctx, p.Report.PaymentID, "")
 			return err
 		}

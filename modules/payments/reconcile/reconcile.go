@@ -106,7 +106,7 @@ func (r *Report) Add(f Finding) {
 // error, and does not keep the rest from being done.
 func (s *Reconciler) Reconcile(ctx context.Context, o Options, report *Report) error {
 	var failed error
-	for _, name := range []gateway.Name{gateway.GWA, gateway.GWB} {
+	for _, name := range gateway.Names() {
 		if !o.Of(name) {
 			continue
 		}
@@ -125,7 +125,7 @@ func (s *Reconciler) Reconcile(ctx context.Context, o Options, report *Report) e
 // Pace waits as long as lies between two calls of a long series, so that a
 // gateway's quota is left to customers.
 func (s *Reconciler) Pace(ctx context.Context, name gateway.Name) error {
-	if name != gateway.GWA || s.deps.ReconcilePause <= 0 {
+	if !name.Traits().CountsCalls || s.deps.ReconcilePause <= 0 {
 		return ctx.Err()
 	}
 	timer := time.NewTimer(s.deps.ReconcilePause)

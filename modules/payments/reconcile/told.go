@@ -17,10 +17,10 @@ import (
 // has told: what gateway A does not show as paid is listed for people. Listed are the ids
 // of those that the lists of the gateway have shown.
 func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Options, listed map[string]bool, report *Report) error {
-	if gw.Name() != gateway.GWA {
+	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
-	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: string(gateway.GWA), Since: o.Since})
+	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: string(gw.Name()), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked payments: %w", err)
 	}
@@ -29,7 +29,7 @@ func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Op
 		if listed[row.GatewayPaymentID] {
 			continue
 		}
-		if err := s.Pace(ctx, gateway.GWA); err != nil {
+		if err := s.Pace(ctx, gw.Name()); err != nil {
 			return errors.Join(failed, err)
 		}
 		shown, err := s.shows(ctx, gw, []gateway.Event{gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID)})
@@ -41,7 +41,7 @@ func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Op
 			continue
 		}
 		f := Finding{
-			Gateway: gateway.GWA, Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID, Amount: money.Cents(row.AmountCents), Verdict: Unknown,
+			Gateway: gw.Name(), Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID, Amount: money.Cents(row.AmountCents), Verdict: Unknown,
 			Detail: "booked here, not shown there as paid",
 		}
 		s.tell(ctx, f)

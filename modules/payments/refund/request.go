@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -311,10 +312,7 @@ func (s *Refunds) intentOf(ctx context.Context, gw gateway.Gateway, p gateway.Le
 }
 
 func adminRefundType(name gateway.Name) string {
-	if name == gateway.GWA {
-		return "ADMIN.REFUND.GWA_REFUND"
-	}
-	return "ADMIN.REFUND.GWB_REFUND"
+	return "ADMIN.REFUND." + strings.ToUpper(string(name)) + "_REFUND"
 }
 
 // auditRefundTx tells the audit trail what an admin wants back, at what was paid

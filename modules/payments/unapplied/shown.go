@@ -112,7 +112,7 @@ func (s *List) IsShown(ctx context.Context, name gateway.Name, paymentID string)
 // showsTold is 409 of money that nobody could place, and that gateway A, whose events are
 // not signed, does not show as paid: it was booked by an event alone.
 func (s *List) showsTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
-	if ledger.UnappliedKind(u.Kind) != ledger.UnappliedUnknown || paid.Gateway != gateway.GWA || paid.Purpose == gateway.ForCustomer {
+	if ledger.UnappliedKind(u.Kind) != ledger.UnappliedUnknown || paid.Gateway.Traits().SignsEvents || paid.Purpose == gateway.ForCustomer {
 		return nil
 	}
 	call, cancel := context.WithTimeout(ctx, unappliedCallTime)

@@ -16,10 +16,10 @@ import (
 // the ledger does not know, because its row is keyed by the invoice: the gateway
 // is asked for the invoice, outside of any transaction.
 func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID string) error {
-	if gw.Name() != gateway.GWB {
+	if !gw.Name().Traits().Invoices {
 		return nil
 	}
-	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool, paymentsdb.ProcessedEventPayloadParams{Gateway: string(gateway.GWB), EventID: eventID})
+	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool, paymentsdb.ProcessedEventPayloadParams{Gateway: string(gw.Name()), EventID: eventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -30,8 +30,8 @@ func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID s
 	if err != nil || !e.IsTakenBack() {
 		return nil //nolint:nilerr // what cannot be read is told when it is applied
 	}
-	e.Gateway = gateway.GWB
-	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
+	e.Gateway = gw.Name()
+	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gw.Name(), e.PaymentIDs()...)
 	if err != nil || known != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Webhooks) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID,
 	// First the event waits for the invoice: one that is booked from now on finds it there,
 	// one that was booked before is linked.
 	err = s.db.ProcessedEventSubject(ctx, s.deps.Pool, paymentsdb.ProcessedEventSubjectParams{
-		Gateway: string(gateway.GWB), EventID: eventID, Subject: link.invoice,
+		Gateway: string(gw.Name()), EventID: eventID, Subject: link.invoice,
 	})
 	if err != nil {
 		return err
@@ -81,10 +81,10 @@ func findLink(ctx context.Context, gw gateway.Gateway, intent string) (*InvoiceL
 // MissingLink finds the invoice behind a refund or dispute of gateway B whose
 // payment intent the ledger does not know.
 func (s *Webhooks) MissingLink(ctx context.Context, gw gateway.Adapter, e gateway.Event) (*InvoiceLink, error) {
-	if gw.Name() != gateway.GWB || !e.IsTakenBack() {
+	if !gw.Name().Traits().Invoices || !e.IsTakenBack() {
 		return nil, nil //nolint:nilnil // nothing is missing
 	}
-	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
+	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gw.Name(), e.PaymentIDs()...)
 	if err != nil || known != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin, h.extend)
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin, h.activate)
 
-	for _, name := range []gateway.Name{gateway.GWA, gateway.GWB} {
+	for _, name := range gateway.Names() {
 		at := handlers{service: s, all: all, only: name}
 		path, prefix := "/admin/"+string(name)+"/subscriptions", "admin_"+string(name)+"_subscription_"
 		view := all.Restrict("t.gateway = '" + string(name) + "'")
@@ -237,7 +237,7 @@ func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[su
 			ID: p.ID, PaymentIntent: lifecycle.Filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
 			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: lifecycle.Filled(p.Description),
 		}
-		if sub.Gateway == string(gateway.GWA) {
+		if lifecycle.TraitsOf(sub).ChargesByDay {
 			doc.GWAPaymentID, doc.BillingType = lifecycle.Filled(p.ID), lifecycle.Filled(p.BillingType)
 			doc.DueDate, doc.PaidAt = httpapi.TimePtr(p.DueDate), httpapi.TimePtr(p.PaidAt)
 		}

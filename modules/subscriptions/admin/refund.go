@@ -150,7 +150,7 @@ func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder
 // know its invoice, while people see the payment intent or the charge.
 func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Row, id string) ([]string, error) {
 	names := []string{id}
-	if sub.Gateway != string(gateway.GWB) {
+	if !lifecycle.TraitsOf(sub).Invoices {
 		return names, nil
 	}
 	remote, err := s.listRemote(ctx, sub)
@@ -192,11 +192,7 @@ func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]gateway.Re
 	if err != nil {
 		return nil, gateway.FaultOf(err)
 	}
-	customer := lifecycle.Text(sub.GwaCustomerID)
-	if sub.Gateway == string(gateway.GWB) {
-		customer = lifecycle.Text(sub.GwbCustomerID)
-	}
-	q := gateway.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), CustomerGatewayID: customer}
+	q := gateway.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), CustomerGatewayID: lifecycle.RemoteCustomer(sub)}
 	if sub.PixAutomatic {
 		paid, err := s.payments.PaymentsOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
 		if err != nil {

@@ -90,7 +90,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 
 // idsAt puts a payment's id under the name that its gateway gives it.
 func idsAt(sub lifecycle.Row, id string) (payment, intent *string) {
-	if sub.Gateway == string(gateway.GWA) {
+	if !lifecycle.TraitsOf(sub).Invoices {
 		return lifecycle.Filled(id), nil
 	}
 	return nil, lifecycle.Filled(id)

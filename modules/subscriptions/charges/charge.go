@@ -85,10 +85,7 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 	} else if !errors.Is(err, pgx.ErrNoRows) {
 		return lifecycle.RenewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
 	}
-	least := lifecycle.MinPixGWA
-	if sub.Gateway == string(gateway.GWB) {
-		least = lifecycle.MinGWB
-	}
+	least := lifecycle.LeastPix(gateway.Name(sub.Gateway))
 	if o.amount < least {
 		return lifecycle.RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}

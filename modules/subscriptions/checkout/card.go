@@ -31,6 +31,14 @@ type CardOutcome struct {
 	Message       string // the gateway's sentence for the card's owner
 }
 
+// SubscribeCard starts a card subscription as the gateway takes cards.
+func (s *Checkout) SubscribeCard(ctx context.Context, gw gateway.Name, o CardOrder) (CardOutcome, error) {
+	if gw.Traits().TakesTokens {
+		return s.SubscribeGWB(ctx, o)
+	}
+	return s.SubscribeGWA(ctx, o)
+}
+
 // SubscribeGWB starts a card subscription at gateway B and charges it at once.
 // A declined card is no error: the subscription comes back cancelled
 // (specification, States and transitions).
@@ -125,12 +133,13 @@ func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name gateway.Na
 	return w, s.admit(ctx, &w)
 }
 
-// checkCardAmount refuses a first month that gateway B would not charge as it is.
+// checkCardAmount refuses a first month that the gateway would not charge as it is.
 func checkCardAmount(w wish, name gateway.Name) error {
-	if name != gateway.GWB || w.first == nil || *w.first == 0 || *w.first >= lifecycle.MinGWB {
+	least := name.Traits().LeastCharge
+	if w.first == nil || *w.first == 0 || *w.first >= least {
 		return nil
 	}
-	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", lifecycle.MinGWB).WithField("plan_id")
+	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", least).WithField("plan_id")
 }
 
 // startCard commits the intent and calls the gateway. The call outlives the

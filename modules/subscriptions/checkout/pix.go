@@ -41,7 +41,7 @@ func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrd
 	if err != nil {
 		return pixOutcome{}, err
 	}
-	if name == gateway.GWA && !o.automatic {
+	if name.Traits().DebitsPix && !o.automatic {
 		mode, err := s.settings.PixSubscriptionMode(ctx)
 		if err != nil {
 			return pixOutcome{}, err
@@ -80,14 +80,12 @@ func checkPixAmount(w wish) error {
 	if w.first != nil {
 		first = *w.first
 	}
-	least := lifecycle.MinPixGWA
-	switch {
-	case w.gateway.Name() == gateway.GWB:
-		least = lifecycle.MinGWB
-	case w.automatic:
-		first, least = min(first, full), 1
-		if full < lifecycle.MinPixGWA {
-			first, least = full, lifecycle.MinPixGWA
+	least := lifecycle.LeastPix(w.gateway.Name())
+	if w.automatic {
+		if full < least {
+			first = full
+		} else {
+			first, least = min(first, full), 1
 		}
 	}
 	if first >= least {

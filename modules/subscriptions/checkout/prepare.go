@@ -47,7 +47,7 @@ type wish struct {
 // callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
 // discounted first month is charged at gateway A before the recurrence is made.
 func (s *Checkout) callTimeOf(w wish) time.Duration {
-	if w.renews != nil || w.first != nil && w.method == gateway.MethodCard && w.gateway.Name() == gateway.GWA {
+	if w.renews != nil || w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
 		return 2 * s.intents.CallTime()
 	}
 	return s.intents.CallTime()
@@ -195,14 +195,9 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 		})
 		params.AnchorDay = new(int32(first.Day())) //nolint:gosec // a day of a month
 	}
-	switch w.gateway.Name() {
-	case gateway.GWA:
-		params.GwaCustomerID = lifecycle.Filled(w.payer.GatewayID)
-	case gateway.GWB:
-		params.GwbCustomerID = lifecycle.Filled(w.payer.GatewayID)
-		if w.method == gateway.MethodCard {
-			params.GwbPriceID = w.plan.GwbPriceID
-		}
+	params.GwaCustomerID, params.GwbCustomerID = lifecycle.CustomerColumns(w.gateway.Name(), w.payer.GatewayID)
+	if w.gateway.Name().Traits().Prices && w.method == gateway.MethodCard {
+		params.GwbPriceID = w.plan.GwbPriceID
 	}
 	sub, err := s.db.InsertSubscription(ctx, tx, params)
 	if err != nil {
@@ -258,7 +253,7 @@ func (s *Checkout) replaceable(sub lifecycle.Row) bool {
 	if sub.PaymentMethod == string(gateway.MethodPix) {
 		return s.clock.Now().Sub(sub.RegisterDate) > s.cfg.PixPendingTTL
 	}
-	return sub.Gateway == string(gateway.GWB) && sub.GwbSubscriptionID != nil
+	return lifecycle.TraitsOf(sub).PayerConfirms && lifecycle.RemoteID(sub) != ""
 }
 
 // dropPendingCard ends a pending card subscription of gateway B. One that turns

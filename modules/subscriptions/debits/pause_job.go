@@ -282,7 +282,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 		if err != nil || n == 0 || lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
-		if p.NextDue == nil && remote != nil && sub.Gateway == string(gateway.GWA) {
+		if p.NextDue == nil && remote != nil && lifecycle.TraitsOf(sub).ChargesAhead > 0 {
 			// No charge was removed: the one that was made ahead is the next, and gateway A
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)

@@ -10,7 +10,6 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
-	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
@@ -21,9 +20,6 @@ import (
 // HandOver is how long before its end an extension gives way to the recurrence, which
 // charges then: its money may be told late, and expires nobody.
 const HandOver = 24 * time.Hour
-
-// maxFreeYears is how far ahead gateway B takes the next charge.
-const maxFreeYears = 2
 
 // ExtendRowTx moves the end of a locked subscription forward, and with it what charges it
 // next. To gives the new end for the present one. Of a card the end of access moves and
@@ -108,7 +104,7 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		return lifecycle.LatestOf(now, sub.ExpiresAt), nil
 	case sub.PixAutomatic && sub.NextBillingDate != nil:
 		return s.afterOrderedDebit(ctx, tx, sub)
-	case lifecycle.Recurs(sub) && sub.Gateway == string(gateway.GWA):
+	case lifecycle.Recurs(sub) && lifecycle.TraitsOf(sub).ChargesByDay:
 		due, err := s.reads.FirstUnpaid(ctx, tx, sub)
 		if err != nil {
 			return due, err
@@ -145,8 +141,8 @@ func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifec
 // moved further on.
 func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
 	now := s.clock.Now()
-	if sub.Gateway == string(gateway.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
-		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(maxFreeYears, "year"))
+	if most := lifecycle.TraitsOf(sub).MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
+		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(most, "year"))
 	}
 	n, err := s.db.LengthenChargeMove(ctx, tx, subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
 	if err != nil {

@@ -135,7 +135,7 @@ func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move cha
 		return gateway.RemoteSubscription{}, err
 	}
 	c := debits.CollectionOf(sub)
-	if gw.Name() == gateway.GWB {
+	if gw.Name().Traits().ChargesAhead == 0 {
 		return gw.MoveNextCharge(ctx, c, move.ToAt)
 	}
 	for range debits.MaxDropRounds {

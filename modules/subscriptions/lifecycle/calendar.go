@@ -137,7 +137,7 @@ func (s *Calendar) Day(t time.Time) string { return t.In(s.cfg.Zone).Format(time
 // whose recurrence is ended on our order.
 func (s *Calendar) Outlives(sub Row) bool {
 	ahead := sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
-	return ahead && (sub.Gateway == string(gateway.GWA) || EndsThere(sub))
+	return ahead && (!TraitsOf(sub).EndsWithPeriod || EndsThere(sub))
 }
 
 // EndedThere notes that the gateway has confirmed the end.
@@ -157,12 +157,10 @@ func (s *Calendar) LearnRemote(r *Row, remote *gateway.RemoteSubscription) {
 	if remote == nil {
 		return
 	}
-	if r.Gateway == string(gateway.GWA) {
-		Learn(&r.GwaSubscriptionID, remote.GatewayID)
-		Learn(&r.GwaCustomerID, remote.CustomerGatewayID)
-	} else {
-		Learn(&r.GwbSubscriptionID, remote.GatewayID)
-		Learn(&r.GwbCustomerID, remote.CustomerGatewayID)
+	subscription, customer := idColumns(r)
+	Learn(subscription, remote.GatewayID)
+	Learn(customer, remote.CustomerGatewayID)
+	if TraitsOf(*r).Prices {
 		Learn(&r.GwbPriceID, remote.PriceID)
 	}
 	if remote.NextBilling != nil && !Status(r.Status).Ended() && !Stopped(*r) {

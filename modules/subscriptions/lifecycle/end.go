@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments/gateway"
 	"marquee/platform/jobs"
 )
 
@@ -20,7 +19,7 @@ func (s *Store) Reopen(r *Row, ended Row) {
 	r.GatewayEndOpenSince = nil
 	switch {
 	case !Collects(*r):
-		r.CancelAtPeriodEnd = r.Gateway == string(gateway.GWA) && !PaysOnce(*r)
+		r.CancelAtPeriodEnd = !TraitsOf(*r).EndsWithPeriod && !PaysOnce(*r)
 	case ended.GatewayEndedAt != nil:
 		r.GatewayDeletedAt = ended.GatewayEndedAt
 	case ended.GatewayDeletedAt == nil:

@@ -27,7 +27,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 		}
 	case sub.PaymentFailures == 0:
 		end = sub.NextBillingDate
-		if sub.Gateway == string(gateway.GWA) && sub.PaymentMethod == string(gateway.MethodCard) && end != nil {
+		if TraitsOf(sub).ChargesByDay && sub.PaymentMethod == string(gateway.MethodCard) && end != nil {
 			due, err := s.FirstUnpaid(ctx, db, sub)
 			if err != nil {
 				return nil, err

@@ -102,7 +102,7 @@ func Latest(known, told *time.Time) *time.Time {
 // Stopped reports whether the recurrence was deleted on our order, or is to be, so that
 // nothing it tells of its charges moves a date or counts.
 func Stopped(sub Row) bool {
-	return sub.CancelAtPeriodEnd && sub.Gateway == string(gateway.GWA) || EndsThere(sub)
+	return sub.CancelAtPeriodEnd && !TraitsOf(sub).EndsWithPeriod || EndsThere(sub)
 }
 
 // Stops reports whether something at gateway A, or at either when the subscription was
@@ -137,7 +137,7 @@ func EndsThere(sub Row) bool {
 // nothing that would have to be taken back. Gateway A cannot undo a deletion.
 func Resumable(sub Row) bool {
 	once := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
-	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(gateway.GWB) && !EndsThere(sub))
+	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || TraitsOf(sub).EndsWithPeriod && !EndsThere(sub))
 }
 
 // StartsFree reports whether the first charge lies ahead: a trial, or a promo code
@@ -169,10 +169,8 @@ func LearnPix(r *Row, pix *gateway.PixCharge) {
 
 // RemoteID is the subscription's id at its gateway, "" while it is not known.
 func RemoteID(sub Row) string {
-	if sub.Gateway == string(gateway.GWA) {
-		return Text(sub.GwaSubscriptionID)
-	}
-	return Text(sub.GwbSubscriptionID)
+	subscription, _ := idColumns(&sub)
+	return Text(*subscription)
 }
 
 // RunningID is what runs, or ran, of the subscription at its gateway: recurrence,

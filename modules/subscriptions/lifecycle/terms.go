@@ -58,15 +58,8 @@ const discountedDays = 30
 // ChargesFirstMonth reports whether the first month is a payment of its own: a
 // card at gateway A with a promo code.
 func (*Calendar) ChargesFirstMonth(sub Row) bool {
-	return sub.FirstAmountCents != nil && sub.Gateway == string(gateway.GWA) && sub.PaymentMethod == string(gateway.MethodCard)
+	return sub.FirstAmountCents != nil && TraitsOf(sub).FirstMonthApart && sub.PaymentMethod == string(gateway.MethodCard)
 }
-
-// Smallest PIX charges at gateway A (section 5), and charges of any kind at gateway
-// B (section 7), which adds a smaller card invoice to the next one.
-const MinPixGWA = money.Cents(500)
-
-// MinGWB is the smallest amount that gateway B takes.
-const MinGWB = money.Cents(50)
 
 // AuthorizationOf is what gateway A is asked for to authorize an automatic PIX.
 func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.AuthorizationTerms {
@@ -102,11 +95,8 @@ func (s *Reads) PayerOfRow(ctx context.Context, sub Row) gateway.Payer {
 		customer = accounts.Customer{ID: sub.CustomerID}
 	}
 	payer := PayerOf(customer, gateway.Name(sub.Gateway))
-	if sub.Gateway == string(gateway.GWA) && sub.GwaCustomerID != nil {
-		payer.GatewayID = *sub.GwaCustomerID
-	}
-	if sub.Gateway == string(gateway.GWB) && sub.GwbCustomerID != nil {
-		payer.GatewayID = *sub.GwbCustomerID
+	if _, known := idColumns(&sub); *known != nil {
+		payer.GatewayID = **known
 	}
 	return payer
 }

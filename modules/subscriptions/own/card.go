@@ -35,15 +35,11 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 	if err != nil {
 		return lifecycle.Row{}, "", gateway.FaultOf(err)
 	}
-	field := "credit_card"
-	if name == gateway.GWB {
-		field = "payment_method_id"
-	}
 	_, err = gw.ChangeCard(ctx, gateway.CardChange{
 		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), Payer: s.reads.PayerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
-		return lifecycle.Row{}, "", s.cardRefused(ctx, err, field)
+		return lifecycle.Row{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
 	}
 	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
 		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil

@@ -94,7 +94,7 @@ func errNothingPaid() error {
 func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
 	err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
-		if r.Gateway == string(gateway.GWA) {
+		if !lifecycle.TraitsOf(*r).EndsWithPeriod {
 			r.NextBillingDate = nil
 		}
 	})

@@ -17,15 +17,15 @@ import (
 	"marquee/platform/objectid"
 )
 
-// ReadGWB returns the customer's gateway B subscription; a pending one is read
+// readPending returns the customer's subscription at a gateway; a pending one is read
 // live and resolved (open-shapes, Live read of a pending gateway B
 // subscription). The client secret is there while the payer has to authenticate.
-func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub lifecycle.Row, clientSecret string, err error) {
+func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
 	sub, err = s.reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	if sub.Gateway != string(gateway.GWB) {
+	if sub.Gateway != string(at) {
 		return lifecycle.Row{}, "", fault.Bad("Your subscription is not with this gateway.")
 	}
 	if httpapi.HeadOnly(ctx) {

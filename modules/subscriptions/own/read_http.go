@@ -3,6 +3,7 @@ package own
 import (
 	"context"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
@@ -23,7 +24,7 @@ func (h Handlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, e
 
 // ReadGWB is GET /gwb/subscription.
 func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
-	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
+	sub, clientSecret, err := h.service.readPending(ctx, httpapi.CallerOf(ctx).ID, gateway.GWB)
 	if err != nil {
 		return nil, err
 	}

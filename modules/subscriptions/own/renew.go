@@ -36,7 +36,7 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 	if status := lifecycle.Status(old.Status); status != lifecycle.Active && status != lifecycle.Pending {
 		return checkout.CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
-	if r.empty() && lifecycle.Resumable(old) && old.Gateway == string(gateway.GWB) {
+	if r.empty() && lifecycle.Resumable(old) && lifecycle.TraitsOf(old).EndsWithPeriod {
 		return s.resumeOwn(ctx, old)
 	}
 	o := checkout.CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
@@ -59,11 +59,7 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 			return checkout.CardOutcome{}, err
 		}
 	}
-	subscribe := s.checkout.SubscribeGWB
-	if old.Gateway == string(gateway.GWA) {
-		subscribe = s.checkout.SubscribeGWA
-	}
-	out, err := subscribe(ctx, o)
+	out, err := s.checkout.SubscribeCard(ctx, gateway.Name(old.Gateway), o)
 	if err != nil {
 		return out, err
 	}
@@ -120,7 +116,7 @@ func (r renewal) empty() bool { return !r.card.Given() && !r.holder.Given() && !
 func (r renewal) instrument(gw gateway.Name) (gateway.Instrument, error) {
 	i := gateway.Instrument{RemoteIP: r.remoteIP}
 	var err error
-	if gw == gateway.GWB {
+	if gw.Traits().TakesTokens {
 		i.PaymentMethodID, err = r.token.Read()
 		return i, err
 	}

@@ -216,7 +216,7 @@ func (s *Plans) changePrice(ctx context.Context, sub lifecycle.Row, plan subscri
 	if err != nil {
 		return plan, false, err
 	}
-	if gw.Name() == gateway.GWB {
+	if gw.Name().Traits().Prices {
 		if plan, err = s.SyncPlan(ctx, gw, plan); err != nil {
 			return plan, false, err
 		}
@@ -249,7 +249,7 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 		}
 		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
-			if r.Gateway == string(gateway.GWB) {
+			if lifecycle.TraitsOf(*r).Prices {
 				r.GwbPriceID = plan.GwbPriceID
 			}
 		})

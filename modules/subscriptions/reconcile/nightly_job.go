@@ -117,7 +117,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 		if lifecycle.Status(locked.Status).Ended() {
 			return nil
 		}
-		if sub.Gateway == string(gateway.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
+		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
 			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
 		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByReconcile}, remote)

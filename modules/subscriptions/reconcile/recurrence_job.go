@@ -35,7 +35,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	if lifecycle.RemoteID(sub) == "" {
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	if sub.Gateway == string(gateway.GWB) {
+	if lifecycle.TraitsOf(sub).EndsWithPeriod {
 		return "", s.lookAtPeriodEnd(ctx, sub.ID)
 	}
 	gw, err := s.payments.Gateway(gateway.GWA)

@@ -39,7 +39,7 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	}
 	card := sub.PaymentMethod == string(gateway.MethodCard)
 	switch {
-	case card && lifecycle.Status(sub.Status) == lifecycle.Pending && sub.Gateway == string(gateway.GWB):
+	case card && lifecycle.Status(sub.Status) == lifecycle.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
 		_, _, err = s.recovery.Resolve(ctx, sub)
 		return err
 	case card && lifecycle.RemoteID(sub) != "":
@@ -100,8 +100,7 @@ func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	c := lifecycle.Change{Action: action, Source: lifecycle.ByLiveRead, Edit: func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) }}
 	switch {
 	case action == lifecycle.GatewaySaysActive:
-		// Gateway A's "active" tells of the recurrence, not of its payments.
-		if sub.Gateway == string(gateway.GWA) || lifecycle.Status(sub.Status) != lifecycle.Suspended {
+		if !lifecycle.TraitsOf(sub).StatusTellsPayment || lifecycle.Status(sub.Status) != lifecycle.Suspended {
 			return nil
 		}
 		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {

@@ -160,7 +160,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 		return false, err
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentSettled
-	if paid || lifecycle.Running(remote.Status) && waiting.Gateway == string(gateway.GWB) {
+	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusTellsPayment {
 		_, err = s.settler.Settle(ctx, waiting, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
 		return true, err
 	}
@@ -168,4 +168,6 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 }
 
 // AsksLive reports whether a live read tells what became of a pending row.
-func AsksLive(sub lifecycle.Row) bool { return sub.Gateway == string(gateway.GWB) && !sub.IntentOpen }
+func AsksLive(sub lifecycle.Row) bool {
+	return lifecycle.TraitsOf(sub).PayerConfirms && !sub.IntentOpen
+}

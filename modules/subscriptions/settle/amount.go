@@ -14,9 +14,9 @@ import (
 	"marquee/platform/money"
 )
 
-// aheadAtGWA is how long before they fall due gateway A makes a recurrence's charges: so
+// chargedAhead is how long before they fall due gateway A makes a recurrence's charges: so
 // long after a plan move one may be of the price before.
-const aheadAtGWA = 40 * 24 * time.Hour
+const chargedAhead = 40 * 24 * time.Hour
 
 // isOrderedTx reports whether a payment that a webhook of gateway A tells is one that was
 // ordered here, of the amount that was asked for. The charges of a card's recurrence and
@@ -58,7 +58,7 @@ func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 		return true, nil
 	}
 	moved, err := s.db.IsMovedPrice(ctx, tx, subscriptionsdb.IsMovedPriceParams{
-		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.clock.Now().Add(-aheadAtGWA)),
+		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.clock.Now().Add(-chargedAhead)),
 	})
 	if err != nil {
 		return false, fmt.Errorf("read plan moves: %w", err)
@@ -81,8 +81,8 @@ func askedFor(sub lifecycle.Row, p Payment) money.Cents {
 // was asked for: it pays no period, and people decide. What a webhook of gateway A tells
 // was held against it before. Gateway B's invoices say themselves what they are of.
 func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	atA := sub.Gateway == string(gateway.GWA)
-	if atA && p.Source == lifecycle.ByWebhook || !atA && !lifecycle.PaysOnce(sub) {
+	changes := lifecycle.TraitsOf(sub).AmountsMayChange
+	if changes && p.Source == lifecycle.ByWebhook || !changes && !lifecycle.PaysOnce(sub) {
 		return false, nil
 	}
 	asked, err := s.isAskedTx(ctx, tx, sub, p)

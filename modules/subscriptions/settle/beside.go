@@ -25,7 +25,7 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 		return false, nil
 	case IsFirst(sub, e):
 		return sub.LastPaymentAt != nil, nil
-	case !sub.PixAutomatic && e.Gateway == gateway.GWA:
+	case !sub.PixAutomatic && !e.Gateway.Traits().Invoices:
 		return e.SubscriptionID == "", nil
 	case !sub.PixAutomatic:
 		return e.SubscriptionID == "" && p.InvoiceID == "", nil
@@ -70,12 +70,12 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !paysADay(sub, p) {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, gateway.GWA, sub.ID, p.Payment)
+	twins, err := s.payments.PaidFor(ctx, tx, gateway.Name(sub.Gateway), sub.ID, p.Payment)
 	if err != nil || len(twins) == 0 {
 		return false, err
 	}
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: gateway.GWA, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		Kind: payments.UnappliedDuplicate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
 		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.cfg.Zone).Format(time.DateOnly) + ", which another one has paid.",
 	})
@@ -85,7 +85,7 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 // paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
 // day that is due has one.
 func paysADay(sub lifecycle.Row, p Payment) bool {
-	return p.Recurs && !p.First && sub.Gateway == string(gateway.GWA) && sub.PaymentMethod != string(gateway.MethodPix)
+	return p.Recurs && !p.First && lifecycle.TraitsOf(sub).ChargesByDay && sub.PaymentMethod != string(gateway.MethodPix)
 }
 
 // asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
@@ -95,7 +95,7 @@ func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if !paysADay(sub, p) || lifecycle.Status(sub.Status).Ended() {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, gateway.GWA, sub.ID, p.Payment)
+	twins, err := s.payments.PaidFor(ctx, tx, gateway.Name(sub.Gateway), sub.ID, p.Payment)
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
 		return false, err
 	}

@@ -12,7 +12,7 @@ func IsFirst(sub lifecycle.Row, e gateway.Event) bool {
 	if sub.PixAutomatic {
 		return e.ConciliationID != "" && e.ConciliationID == lifecycle.Text(sub.PixConciliationID)
 	}
-	return sub.FirstAmountCents != nil && e.Gateway == gateway.GWA && e.SubscriptionID == ""
+	return sub.FirstAmountCents != nil && e.Gateway.Traits().FirstMonthApart && e.SubscriptionID == ""
 }
 
 // SourceOf says who brought an event: the gateway itself, or what was read of it.

@@ -44,7 +44,7 @@ func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, 
 // lengthen it without having been ordered here, confirmed by the gateway first, by job:
 // nothing is booked until then.
 func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if sub.Gateway != string(gateway.GWA) || p.Source != lifecycle.ByWebhook {
+	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != lifecycle.ByWebhook {
 		return false, nil
 	}
 	if !lifecycle.Status(sub.Status).Ended() {
@@ -52,7 +52,7 @@ func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 			return false, err
 		}
 	}
-	known, err := s.payments.FindPayment(ctx, tx, gateway.GWA, p.ID)
+	known, err := s.payments.FindPayment(ctx, tx, gateway.Name(sub.Gateway), p.ID)
 	if err != nil || known != nil {
 		return false, err
 	}

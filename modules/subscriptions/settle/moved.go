@@ -52,7 +52,7 @@ func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	}
 	deleted := sub.GatewayDeletedAt
 	before := sub.GatewayEndOpenSince == nil && (sub.CancelAtPeriodEnd || deleted != nil && p.SettledAt != nil && p.SettledAt.Before(*deleted))
-	if before && (sub.Gateway == string(gateway.GWB) || s.movesEnd(sub, p)) {
+	if before && (lifecycle.TraitsOf(sub).EndsWithPeriod || s.movesEnd(sub, p)) {
 		return false, nil
 	}
 	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -76,7 +76,7 @@ func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
 // charges when the period begins.
 func (s *Settler) dueOf(sub lifecycle.Row, p gateway.Payment) time.Time {
 	switch {
-	case sub.Gateway == string(gateway.GWA) && p.DueDate != nil:
+	case lifecycle.TraitsOf(sub).ChargesByDay && p.DueDate != nil:
 		return *p.DueDate
 	case p.SettledAt != nil:
 		return *p.SettledAt

@@ -201,7 +201,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if a.waits {
 		return nil
 	}
-	waits := sub.Gateway == string(gateway.GWA) && a.Source == lifecycle.BySubscribe
+	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && a.Source == lifecycle.BySubscribe
 	begins := lifecycle.Status(sub.Status) == lifecycle.Pending && !(paid && latest.Amount > 0)
 	switch {
 	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
@@ -210,14 +210,14 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			action = lifecycle.RenewalTaken
 		}
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: a.Source, Edit: func(r *lifecycle.Row) {
-			if due := s.calendar.FirstDue(*r).UTC(); r.Gateway == string(gateway.GWA) {
+			if due := s.calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
 				r.NextBillingDate = &due // its answer already tells the charge after the first
 			}
 		}})
 		return err
 	case paid && !waits:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: a.Source, Recurs: true})
-	case sub.Gateway == string(gateway.GWB) && lifecycle.Status(sub.Status) != lifecycle.Suspended: // what reopens that is judged elsewhere
+	case lifecycle.TraitsOf(*sub).StatusTellsPayment && lifecycle.Status(sub.Status) != lifecycle.Suspended: // what reopens that is judged elsewhere
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.GatewaySaysActive, Source: a.Source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
 		return err
 	}
@@ -394,7 +394,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 	case p.First:
 		next := s.calendar.FirstDue(*r).UTC()
 		r.NextBillingDate = &next
-	case r.Gateway == string(gateway.GWA):
+	case lifecycle.TraitsOf(*r).ChargesByDay:
 		due := lifecycle.StartOfDay(settledAt, s.cfg.Zone)
 		if p.DueDate != nil {
 			due = *p.DueDate
@@ -413,7 +413,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 // payStopped has a charge that slipped through before the recurrence was stopped at
 // gateway A pay its period all the same.
 func payStopped(r *lifecycle.Row, p Payment) {
-	if !p.Recurs || !lifecycle.Stopped(*r) || r.Gateway != string(gateway.GWA) || r.NextBillingDate == nil {
+	if !p.Recurs || !lifecycle.Stopped(*r) || lifecycle.TraitsOf(*r).EndsWithPeriod || r.NextBillingDate == nil {
 		return
 	}
 	r.ExpiresAt, r.NextBillingDate = new(lifecycle.LatestOf(*r.NextBillingDate, r.ExpiresAt)), nil

@@ -61,7 +61,7 @@ func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}
-	if sub.Gateway == string(gateway.GWA) && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.cfg.Zone)) {
+	if lifecycle.TraitsOf(sub).ChargesByDay && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.cfg.Zone)) {
 		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.cfg.Zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))

@@ -13,7 +13,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/faultpoint"
 )
@@ -44,7 +43,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	default:
 		return nil // a person has decided otherwise
 	}
-	if _, err := s.rowOfRecurrence(ctx, a); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.locator.LocateRemote(ctx, s.pool, a.Gateway, a.RecurrenceID); !errors.Is(err, pgx.ErrNoRows) {
 		return err // a row owns it by now
 	}
 	held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool)
@@ -80,11 +79,4 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	}
 	faultpoint.Hit("stray.after_call")
 	return nil
-}
-
-func (s *Strays) rowOfRecurrence(ctx context.Context, a webhooks.EndStrayArgs) (lifecycle.Row, error) {
-	if a.Gateway == gateway.GWA {
-		return s.db.GetSubscriptionByGWAID(ctx, s.pool, &a.RecurrenceID)
-	}
-	return s.db.GetSubscriptionByGWBID(ctx, s.pool, &a.RecurrenceID)
 }

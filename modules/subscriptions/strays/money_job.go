@@ -101,7 +101,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		}
 	}
 	remote, err := gw.ReadPayment(ctx, a.PaymentID, named)
-	if err != nil && a.Gateway == gateway.GWA && named == "" { // a 404 there proves nothing without a list
+	if err != nil && a.Gateway.Traits().MissNeedsList && named == "" {
 		if _, again := gw.ReadPayment(ctx, a.PaymentID, customer); errors.Is(again, gateway.ErrMissing) {
 			err = again
 		}

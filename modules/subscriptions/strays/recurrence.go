@@ -13,7 +13,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -93,7 +92,7 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 		return err
 	}
 	var of []string
-	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
+	for _, gateway := range gateway.Names() {
 		if o.Of(gateway) {
 			of = append(of, string(gateway))
 		}
@@ -172,7 +171,7 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 }
 
 func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
-	_, err = s.rowOfRecurrence(ctx, webhooks.EndStrayArgs{Gateway: gateway.Name(r.Gateway), RecurrenceID: r.RecurrenceID})
+	_, err = s.locator.LocateRemote(ctx, s.pool, gateway.Name(r.Gateway), r.RecurrenceID)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return strayOwned, err
 	}

@@ -275,7 +275,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", err
 	case lifecycle.Stopped(*sub):
 		return gateway.ReasonRecurrenceStopped, nil
-	case lifecycle.Waits(*sub) && e.Gateway == gateway.GWA:
+	case lifecycle.Waits(*sub) && !e.Gateway.Traits().PayerConfirms:
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
 	case f.First || status == lifecycle.Pending:
@@ -292,7 +292,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", s.suspendLateTx(ctx, tx, sub, e, f.Payment.ID)
 	}
 	at := e.CreatedAt
-	if e.Gateway == gateway.GWA && f.Payment.DueDate != nil {
+	if e.Gateway.Traits().ChargesByDay && f.Payment.DueDate != nil {
 		at = *f.Payment.DueDate
 	}
 	if moved, err := s.reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {

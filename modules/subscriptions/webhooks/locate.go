@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // locate finds the subscription in the specification's order: the gateway's
@@ -42,14 +43,14 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 }
 
 // LocateRemote finds the subscription by the gateway's id of its recurrence.
-func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, gw gateway.Name, recurrence string) (lifecycle.Row, error) {
+func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.Name, recurrence string) (lifecycle.Row, error) {
 	if recurrence == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
-	if gw == gateway.GWA {
-		return s.db.GetSubscriptionByGWAID(ctx, tx, &recurrence)
+	if gw == gateway.GWA { // each gateway's ids have a column of their own
+		return s.db.GetSubscriptionByGWAID(ctx, db, &recurrence)
 	}
-	return s.db.GetSubscriptionByGWBID(ctx, tx, &recurrence)
+	return s.db.GetSubscriptionByGWBID(ctx, db, &recurrence)
 }
 
 func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
@@ -148,9 +149,9 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 		return stray{reason: gateway.ReasonOtherAuthorization, ours: true}, nil
 	case ofAuthorization && e.Reference != "" && e.Reference != sub.ID:
 		return stray{reason: gateway.ReasonOtherContract}, nil
-	case otherRecurrence && known != "", otherRecurrence && e.Gateway == gateway.GWA && sub.PaymentMethod != string(gateway.MethodCard):
+	case otherRecurrence && known != "", otherRecurrence && !e.Gateway.Traits().SignsEvents && sub.PaymentMethod != string(gateway.MethodCard):
 		return stray{reason: gateway.ReasonOtherRecurrence, ours: true}, nil
-	case otherRecurrence && e.Gateway == gateway.GWA && !settled:
+	case otherRecurrence && !e.Gateway.Traits().SignsEvents && !settled:
 		return stray{reason: gateway.ReasonRecurrenceUnknown, waits: true}, nil
 	case ofAuthorization && e.ConciliationID != "" && e.ConciliationID != lifecycle.Text(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
@@ -203,13 +204,7 @@ func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e 
 	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
-		if e.Gateway == gateway.GWA {
-			lifecycle.Learn(&r.GwaSubscriptionID, e.SubscriptionID)
-		} else {
-			lifecycle.Learn(&r.GwbSubscriptionID, e.SubscriptionID)
-		}
-	})
+	err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { lifecycle.LearnRecurrence(r, e.SubscriptionID) })
 	if err != nil {
 		return false, err
 	}

@@ -28,7 +28,7 @@ func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, told gateway.RemoteSubs
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
 func chargedThoughEnding(sub lifecycle.Row, e gateway.Event, p gateway.Payment) bool {
-	return e.Gateway == gateway.GWB && sub.CancelAtPeriodEnd && lifecycle.Status(sub.Status) == lifecycle.Active && !lifecycle.EndsThere(sub) &&
+	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && lifecycle.Status(sub.Status) == lifecycle.Active && !lifecycle.EndsThere(sub) &&
 		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
 }
 
@@ -39,7 +39,7 @@ func (s *Applier) PlanPeriodEndLook(r *lifecycle.Row) {
 		end = r.ExpiresAt
 	}
 	r.PeriodEndLookAt = nil
-	if r.Gateway == string(gateway.GWB) && lifecycle.RemoteID(*r) != "" && end != nil {
+	if lifecycle.TraitsOf(*r).EndsWithPeriod && lifecycle.RemoteID(*r) != "" && end != nil {
 		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
 	}
 }

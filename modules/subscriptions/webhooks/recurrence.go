@@ -27,7 +27,7 @@ func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
 // askRecurrenceTx has the recurrence of the locked row read by job.
 func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
-	if sub.Gateway == string(gateway.GWB) { // the sweep looks where the job is lost
+	if lifecycle.TraitsOf(*sub).EndsWithPeriod { // the sweep looks where the job is lost
 		now := s.clock.Now()
 		if err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
@@ -48,8 +48,9 @@ func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // has ended is read first, and ended where it runs: the event may be of another environment.
 func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, remote gateway.RemoteSubscription) error {
 	now := s.clock.Now()
-	told := c.Source == lifecycle.ByWebhook && sub.Gateway == string(gateway.GWB)
-	leaves := told || sub.Gateway == string(gateway.GWA) && remote.NativeStatus != deletedAtGWA
+	traits := lifecycle.TraitsOf(*sub)
+	told := c.Source == lifecycle.ByWebhook && traits.SignsEvents
+	leaves := told || traits.ChargesAhead > 0 && remote.NativeStatus != deletedAtGWA
 	if !s.calendar.Outlives(*sub) {
 		note := c.Edit
 		c.Edit = func(r *lifecycle.Row) {

@@ -362,7 +362,7 @@ type amountAt struct {
 
 // MarshalJSON writes the amount.
 func (a amountAt) MarshalJSON() ([]byte, error) {
-	if a.gateway == string(gateway.GWA) {
+	if a.gateway == string(gateway.GWA) { // the DTO of its purchases
 		return json.Marshal(a.amount.Reais())
 	}
 	return json.Marshal(int64(a.amount))

@@ -117,8 +117,8 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument 
 // instrumentOf reads the card.
 func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 	if p.instrument == nil {
-		if p.gateway == gateway.GWA && money.Cents(total) < minPixGWA {
-			return gateway.Instrument{}, fault.Bad("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", minPixGWA).WithField("quantity")
+		if least := p.gateway.Traits().LeastPix; money.Cents(total) < least {
+			return gateway.Instrument{}, fault.Bad("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", least).WithField("quantity")
 		}
 		return gateway.Instrument{}, nil
 	}
@@ -223,10 +223,7 @@ func (s *Checkout) notPaid(ctx context.Context, p orders.Purchase, why, failed e
 	}
 	var declined *gateway.Declined
 	if errors.As(why, &declined) {
-		field := "credit_card"
-		if postgres.Text(p.Order.Gateway) == string(gateway.GWB) {
-			field = "payment_method_id"
-		}
+		field := gateway.Name(postgres.Text(p.Order.Gateway)).Traits().CardField
 		message := declined.Message
 		if message == "" {
 			message = "The card was declined."

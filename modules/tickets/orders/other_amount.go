@@ -14,9 +14,10 @@ import (
 	"marquee/platform/postgres"
 )
 
-// isOtherAmount reports whether money of gateway A is not the order's price.
+// isOtherAmount reports whether money is not the order's price, at a gateway where what was
+// asked for may be changed.
 func isOtherAmount(o Order, p gateway.Payment) bool {
-	return postgres.Text(o.Gateway) == string(gateway.GWA) && p.Status == gateway.PaymentSettled && int64(p.Amount) != o.TotalCents
+	return gateway.Name(postgres.Text(o.Gateway)).Traits().AmountsMayChange && p.Status == gateway.PaymentSettled && int64(p.Amount) != o.TotalCents
 }
 
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid

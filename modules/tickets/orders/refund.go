@@ -113,7 +113,7 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 	}
 	due := o.State == state.RefundDue
 	err = s.MoveTx(ctx, tx, o, state.MoneyReturned, func(o *Order) {
-		o.PaymentStatus = refundedStatus(gateway.Name(postgres.Text(o.Gateway)))
+		o.PaymentStatus = wordsOf(*o).Refunded
 	})
 	if err != nil || !due {
 		return err
@@ -125,7 +125,7 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 // same. As long as it does not, the order stays among those whose refund is due.
 func (s *Store) refundAgainTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	err := s.MoveTx(ctx, tx, o, state.RefundBounced, func(o *Order) {
-		o.PaymentStatus = settledStatus(gateway.Name(postgres.Text(o.Gateway)))
+		o.PaymentStatus = wordsOf(*o).Settled
 	})
 	if err != nil || o.GatewayPaymentID == nil {
 		return err

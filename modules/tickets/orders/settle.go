@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,19 +17,13 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Gateway words of payment_status that are set here.
+// Words of payment_status that are set here, whatever the gateway's own
+// (gateway.PaymentWords).
 const (
 	StatusConfirmed = "CONFIRMED" // gateway A's, and of free orders
-	statusReceived  = "RECEIVED"
-	StatusPending   = "PENDING"
-	StatusOverdue   = "OVERDUE"
-	StatusRefunded  = "REFUNDED"
-	statusSucceeded = "succeeded" // gateway B's
-	statusAction    = "requires_action"
-	// statusProcessing is gateway B's for a card payment whose end is not known.
-	statusProcessing = "processing"
-	statusCanceled   = "canceled"
-	statusReturned   = "refunded"
+	StatusPending   = "PENDING"   // gateway A's, of its card route
+	StatusOverdue   = "OVERDUE"   // gateway A's, of a code that can still be paid
+	StatusRefunded  = "REFUNDED"  // of an order that is called off
 	// statusChargebackLost is no gateway's: a dispute took the order's money.
 	statusChargebackLost = "CHARGEBACK_LOST"
 )
@@ -36,36 +31,15 @@ const (
 // OpenStatus is the gateway's word for a payment that is awaited: at gateway B a
 // card's is under way there, a PIX waits for the payer.
 func OpenStatus(gw gateway.Name, method gateway.Method) string {
-	switch {
-	case gw == gateway.GWA:
-		return StatusPending
-	case method == gateway.MethodCard:
-		return statusProcessing
+	if method == gateway.MethodCard {
+		return gw.Traits().Words.AwaitedCard
 	}
-	return statusAction
+	return gw.Traits().Words.Awaited
 }
 
-// endStatus is its word for one that nobody will make.
-func endStatus(gw gateway.Name) string {
-	if gw == gateway.GWB {
-		return statusCanceled
-	}
-	return StatusOverdue
-}
-
-// settledStatus is its word for one whose money has come.
-func settledStatus(gw gateway.Name) string {
-	if gw == gateway.GWB {
-		return statusSucceeded
-	}
-	return statusReceived
-}
-
-func refundedStatus(gw gateway.Name) string {
-	if gw == gateway.GWB {
-		return statusReturned
-	}
-	return StatusRefunded
+// wordsOf are the words of the order's gateway; an order without one has gateway A's.
+func wordsOf(o Order) gateway.PaymentWords {
+	return gateway.Name(cmp.Or(postgres.Text(o.Gateway), string(gateway.GWA))).Traits().Words
 }
 
 // Made is what a gateway has made for an order: one of the two. Neither: its payment is
@@ -230,7 +204,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 		return s.RefundLaterTx(ctx, tx, *o, p.ID)
 	}
 	err = s.SaveTx(ctx, tx, o, func(o *Order) {
-		o.PaymentStatus = later(o.PaymentStatus, p.NativeStatus)
+		o.PaymentStatus = later(wordsOf(*o), o.PaymentStatus, p.NativeStatus)
 		closeIntent(o)
 	})
 	if err != nil {
@@ -319,8 +293,8 @@ func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gatew
 
 // later keeps a payment's word from going back: a card is CONFIRMED first and
 // RECEIVED 32 days later.
-func later(now, told string) string {
-	if told == "" || now == statusReceived && told == StatusConfirmed || now == StatusRefunded || now == statusReturned || now == statusChargebackLost {
+func later(words gateway.PaymentWords, now, told string) string {
+	if told == "" || now == words.Settled && told == StatusConfirmed || now == StatusRefunded || now == words.Refunded || now == statusChargebackLost {
 		return now
 	}
 	return told
@@ -403,7 +377,7 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, 
 		}
 	}
 	return s.MoveTx(ctx, tx, o, state.GiveBack, func(o *Order) {
-		o.PaymentStatus = endStatus(gateway.Name(postgres.Text(o.Gateway)))
+		o.PaymentStatus = wordsOf(*o).Lost
 		o.PixPayload, o.PixImage = nil, nil
 		if o.GatewayPaymentID == nil && made.Pix != nil {
 			o.GatewayPaymentID = &made.Pix.Payment.ID
