@@ -61,7 +61,7 @@ var faults = []fault{
 		below: "modules/payments", tests: []string{"TestAnAnswerIsOfWhatWasAskedFor"},
 	},
 	{
-		name: "signature-gwb", breaks: "The beginning of a webhook's signature suffices at gateway B.", where: "gwb.Gateway.matches",
+		name: "signature-gwb", breaks: "The beginning of a webhook's signature suffices at gateway B.", where: "gwb.events.matches",
 		old: `return hmac.Equal(p, want)`, new: `return hmac.Equal(p[:1], want[:1])`,
 		below: "modules/payments", tests: []string{"TestEveryDigitOfASignatureCounts"},
 	},
@@ -71,7 +71,7 @@ var faults = []fault{
 		below: "modules/payments", tests: []string{"TestSignatureForms"},
 	},
 	{
-		name: "token-gwa", breaks: "An empty token passes for a webhook's token of gateway A.", where: "gwa.Gateway.Admits",
+		name: "token-gwa", breaks: "An empty token passes for a webhook's token of gateway A.", where: "gwa.events.Admits",
 		old: `if token != "" && secret.Equal(given[:], want[:]) {`, new: `if secret.Equal(given[:], want[:]) {`,
 		below: "modules/payments", tests: []string{"TestToken"},
 	},

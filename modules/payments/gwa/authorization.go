@@ -77,12 +77,12 @@ func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixA
 }
 
 // AuthorizePix makes the authorization with its first code (section 8).
-func (g *Gateway) AuthorizePix(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
+func (g *authorizations) AuthorizePix(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
 	frequency, known := frequencies[t.PeriodMonths]
 	if !known {
 		return gateway.PixAuthorization{}, &gateway.Rejected{Code: "invalid_frequency", Message: "no frequency of " + strconv.Itoa(t.PeriodMonths) + " months"}
 	}
-	answered, err := post(ctx, g, request{path: authorizationsPath, timeout: g.cfg.Timeout, body: authorizationBody{
+	answered, err := post(ctx, g.client, request{path: authorizationsPath, timeout: g.cfg.Timeout, body: authorizationBody{
 		CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency, StartDate: g.dueDay(t.FirstDebit),
 		Value: t.Amount.Reais(), Description: short(t.Description, maxAuthorizationText), PaymentCreationMode: "MANUAL", RetryPolicy: "ALLOW_THREE_IN_SEVEN_DAYS",
 		ImmediateQRCode: immediateBody{OriginalValue: t.FirstAmount.Reais(), ExpirationSeconds: max(int64(t.ExpiresIn/time.Second), 1)},
@@ -110,9 +110,9 @@ func short(s string, runes int) string {
 
 // FindPixAuthorization looks through the customer's authorizations for the
 // contract; lists come without the code, so that the one found is read.
-func (g *Gateway) FindPixAuthorization(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
+func (g *authorizations) FindPixAuthorization(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
 	id := ""
-	err := each(ctx, g, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
+	err := each(ctx, g.client, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
 		if reference(a.ContractID) == t.SubscriptionID {
 			id = a.ID
 		}
@@ -133,7 +133,7 @@ func ofCustomer(id string) url.Values {
 }
 
 // ReadPixAuthorization reads it with its code.
-func (g *Gateway) ReadPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
+func (g *authorizations) ReadPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
 	a, err := g.authorization(ctx, ref)
 	if err != nil {
 		return gateway.PixAuthorization{}, err
@@ -141,14 +141,14 @@ func (g *Gateway) ReadPixAuthorization(ctx context.Context, ref gateway.Authoriz
 	return a.neutral(g.cfg.Zone, g.cfg.Clock.Now()), nil
 }
 
-func (g *Gateway) authorization(ctx context.Context, ref gateway.AuthorizationRef) (*authorization, error) {
+func (g *client) authorization(ctx context.Context, ref gateway.AuthorizationRef) (*authorization, error) {
 	a, err := get(ctx, g, authorizationsPath+"/"+url.PathEscape(ref.ID), nil, func(a *authorization) error { return a.check(ref.ID, ref.SubscriptionID) })
 	return a, g.missingAuthorization(ctx, err, ref)
 }
 
 // missingAuthorization is missing for authorizations, which are listed by customer
 // and not by our reference.
-func (g *Gateway) missingAuthorization(ctx context.Context, err error, ref gateway.AuthorizationRef) error {
+func (g *client) missingAuthorization(ctx context.Context, err error, ref gateway.AuthorizationRef) error {
 	if !errors.Is(err, errNotThere) || ref.SubscriptionID == "" {
 		return err
 	}
@@ -158,9 +158,9 @@ func (g *Gateway) missingAuthorization(ctx context.Context, err error, ref gatew
 }
 
 // CancelPixAuthorization ends it; what is over already is no error.
-func (g *Gateway) CancelPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) error {
+func (g *authorizations) CancelPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) error {
 	path := authorizationsPath + "/" + url.PathEscape(ref.ID)
-	_, err := repeated(ctx, g, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, func(a *authorization) error {
+	_, err := repeated(ctx, g.client, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, func(a *authorization) error {
 		if !authorizationStatuses[a.Status].Ended() {
 			return answer.Odd("it does not say that it has ended")
 		}
@@ -186,12 +186,12 @@ type debitBody struct {
 }
 
 // cycleMark names the cycle in the description: the due date may have to move.
-func (g *Gateway) cycleMark(t gateway.DebitTerms) string {
+func (g *authorizations) cycleMark(t gateway.DebitTerms) string {
 	return "[" + day(t.Cycle, g.cfg.Days) + "]"
 }
 
 // DebitPix orders the debit of one cycle.
-func (g *Gateway) DebitPix(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, error) {
+func (g *authorizations) DebitPix(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, error) {
 	p, err := g.makePayment(ctx, request{path: "/payments", timeout: g.cfg.Timeout, body: debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
 		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 		Description: strings.TrimSpace(t.Description + " " + g.cycleMark(t)), ExternalReference: t.SubscriptionID.String(),
@@ -207,11 +207,11 @@ func (g *Gateway) DebitPix(ctx context.Context, t gateway.DebitTerms) (gateway.P
 
 // FindPixDebit looks among the payments that carry the subscription's id for the
 // debit of the cycle that has not been deleted.
-func (g *Gateway) FindPixDebit(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, bool, error) {
+func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, bool, error) {
 	id := ""
 	query := named(t.SubscriptionID)
 	query.Set("billingType", "PIX")
-	err := each(ctx, g, "/payments", query, func(p *payment) bool {
+	err := each(ctx, g.client, "/payments", query, func(p *payment) bool {
 		if !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) && reference(p.ExternalReference) == t.SubscriptionID {
 			id = p.ID
 		}

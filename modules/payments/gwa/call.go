@@ -50,7 +50,7 @@ type problem struct {
 func (p *problem) Error() string { return fmt.Sprintf("status %d, %s", p.status, p.code) }
 
 // repeat makes a call whose repetition is harmless.
-func (g *Gateway) repeat(ctx context.Context, r request) error {
+func (g *client) repeat(ctx context.Context, r request) error {
 	for try := 1; ; try++ {
 		err := g.call(ctx, r)
 		if err == nil {
@@ -88,7 +88,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // call makes one HTTP call. The error is *problem for an answer that is not 2xx,
 // payments.ErrUnavailable when the gateway has certainly not been asked,
 // answer.ErrOdd for an answer that is none, else a failure on the way.
-func (g *Gateway) call(ctx context.Context, r request) error {
+func (g *client) call(ctx context.Context, r request) error {
 	endpoint := r.endpoint()
 	if wait := g.limits.wait(endpoint, gateway.IsBackground(ctx), g.cfg.Clock.Now()); wait > 0 {
 		return fmt.Errorf("%w: too many calls, rest for another %s", gateway.ErrUnavailable, wait.Round(time.Second))
@@ -132,15 +132,15 @@ func (g *Gateway) call(ctx context.Context, r request) error {
 }
 
 // OnAnswer has f told of each answer that says how the gateway as a whole is.
-func (g *Gateway) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
+func (g *client) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
 
 // Probe asks for one customer.
-func (g *Gateway) Probe(ctx context.Context) error {
+func (g *client) Probe(ctx context.Context) error {
 	_, err := get(ctx, g, "/customers", url.Values{"limit": {"1"}}, (*list[customer]).check)
 	return err
 }
 
-func (g *Gateway) httpRequest(ctx context.Context, r request) (*http.Request, error) {
+func (g *client) httpRequest(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil {
 		raw, err := json.Marshal(r.body)

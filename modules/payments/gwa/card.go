@@ -35,8 +35,8 @@ func (c *cardAnswer) onFile() gateway.CardOnFile {
 
 // ChargeCard takes one payment; the gateway decides within the call, unless it
 // analyses the risk (section 5).
-func (g *Gateway) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
-	answered, err := post(ctx, g, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
+func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
+	answered, err := post(ctx, g.client, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
 		paymentBody: paymentBody{
 			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), DueDate: day(g.cfg.Clock.Now(), g.cfg.Zone),
 			Description: t.Description, ExternalReference: t.Reference.String(),
@@ -61,8 +61,8 @@ func (p *chargedPayment) charge(n gateway.Payment) gateway.CardCharge {
 }
 
 // undoCharge gives a charge back in full.
-func (g *Gateway) undoCharge(ctx context.Context, id string, local objectid.ID) error {
-	_, err := post(ctx, g, request{path: refundPath(id), timeout: g.cfg.CardTimeout, body: struct{}{}}, func(p *payment) error {
+func (g *payments) undoCharge(ctx context.Context, id string, local objectid.ID) error {
+	_, err := post(ctx, g.client, request{path: refundPath(id), timeout: g.cfg.CardTimeout, body: struct{}{}}, func(p *payment) error {
 		if p.Status != "REFUNDED" {
 			return answer.Odd("it does not say that it was refunded")
 		}
@@ -73,11 +73,11 @@ func (g *Gateway) undoCharge(ctx context.Context, id string, local objectid.ID) 
 
 // FindCardCharge looks for a card payment that carries the reference and belongs
 // to no subscription. A refused card leaves nothing behind.
-func (g *Gateway) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, bool, error) {
+func (g *payments) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, bool, error) {
 	var found *chargedPayment
 	query := named(t.Reference)
 	query.Set("billingType", "CREDIT_CARD")
-	err := each(ctx, g, "/payments", query, func(p *chargedPayment) bool {
+	err := each(ctx, g.client, "/payments", query, func(p *chargedPayment) bool {
 		if !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference {
 			found = p
 		}
@@ -94,7 +94,7 @@ func (g *Gateway) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gate
 }
 
 // ReadPayment reads one payment.
-func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (gateway.Payment, error) {
+func (g *payments) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (gateway.Payment, error) {
 	p, err := g.payment(ctx, paymentID, local)
 	if err != nil {
 		return gateway.Payment{}, err
@@ -107,25 +107,25 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objec
 
 // ChangeCard replaces the card of a subscription and of its open charges; none
 // is charged for it.
-func (g *Gateway) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
+func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
 	type changed struct {
 		subscription
 		CreditCard cardAnswer `json:"creditCard"`
 	}
-	got, err := post(ctx, g, request{
+	got, err := post(ctx, g.client, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID) + "/creditCard",
 		body: cardOf(c.Instrument), timeout: g.cfg.CardTimeout,
 	}, func(s *changed) error { return s.check(c.SubscriptionGatewayID, c.SubscriptionID) })
 	if err != nil {
-		return gateway.CardOnFile{}, refused(missing[subscription](ctx, g, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID))
+		return gateway.CardOnFile{}, refused(missing[subscription](ctx, g.client, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID))
 	}
 	return got.CreditCard.onFile(), nil
 }
 
 // ChangePrice changes the value of the recurrence and of the charges that it has
 // made ahead (section 4).
-func (g *Gateway) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
-	_, err := repeated(ctx, g, request{
+func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
+	_, err := repeated(ctx, g.client, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID), timeout: g.cfg.Timeout,
 		body: struct {
 			Value                 money.Reais `json:"value"`
@@ -138,21 +138,21 @@ func (g *Gateway) ChangePrice(ctx context.Context, c gateway.PriceChange) error 
 		}
 		return s.check(c.SubscriptionGatewayID, c.SubscriptionID)
 	})
-	return missing[subscription](ctx, g, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID)
+	return missing[subscription](ctx, g.client, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID)
 }
 
 // PayOpenInvoice does nothing: the gateway tries an open charge with the new card
 // by itself.
-func (*Gateway) PayOpenInvoice(context.Context, gateway.InvoicePayment) (gateway.Payment, bool, error) {
+func (*payments) PayOpenInvoice(context.Context, gateway.InvoicePayment) (gateway.Payment, bool, error) {
 	return gateway.Payment{}, false, nil
 }
 
 // SetCancelAtPeriodEnd is not offered: the recurrence is deleted at once.
-func (*Gateway) SetCancelAtPeriodEnd(context.Context, string, objectid.ID, bool) (gateway.RemoteSubscription, error) {
+func (*recurrences) SetCancelAtPeriodEnd(context.Context, string, objectid.ID, bool) (gateway.RemoteSubscription, error) {
 	return gateway.RemoteSubscription{}, gateway.ErrUnsupported
 }
 
 // InvoiceOf is not offered: the gateway has no invoices.
-func (*Gateway) InvoiceOf(context.Context, string) (string, error) {
+func (*payments) InvoiceOf(context.Context, string) (string, error) {
 	return "", gateway.ErrUnsupported
 }

@@ -10,7 +10,7 @@ import (
 
 // Confirm reads the object of an event: webhooks carry a token that proves nothing of
 // their body.
-func (g *Gateway) Confirm(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+func (g *events) Confirm(ctx context.Context, e gateway.Event) (gateway.Event, error) {
 	live, err := g.confirm(ctx, e)
 	if errors.Is(err, errNotThere) {
 		err = fmt.Errorf("%w: %w", gateway.ErrMissing, err)
@@ -18,7 +18,7 @@ func (g *Gateway) Confirm(ctx context.Context, e gateway.Event) (gateway.Event, 
 	return live, err
 }
 
-func (g *Gateway) confirm(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+func (g *events) confirm(ctx context.Context, e gateway.Event) (gateway.Event, error) {
 	switch p := e.Payload.(type) {
 	case gateway.AuthorizationChange:
 		if p.Authorization.Status == gateway.AuthorizationActive {
@@ -40,7 +40,7 @@ func unconfirmed(status string) error {
 	return fmt.Errorf("%w: it is %s", gateway.ErrMissing, status)
 }
 
-func (g *Gateway) confirmActivated(ctx context.Context, e gateway.Event, told gateway.AuthorizationChange) (gateway.Event, error) {
+func (g *events) confirmActivated(ctx context.Context, e gateway.Event, told gateway.AuthorizationChange) (gateway.Event, error) {
 	a, err := g.authorization(ctx, gateway.AuthorizationRef{ID: told.Authorization.ID})
 	if err != nil {
 		return e, err
@@ -56,7 +56,7 @@ func (g *Gateway) confirmActivated(ctx context.Context, e gateway.Event, told ga
 
 // live is the event about the payment as it was read. The payment need not name its
 // authorization.
-func (g *Gateway) live(p *payment, e gateway.Event) gateway.Event {
+func (g *events) live(p *payment, e gateway.Event) gateway.Event {
 	told := e.AuthorizationID
 	e = g.about(p, &envelope{}, e)
 	if e.AuthorizationID == "" {
@@ -65,7 +65,7 @@ func (g *Gateway) live(p *payment, e gateway.Event) gateway.Event {
 	return e
 }
 
-func (g *Gateway) confirmSettled(ctx context.Context, e gateway.Event, told gateway.SettledPayment) (gateway.Event, error) {
+func (g *events) confirmSettled(ctx context.Context, e gateway.Event, told gateway.SettledPayment) (gateway.Event, error) {
 	p, err := g.payment(ctx, told.Payment.ID, "")
 	if err != nil {
 		return e, err
@@ -82,7 +82,7 @@ func (g *Gateway) confirmSettled(ctx context.Context, e gateway.Event, told gate
 
 // confirmFailed: a charge of a card failed that is overdue, or was refused on the day that
 // it was due.
-func (g *Gateway) confirmFailed(ctx context.Context, e gateway.Event, told gateway.FailedPayment) (gateway.Event, error) {
+func (g *events) confirmFailed(ctx context.Context, e gateway.Event, told gateway.FailedPayment) (gateway.Event, error) {
 	p, err := g.payment(ctx, told.Payment.ID, "")
 	if err != nil {
 		return e, err
@@ -102,7 +102,7 @@ func (g *Gateway) confirmFailed(ctx context.Context, e gateway.Event, told gatew
 }
 
 // confirmRefund reads the payment with its refunds, which may turn out to be a chargeback.
-func (g *Gateway) confirmRefund(ctx context.Context, e gateway.Event, told gateway.RefundChange) (gateway.Event, error) {
+func (g *events) confirmRefund(ctx context.Context, e gateway.Event, told gateway.RefundChange) (gateway.Event, error) {
 	p, err := g.withRefunds(ctx, told.Payment.ID)
 	if err != nil {
 		return e, err
@@ -122,7 +122,7 @@ func (g *Gateway) confirmRefund(ctx context.Context, e gateway.Event, told gatew
 
 // confirmDispute reads the payment with its chargeback. A dispute that was told open may
 // have been closed since; one that was told closed is not open.
-func (g *Gateway) confirmDispute(ctx context.Context, e gateway.Event, told gateway.DisputeChange) (gateway.Event, error) {
+func (g *events) confirmDispute(ctx context.Context, e gateway.Event, told gateway.DisputeChange) (gateway.Event, error) {
 	p, err := g.withRefunds(ctx, told.Payment.ID)
 	if err != nil {
 		return e, err

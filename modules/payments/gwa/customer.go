@@ -20,12 +20,12 @@ type customerBody struct {
 
 // EnsureCustomer looks for the payer by his local id before making him: after a
 // lost answer the next call finds what the first made.
-func (g *Gateway) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
+func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
 	if p.GatewayID != "" {
 		return p.GatewayID, nil
 	}
 	id := ""
-	err := each(ctx, g, "/customers", named(p.CustomerID), func(c *customer) bool {
+	err := each(ctx, g.client, "/customers", named(p.CustomerID), func(c *customer) bool {
 		if !c.Deleted && reference(c.ExternalReference) == p.CustomerID {
 			id = c.ID
 		}
@@ -38,7 +38,7 @@ func (g *Gateway) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, 
 		_, err = g.customer(ctx, id, p.CustomerID)
 		return id, err
 	}
-	answered, err := post(ctx, g, request{path: "/customers", timeout: g.cfg.Timeout, body: customerBody{
+	answered, err := post(ctx, g.client, request{path: "/customers", timeout: g.cfg.Timeout, body: customerBody{
 		Name: p.Name, TaxID: p.TaxID, Email: p.Email, MobilePhone: p.Phone,
 		ExternalReference: p.CustomerID.String(), NotificationDisabled: true,
 	}}, func(c *customer) error { return c.check("", p.CustomerID) })
@@ -51,11 +51,11 @@ func (g *Gateway) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, 
 	return answered.ID, nil
 }
 
-func (g *Gateway) customer(ctx context.Context, id string, local objectid.ID) (*customer, error) {
-	return get(ctx, g, "/customers/"+url.PathEscape(id), nil, func(c *customer) error { return c.check(id, local) })
+func (g *payments) customer(ctx context.Context, id string, local objectid.ID) (*customer, error) {
+	return get(ctx, g.client, "/customers/"+url.PathEscape(id), nil, func(c *customer) error { return c.check(id, local) })
 }
 
 // SyncPlan does nothing: the gateway keeps no plans.
-func (*Gateway) SyncPlan(context.Context, gateway.PlanTerms) (gateway.PlanIDs, error) {
+func (*payments) SyncPlan(context.Context, gateway.PlanTerms) (gateway.PlanIDs, error) {
 	return gateway.PlanIDs{}, nil
 }

@@ -52,7 +52,7 @@ func (d date) in(zone *time.Location) *time.Time {
 
 // dueDay writes the day on which a charge falls due: that of the terms, in their
 // zone, but none that is over where the gateway is, which it refuses.
-func (g *Gateway) dueDay(t time.Time) string {
+func (g *client) dueDay(t time.Time) string {
 	return max(day(t, g.cfg.Days), day(g.cfg.Clock.Now(), g.cfg.Zone))
 }
 

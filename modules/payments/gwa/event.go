@@ -17,7 +17,7 @@ var tokenHeaders = []string{"Asaas-Access-Token", "Gwa-Access-Token"}
 
 // Admits compares the token, in constant time. It is a secret, so there is no
 // signature to show.
-func (g *Gateway) Admits(h http.Header, _ time.Time) (signature string, ok bool) {
+func (g *events) Admits(h http.Header, _ time.Time) (signature string, ok bool) {
 	for _, name := range tokenHeaders {
 		given := sha256.Sum256([]byte(h.Get(name)))
 		for _, token := range g.cfg.WebhookTokens {
@@ -31,7 +31,7 @@ func (g *Gateway) Admits(h http.Header, _ time.Time) (signature string, ok bool)
 }
 
 // Authenticate is Admits: the token proves every body.
-func (g *Gateway) Authenticate(h http.Header, _ []byte, now time.Time) (signature string, proof gateway.Proof) {
+func (g *events) Authenticate(h http.Header, _ []byte, now time.Time) (signature string, proof gateway.Proof) {
 	if _, ok := g.Admits(h, now); !ok {
 		return "", gateway.Forged
 	}
@@ -52,39 +52,39 @@ type envelope struct {
 }
 
 // readers say what each event type means; the others are without consequence.
-var readers = map[string]func(g *Gateway, env *envelope, e *gateway.Event) error{
-	"PAYMENT_CONFIRMED": (*Gateway).readSettled,
-	"PAYMENT_RECEIVED":  (*Gateway).readSettled,
+var readers = map[string]func(g *events, env *envelope, e *gateway.Event) error{
+	"PAYMENT_CONFIRMED": (*events).readSettled,
+	"PAYMENT_RECEIVED":  (*events).readSettled,
 
-	"PAYMENT_OVERDUE":                     (*Gateway).readFailed,
-	"PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": (*Gateway).readFailed,
-	"PAYMENT_REPROVED_BY_RISK_ANALYSIS":   (*Gateway).readFailed,
-	"PAYMENT_DELETED":                     (*Gateway).readDeleted,
+	"PAYMENT_OVERDUE":                     (*events).readFailed,
+	"PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": (*events).readFailed,
+	"PAYMENT_REPROVED_BY_RISK_ANALYSIS":   (*events).readFailed,
+	"PAYMENT_DELETED":                     (*events).readDeleted,
 
-	"PAYMENT_REFUNDED":           (*Gateway).readRefunded,
-	"PAYMENT_PARTIALLY_REFUNDED": (*Gateway).readRefunded,
-	"PAYMENT_REFUND_IN_PROGRESS": (*Gateway).readRefundInProgress,
-	"PAYMENT_REFUND_DENIED":      (*Gateway).readRefundDenied,
+	"PAYMENT_REFUNDED":           (*events).readRefunded,
+	"PAYMENT_PARTIALLY_REFUNDED": (*events).readRefunded,
+	"PAYMENT_REFUND_IN_PROGRESS": (*events).readRefundInProgress,
+	"PAYMENT_REFUND_DENIED":      (*events).readRefundDenied,
 
-	"PAYMENT_CHARGEBACK_REQUESTED":         (*Gateway).readDisputed,
-	"PAYMENT_CHARGEBACK_DISPUTE":           (*Gateway).readDisputed,
-	"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": (*Gateway).readDisputeWon,
+	"PAYMENT_CHARGEBACK_REQUESTED":         (*events).readDisputed,
+	"PAYMENT_CHARGEBACK_DISPUTE":           (*events).readDisputed,
+	"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": (*events).readDisputeWon,
 
-	"SUBSCRIPTION_UPDATED":     (*Gateway).readMoved,
-	"SUBSCRIPTION_DELETED":     (*Gateway).readEnded,
-	"SUBSCRIPTION_INACTIVATED": (*Gateway).readEnded,
+	"SUBSCRIPTION_UPDATED":     (*events).readMoved,
+	"SUBSCRIPTION_DELETED":     (*events).readEnded,
+	"SUBSCRIPTION_INACTIVATED": (*events).readEnded,
 
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED":       (*Gateway).readActivated,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED":       (*Gateway).readCancelled,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":         (*Gateway).readRefused,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":         (*Gateway).readExpired,
-	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED":   (*Gateway).readDebitRefused,
-	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED": (*Gateway).readDebitCancelled,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED":       (*events).readActivated,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED":       (*events).readCancelled,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":         (*events).readRefused,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":         (*events).readExpired,
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED":   (*events).readDebitRefused,
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED": (*events).readDebitCancelled,
 }
 
 // ReadEvent reads an event. Ids are kept whole: the part before the & is the
 // same for all events of a type.
-func (g *Gateway) ReadEvent(body []byte) (gateway.Event, error) {
+func (g *events) ReadEvent(body []byte) (gateway.Event, error) {
 	var env envelope
 	if err := json.Unmarshal(body, &env); err != nil {
 		return gateway.Event{ID: env.ID, Type: env.Event}, errors.New("the body is no event object")
@@ -108,7 +108,7 @@ var errNoObject = errors.New("cannot be read")
 
 // settledAt is the event's own instant when it is of the day on which the
 // payment says that it was made, since that day has no time; else the day.
-func (g *Gateway) settledAt(p *payment, eventAt time.Time) *time.Time {
+func (g *client) settledAt(p *payment, eventAt time.Time) *time.Time {
 	paid := firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
 	if eventAt.IsZero() {
 		return paid
@@ -121,7 +121,7 @@ func (g *Gateway) settledAt(p *payment, eventAt time.Time) *time.Time {
 
 // asOfNow is a payment that was read. Money that came today came now: its day has no
 // time, and a period that is paid would begin with the day.
-func (g *Gateway) asOfNow(p *payment) gateway.Payment {
+func (g *client) asOfNow(p *payment) gateway.Payment {
 	n := p.neutral(g.cfg.Zone)
 	if n.Status == gateway.PaymentSettled {
 		n.SettledAt = g.settledAt(p, g.cfg.Clock.Now())

@@ -8,7 +8,7 @@ import (
 
 // paymentOf reads the payment object and fills in how its row is found: charges of a
 // subscription, too, carry the reference of the row that made it.
-func (g *Gateway) paymentOf(env *envelope, e *gateway.Event) (*payment, error) {
+func (g *events) paymentOf(env *envelope, e *gateway.Event) (*payment, error) {
 	var p payment
 	if err := json.Unmarshal(env.Payment, &p); err != nil || p.ID == "" {
 		return nil, errNoObject
@@ -18,7 +18,7 @@ func (g *Gateway) paymentOf(env *envelope, e *gateway.Event) (*payment, error) {
 }
 
 // about says whom a payment concerns.
-func (*Gateway) about(p *payment, env *envelope, e gateway.Event) gateway.Event {
+func (*client) about(p *payment, env *envelope, e gateway.Event) gateway.Event {
 	e.SubscriptionID, e.CustomerID, e.ConciliationID = string(p.Subscription), string(p.Customer), p.PixQRCodeID
 	e.AuthorizationID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization, idOf(env.Authorization), idOf(env.PixAutomaticAuthorization))
 	e.Reference = reference(p.ExternalReference)
@@ -26,7 +26,7 @@ func (*Gateway) about(p *payment, env *envelope, e gateway.Event) gateway.Event 
 }
 
 // readSettled reads a payment that counts.
-func (g *Gateway) readSettled(env *envelope, e *gateway.Event) error {
+func (g *events) readSettled(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (g *Gateway) readSettled(env *envelope, e *gateway.Event) error {
 
 // readFailed reads a charge that nobody paid in time or that the card refused.
 // Both are told of one charge, as its first attempt: the gateway numbers none.
-func (g *Gateway) readFailed(env *envelope, e *gateway.Event) error {
+func (g *events) readFailed(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (g *Gateway) readFailed(env *envelope, e *gateway.Event) error {
 	return nil
 }
 
-func (g *Gateway) readDeleted(env *envelope, e *gateway.Event) error {
+func (g *events) readDeleted(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (g *Gateway) readDeleted(env *envelope, e *gateway.Event) error {
 
 // readRefunded reads all refunds of the payment, which every event repeats. What a
 // lost chargeback took is no refund: the dispute tells it.
-func (g *Gateway) readRefunded(env *envelope, e *gateway.Event) error {
+func (g *events) readRefunded(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (g *Gateway) readRefunded(env *envelope, e *gateway.Event) error {
 	return nil
 }
 
-func (g *Gateway) readRefundInProgress(env *envelope, e *gateway.Event) error {
+func (g *events) readRefundInProgress(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (g *Gateway) readRefundInProgress(env *envelope, e *gateway.Event) error {
 	return nil
 }
 
-func (g *Gateway) readRefundDenied(env *envelope, e *gateway.Event) error {
+func (g *events) readRefundDenied(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -96,13 +96,13 @@ func (g *Gateway) readRefundDenied(env *envelope, e *gateway.Event) error {
 	return nil
 }
 
-func (g *Gateway) refunds(p *payment, e *gateway.Event, status gateway.RefundStatus) {
+func (g *events) refunds(p *payment, e *gateway.Event, status gateway.RefundStatus) {
 	report := p.report(g.cfg.Zone, e.CreatedAt)
 	report.EventID, report.Type = e.ID, e.Type
 	e.Payload = gateway.RefundChange{Status: status, Report: report, Payment: g.asPaid(p)}
 }
 
-func (g *Gateway) readDisputed(env *envelope, e *gateway.Event) error {
+func (g *events) readDisputed(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (g *Gateway) readDisputed(env *envelope, e *gateway.Event) error {
 	return nil
 }
 
-func (g *Gateway) readDisputeWon(env *envelope, e *gateway.Event) error {
+func (g *events) readDisputeWon(env *envelope, e *gateway.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (g *Gateway) readDisputeWon(env *envelope, e *gateway.Event) error {
 
 // disputed takes the state from the event's type, which says more than the
 // payment's status.
-func (g *Gateway) disputed(p *payment, e *gateway.Event, state gateway.DisputeState) {
+func (g *events) disputed(p *payment, e *gateway.Event, state gateway.DisputeState) {
 	d := gateway.DisputeReport{
 		ID: p.ID, PaymentID: p.ID, Amount: p.Value.Cents(), State: state, NativeStatus: p.Status, OpenedAt: e.CreatedAt, At: e.CreatedAt, EventID: e.ID,
 	}
@@ -134,7 +134,7 @@ func (g *Gateway) disputed(p *payment, e *gateway.Event, state gateway.DisputeSt
 
 // asPaid tells of a payment that was taken back also when it was paid, which its status
 // says no more.
-func (g *Gateway) asPaid(p *payment) gateway.Payment {
+func (g *events) asPaid(p *payment) gateway.Payment {
 	n := p.neutral(g.cfg.Zone)
 	n.SettledAt = firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
 	return n

@@ -7,7 +7,7 @@ import (
 	"marquee/modules/payments/gateway"
 )
 
-func (g *Gateway) subscriptionOf(env *envelope, e *gateway.Event) (gateway.RemoteSubscription, error) {
+func (g *events) subscriptionOf(env *envelope, e *gateway.Event) (gateway.RemoteSubscription, error) {
 	var s subscription
 	if err := json.Unmarshal(env.Subscription, &s); err != nil || s.ID == "" {
 		return gateway.RemoteSubscription{}, errNoObject
@@ -17,7 +17,7 @@ func (g *Gateway) subscriptionOf(env *envelope, e *gateway.Event) (gateway.Remot
 }
 
 // readMoved reads a new next due date, in either date form.
-func (g *Gateway) readMoved(env *envelope, e *gateway.Event) error {
+func (g *events) readMoved(env *envelope, e *gateway.Event) error {
 	s, err := g.subscriptionOf(env, e)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (g *Gateway) readMoved(env *envelope, e *gateway.Event) error {
 
 // readEnded reads the end of a recurrence, which may be the echo of our own
 // deleting.
-func (g *Gateway) readEnded(env *envelope, e *gateway.Event) error {
+func (g *events) readEnded(env *envelope, e *gateway.Event) error {
 	s, err := g.subscriptionOf(env, e)
 	if err != nil {
 		return err
@@ -38,24 +38,24 @@ func (g *Gateway) readEnded(env *envelope, e *gateway.Event) error {
 	return nil
 }
 
-func (g *Gateway) readActivated(env *envelope, e *gateway.Event) error {
+func (g *events) readActivated(env *envelope, e *gateway.Event) error {
 	return g.readAuthorization(env, e, gateway.AuthorizationActive)
 }
 
-func (g *Gateway) readCancelled(env *envelope, e *gateway.Event) error {
+func (g *events) readCancelled(env *envelope, e *gateway.Event) error {
 	return g.readAuthorization(env, e, gateway.AuthorizationCancelled)
 }
 
-func (g *Gateway) readRefused(env *envelope, e *gateway.Event) error {
+func (g *events) readRefused(env *envelope, e *gateway.Event) error {
 	return g.readAuthorization(env, e, gateway.AuthorizationRefused)
 }
 
-func (g *Gateway) readExpired(env *envelope, e *gateway.Event) error {
+func (g *events) readExpired(env *envelope, e *gateway.Event) error {
 	return g.readAuthorization(env, e, gateway.AuthorizationExpired)
 }
 
 // readAuthorization reads the object under either key, or its bare id.
-func (g *Gateway) readAuthorization(env *envelope, e *gateway.Event, status gateway.AuthorizationStatus) error {
+func (g *events) readAuthorization(env *envelope, e *gateway.Event, status gateway.AuthorizationStatus) error {
 	raw := env.Authorization
 	if idOf(raw) == "" {
 		raw = env.PixAutomaticAuthorization

@@ -25,8 +25,34 @@ type Config struct {
 	Transport     http.RoundTripper // default http.DefaultTransport
 }
 
-// Gateway is gateway A.
+// Gateway is gateway A: its client, and what can be asked of it, by what that is about.
 type Gateway struct {
+	*client
+	payments
+	recurrences
+	authorizations
+	refunds
+	events
+	lister
+}
+
+type (
+	// payments are made and read one by one: PIX codes, charges of cards, and who pays them.
+	payments struct{ *client }
+	// recurrences are card subscriptions, from their beginning to their end.
+	recurrences struct{ *client }
+	// authorizations are automatic PIX, its debits and the orders to the payer's bank.
+	authorizations struct{ *client }
+	// refunds are what was given back or disputed.
+	refunds struct{ *client }
+	// events are what a webhook tells, and what the gateway shows of it.
+	events struct{ *client }
+	// lister reads what the gateway has, page by page.
+	lister struct{ *client }
+)
+
+// client calls the gateway, judges its answers, and reads single objects.
+type client struct {
 	cfg    Config
 	http   *http.Client
 	limits limits
@@ -57,11 +83,14 @@ func New(cfg Config) *Gateway {
 	if cfg.UserAgent == "" {
 		cfg.UserAgent = "Marquee"
 	}
-	return &Gateway{cfg: cfg, http: &http.Client{
+	c := &client{cfg: cfg, http: &http.Client{
 		Transport: cfg.Transport,
 		// A redirect would send the key, and perhaps a card, to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	return &Gateway{
+		client: c, payments: payments{c}, recurrences: recurrences{c}, authorizations: authorizations{c}, refunds: refunds{c}, events: events{c}, lister: lister{c},
+	}
 }
 
 func orDefault(d, otherwise time.Duration) time.Duration {

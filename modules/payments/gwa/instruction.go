@@ -63,9 +63,9 @@ func (i *instruction) neutral(zone *time.Location) gateway.PixOrder {
 }
 
 // FindPixOrder reads the newest instruction of a payment.
-func (g *Gateway) FindPixOrder(ctx context.Context, paymentID string) (gateway.PixOrder, bool, error) {
+func (g *authorizations) FindPixOrder(ctx context.Context, paymentID string) (gateway.PixOrder, bool, error) {
 	var newest *instruction
-	err := each(ctx, g, instructionsPath, url.Values{"paymentId": {paymentID}}, func(i *instruction) bool {
+	err := each(ctx, g.client, instructionsPath, url.Values{"paymentId": {paymentID}}, func(i *instruction) bool {
 		if i.payment() == paymentID && (newest == nil || i.RetryAttempt > newest.RetryAttempt) {
 			newest = i
 		}
@@ -78,9 +78,9 @@ func (g *Gateway) FindPixOrder(ctx context.Context, paymentID string) (gateway.P
 }
 
 // RetryPixOrder orders a refused debit again.
-func (g *Gateway) RetryPixOrder(ctx context.Context, t gateway.RetryTerms) (gateway.PixOrder, error) {
+func (g *authorizations) RetryPixOrder(ctx context.Context, t gateway.RetryTerms) (gateway.PixOrder, error) {
 	path, due := instructionsPath+"/"+url.PathEscape(t.OrderID)+"/retries", g.dueDay(t.DueDate)
-	i, err := post(ctx, g, request{path: path, timeout: g.cfg.Timeout, body: map[string]string{"dueDate": due}}, func(i *instruction) error {
+	i, err := post(ctx, g.client, request{path: path, timeout: g.cfg.Timeout, body: map[string]string{"dueDate": due}}, func(i *instruction) error {
 		at := i.DueDate.in(g.cfg.Zone)
 		if i.payment() != t.PaymentID || at == nil || day(*at, g.cfg.Zone) != due {
 			return answer.Odd("it is no order of that payment for that day")
@@ -96,7 +96,7 @@ func (g *Gateway) RetryPixOrder(ctx context.Context, t gateway.RetryTerms) (gate
 // readDebitRefused reads a debit of automatic PIX that the payer's bank refused;
 // PAYMENT_OVERDUE of the same payment follows and counts as the same attempt, and so
 // does a retry that is refused.
-func (g *Gateway) readDebitRefused(env *envelope, e *gateway.Event) error {
+func (g *events) readDebitRefused(env *envelope, e *gateway.Event) error {
 	return g.readDebit(env, e, func(i *instruction) (failed, final bool) {
 		return true, slices.Contains(finalReasons, i.RefusalReason)
 	})
@@ -105,13 +105,13 @@ func (g *Gateway) readDebitRefused(env *envelope, e *gateway.Event) error {
 // readDebitCancelled reads a debit that was taken back before its day. By the payer it
 // is a failure, and no retry is taken by the gateway. Our own deleting is told by
 // PAYMENT_DELETED and the end of the authorization; what was paid before, by its payment.
-func (g *Gateway) readDebitCancelled(env *envelope, e *gateway.Event) error {
+func (g *events) readDebitCancelled(env *envelope, e *gateway.Event) error {
 	return g.readDebit(env, e, func(i *instruction) (failed, final bool) { return i.cancelledByPayer(), true })
 }
 
 // readDebit reads an instruction; judge says whether it tells a failure, and whether one
 // that no retry changes.
-func (g *Gateway) readDebit(env *envelope, e *gateway.Event, judge func(i *instruction) (failed, final bool)) error {
+func (g *events) readDebit(env *envelope, e *gateway.Event, judge func(i *instruction) (failed, final bool)) error {
 	var i instruction
 	if json.Unmarshal(env.Instruction, &i) != nil {
 		return errNoObject

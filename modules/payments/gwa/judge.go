@@ -41,19 +41,19 @@ func taking[T any](into **T, check func(*T) error) func(raw []byte) error {
 }
 
 // get reads; an odd answer is ErrUnavailable.
-func get[T any](ctx context.Context, g *Gateway, path string, query url.Values, check func(*T) error) (*T, error) {
+func get[T any](ctx context.Context, g *client, path string, query url.Values, check func(*T) error) (*T, error) {
 	return repeated(ctx, g, request{method: http.MethodGet, path: path, query: query, timeout: g.cfg.Timeout}, check)
 }
 
 // repeated makes a call whose repetition is harmless.
-func repeated[T any](ctx context.Context, g *Gateway, r request, check func(*T) error) (got *T, err error) {
+func repeated[T any](ctx context.Context, g *client, r request, check func(*T) error) (got *T, err error) {
 	r.take = taking(&got, check)
 	return got, g.repeat(ctx, r)
 }
 
 // post is made once: the gateway knows no idempotency keys. An odd answer is
 // ErrOutcomeUnknown.
-func post[T any](ctx context.Context, g *Gateway, r request, check func(*T) error) (got *T, err error) {
+func post[T any](ctx context.Context, g *client, r request, check func(*T) error) (got *T, err error) {
 	if r.method == "" {
 		r.method = http.MethodPost
 	}
@@ -159,7 +159,7 @@ func (l *list[T]) check() error {
 const maxPages = 50
 
 // each reads a list page by page until f answers false.
-func each[T any](ctx context.Context, g *Gateway, path string, query url.Values, f func(*T) bool) error {
+func each[T any](ctx context.Context, g *client, path string, query url.Values, f func(*T) bool) error {
 	if query == nil {
 		query = url.Values{}
 	}
@@ -197,7 +197,7 @@ func named(local objectid.ID) url.Values { return url.Values{"externalReference"
 func missing[T any, P interface {
 	*T
 	told
-}](ctx context.Context, g *Gateway, err error, path, id string, local objectid.ID) error {
+}](ctx context.Context, g *client, err error, path, id string, local objectid.ID) error {
 	if !errors.Is(err, errNotThere) || local == "" {
 		return err
 	}
@@ -208,7 +208,7 @@ func missing[T any, P interface {
 }
 
 // absent is ErrGatewayMissing when no row of the list is in the way, else err.
-func absent[T any](ctx context.Context, g *Gateway, err error, path string, query url.Values, inTheWay func(*T) bool) error {
+func absent[T any](ctx context.Context, g *client, err error, path string, query url.Values, inTheWay func(*T) bool) error {
 	there := false
 	failed := each(ctx, g, path, query, func(row *T) bool {
 		there = inTheWay(row)
@@ -241,19 +241,19 @@ func gone(err error) error {
 }
 
 // subscription reads one, with the look that a 404 needs.
-func (g *Gateway) subscription(ctx context.Context, id string, local objectid.ID) (*subscription, error) {
+func (g *client) subscription(ctx context.Context, id string, local objectid.ID) (*subscription, error) {
 	s, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id), nil, func(s *subscription) error { return s.check(id, local) })
 	return s, missing[subscription](ctx, g, err, "/subscriptions", id, local)
 }
 
 // payment reads one, with the look that a 404 needs.
-func (g *Gateway) payment(ctx context.Context, id string, local objectid.ID) (*payment, error) {
+func (g *client) payment(ctx context.Context, id string, local objectid.ID) (*payment, error) {
 	p, err := get(ctx, g, "/payments/"+url.PathEscape(id), nil, func(p *payment) error { return p.check(id, local) })
 	return p, missing[payment](ctx, g, err, "/payments", id, local)
 }
 
 // remove deletes. It is done when the answer says so of that id.
-func (g *Gateway) remove(ctx context.Context, path, id string) error {
+func (g *client) remove(ctx context.Context, path, id string) error {
 	type deletion struct {
 		ID      string `json:"id"`
 		Deleted bool   `json:"deleted"`

@@ -12,12 +12,12 @@ import (
 
 // ListPayments lists the charges of the subscription and the payments that carry
 // its local id: a first month by card, PIX.
-func (g *Gateway) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]gateway.RemotePayment, error) {
+func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]gateway.RemotePayment, error) {
 	var all []payment
 	if q.SubscriptionGatewayID != "" {
 		id := q.SubscriptionGatewayID
-		charges, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id)+"/payments", url.Values{"limit": {"100"}}, chargesOf(id))
-		if err := gone(missing[subscription](ctx, g, err, "/subscriptions", id, q.SubscriptionID)); err != nil {
+		charges, err := get(ctx, g.client, "/subscriptions/"+url.PathEscape(id)+"/payments", url.Values{"limit": {"100"}}, chargesOf(id))
+		if err := gone(missing[subscription](ctx, g.client, err, "/subscriptions", id, q.SubscriptionID)); err != nil {
 			return nil, err
 		}
 		if charges != nil {
@@ -27,7 +27,7 @@ func (g *Gateway) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]
 	if q.SubscriptionID != "" {
 		query := named(q.SubscriptionID)
 		query.Set("limit", "100")
-		own, err := get(ctx, g, "/payments", query, (*list[payment]).check)
+		own, err := get(ctx, g.client, "/payments", query, (*list[payment]).check)
 		if err != nil {
 			return nil, err
 		}
@@ -60,14 +60,14 @@ func (g *Gateway) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]
 	return shown, nil
 }
 
-func (g *Gateway) createdAt(p *payment) time.Time {
+func (g *lister) createdAt(p *payment) time.Time {
 	if t := p.DateCreated.in(g.cfg.Zone); t != nil {
 		return *t
 	}
 	return time.Time{}
 }
 
-func (g *Gateway) shown(p *payment) gateway.RemotePayment {
+func (g *lister) shown(p *payment) gateway.RemotePayment {
 	n := p.neutral(g.cfg.Zone)
 	refunded := p.report(g.cfg.Zone, g.cfg.Clock.Now()).Total
 	d := p.dispute(g.cfg.Clock.Now())

@@ -24,7 +24,7 @@ type statusBody struct {
 }
 
 // StopCollection makes the subscription inactive, which stops new charges alone.
-func (g *Gateway) StopCollection(ctx context.Context, c gateway.Collection) error {
+func (g *recurrences) StopCollection(ctx context.Context, c gateway.Collection) error {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil || found.Deleted || found.Status != statusActive {
 		return err
@@ -34,10 +34,10 @@ func (g *Gateway) StopCollection(ctx context.Context, c gateway.Collection) erro
 }
 
 // OpenCharges lists the pending charges.
-func (g *Gateway) OpenCharges(ctx context.Context, c gateway.Collection) ([]gateway.Payment, error) {
+func (g *recurrences) OpenCharges(ctx context.Context, c gateway.Collection) ([]gateway.Payment, error) {
 	var open []gateway.Payment
 	path := "/subscriptions/" + url.PathEscape(c.GatewayID) + "/payments"
-	err := each(ctx, g, path, url.Values{"status": {"PENDING"}}, func(p *payment) bool {
+	err := each(ctx, g.client, path, url.Values{"status": {"PENDING"}}, func(p *payment) bool {
 		if !p.Deleted && p.Status == "PENDING" {
 			open = append(open, p.neutral(g.cfg.Zone))
 		}
@@ -47,13 +47,13 @@ func (g *Gateway) OpenCharges(ctx context.Context, c gateway.Collection) ([]gate
 }
 
 // DropCharge deletes a charge.
-func (g *Gateway) DropCharge(ctx context.Context, paymentID string, local objectid.ID) error {
+func (g *payments) DropCharge(ctx context.Context, paymentID string, local objectid.ID) error {
 	return g.CancelPix(ctx, paymentID, local)
 }
 
 // ResumeCollection looks first: what is active already has made charges, perhaps,
 // and the same day given again would make them once more.
-func (g *Gateway) ResumeCollection(ctx context.Context, c gateway.Collection, due *time.Time, from time.Time) (gateway.RemoteSubscription, error) {
+func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection, due *time.Time, from time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -76,7 +76,7 @@ func (g *Gateway) ResumeCollection(ctx context.Context, c gateway.Collection, du
 }
 
 // MoveNextCharge sets the next due date. What does not run is left as it is.
-func (g *Gateway) MoveNextCharge(ctx context.Context, c gateway.Collection, to time.Time) (gateway.RemoteSubscription, error) {
+func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection, to time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -97,8 +97,8 @@ func (g *Gateway) MoveNextCharge(ctx context.Context, c gateway.Collection, to t
 	return told, nil
 }
 
-func (g *Gateway) putStatus(ctx context.Context, c gateway.Collection, body statusBody) (*subscription, error) {
-	return repeated(ctx, g, request{
+func (g *recurrences) putStatus(ctx context.Context, c gateway.Collection, body statusBody) (*subscription, error) {
+	return repeated(ctx, g.client, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.GatewayID), timeout: g.cfg.Timeout, body: body,
 	}, func(s *subscription) error {
 		if s.Status != body.Status {

@@ -36,7 +36,7 @@ func (c *qrCode) check() error {
 
 // CreatePix makes a PIX payment and reads its code, which lives a year at the
 // gateway: whoever lets the payment go has to call CancelPix.
-func (g *Gateway) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, error) {
+func (g *payments) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, error) {
 	p, err := g.makePayment(ctx, request{path: "/payments", timeout: g.cfg.Timeout, body: paymentBody{
 		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 		Description: t.Description, ExternalReference: t.Reference.String(),
@@ -55,7 +55,7 @@ func (g *Gateway) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.Pi
 }
 
 // makePayment makes a payment and reads it by the id that the answer tells.
-func (g *Gateway) makePayment(ctx context.Context, r request, local objectid.ID) (*payment, error) {
+func (g *client) makePayment(ctx context.Context, r request, local objectid.ID) (*payment, error) {
 	answered, err := post(ctx, g, r, func(p *payment) error { return p.check("", local) })
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (g *Gateway) makePayment(ctx context.Context, r request, local objectid.ID)
 
 // firstCode reads the code of a new payment, which the gateway may refuse for a
 // moment (section 6).
-func (g *Gateway) firstCode(ctx context.Context, p *payment) (c gateway.PixCharge, err error) {
+func (g *payments) firstCode(ctx context.Context, p *payment) (c gateway.PixCharge, err error) {
 	for try := range maxTries {
 		c, err = g.withCode(ctx, p)
 		if err == nil || errors.Is(err, gateway.ErrUnavailable) {
@@ -79,13 +79,13 @@ func (g *Gateway) firstCode(ctx context.Context, p *payment) (c gateway.PixCharg
 }
 
 // withCode adds the QR code while the payment can be paid.
-func (g *Gateway) withCode(ctx context.Context, p *payment) (gateway.PixCharge, error) {
+func (g *payments) withCode(ctx context.Context, p *payment) (gateway.PixCharge, error) {
 	c := gateway.PixCharge{Payment: g.asOfNow(p)}
 	if c.Payment.Status != gateway.PaymentPending {
 		c.Expired = c.Payment.Status != gateway.PaymentSettled
 		return c, nil
 	}
-	code, err := get(ctx, g, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, (*qrCode).check)
+	code, err := get(ctx, g.client, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, (*qrCode).check)
 	var rejected *gateway.Rejected
 	if p.Status == "OVERDUE" && (errors.As(err, &rejected) || errors.Is(err, errNotThere)) {
 		c.Expired = true // an overdue payment keeps its code until the code runs out
@@ -100,11 +100,11 @@ func (g *Gateway) withCode(ctx context.Context, p *payment) (gateway.PixCharge, 
 }
 
 // FindPix looks for a PIX payment that carries the reference and is not deleted.
-func (g *Gateway) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
+func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
 	query := named(t.Reference)
 	query.Set("billingType", "PIX")
 	id := ""
-	err := each(ctx, g, "/payments", query, func(p *payment) bool {
+	err := each(ctx, g.client, "/payments", query, func(p *payment) bool {
 		if !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference {
 			id = p.ID
 		}
@@ -118,7 +118,7 @@ func (g *Gateway) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixC
 }
 
 // ReadPix reads the payment and, while it can be paid, its code.
-func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (gateway.PixCharge, error) {
+func (g *payments) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (gateway.PixCharge, error) {
 	p, err := g.payment(ctx, paymentID, local)
 	if err != nil {
 		return gateway.PixCharge{}, err
@@ -127,7 +127,7 @@ func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.
 }
 
 // CancelPix deletes an open payment. A paid one cannot be deleted.
-func (g *Gateway) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
+func (g *client) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
 	err := g.remove(ctx, "/payments", paymentID)
 	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {

@@ -24,26 +24,26 @@ const (
 // happened, only of payments: those made since, those paid or due since that were
 // made before (a subscription's are made 40 days ahead), and those of older making
 // whose status says that money went back.
-var lists = []func(g *Gateway, since, now time.Time) url.Values{
-	func(g *Gateway, since, _ time.Time) url.Values {
+var lists = []func(g *lister, since, now time.Time) url.Values{
+	func(g *lister, since, _ time.Time) url.Values {
 		return url.Values{"dateCreated[ge]": {day(since, g.cfg.Zone)}}
 	},
-	func(g *Gateway, since, _ time.Time) url.Values {
+	func(g *lister, since, _ time.Time) url.Values {
 		return url.Values{"paymentDate[ge]": {day(since, g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
 	},
-	func(g *Gateway, since, now time.Time) url.Values {
+	func(g *lister, since, now time.Time) url.Values {
 		return url.Values{"dueDate[ge]": {day(since, g.cfg.Zone)}, "dueDate[le]": {day(now, g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
 	},
 	olderOf("REFUNDED"), olderOf("CHARGEBACK_REQUESTED"), olderOf("CHARGEBACK_DISPUTE"), olderOf("AWAITING_CHARGEBACK_REVERSAL"),
 }
 
-func olderOf(status string) func(g *Gateway, since, now time.Time) url.Values {
-	return func(g *Gateway, since, _ time.Time) url.Values {
+func olderOf(status string) func(g *lister, since, now time.Time) url.Values {
+	return func(g *lister, since, _ time.Time) url.Values {
 		return url.Values{"status": {status}, "dateCreated[ge]": {day(since.Add(-refundable), g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
 	}
 }
 
-func (g *Gateway) dayBefore(t time.Time) string {
+func (g *lister) dayBefore(t time.Time) string {
 	return day(t.In(g.cfg.Zone).AddDate(0, 0, -1), g.cfg.Zone)
 }
 
@@ -51,7 +51,7 @@ func (g *Gateway) dayBefore(t time.Time) string {
 // refund in part of a payment made before since is told by no list: a longer
 // since finds it. The error is ErrUnavailable when so little of the quota is left
 // that customers need it.
-func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string) ([]gateway.Event, string, error) {
+func (g *lister) CreatedSince(ctx context.Context, since time.Time, page string) ([]gateway.Event, string, error) {
 	if left, known := g.quota.left(g.cfg.Clock.Now()); known && left < quotaKept {
 		return nil, "", fmt.Errorf("%w: %d calls are left of the quota, which are kept for customers", gateway.ErrUnavailable, left)
 	}
@@ -62,7 +62,7 @@ func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string
 	query := lists[step](g, since, g.cfg.Clock.Now())
 	query.Set("limit", "100")
 	query.Set("offset", strconv.Itoa(offset))
-	got, err := get(ctx, g, "/payments", query, (*list[payment]).check)
+	got, err := get(ctx, g.client, "/payments", query, (*list[payment]).check)
 	if err != nil {
 		return nil, "", err
 	}
@@ -88,13 +88,13 @@ func position(page string) (step, offset int) {
 }
 
 // EventsSince: the gateway lists no events.
-func (*Gateway) EventsSince(context.Context, time.Time, string) ([]json.RawMessage, string, error) {
+func (*lister) EventsSince(context.Context, time.Time, string) ([]json.RawMessage, string, error) {
 	return nil, "", gateway.ErrUnsupported
 }
 
 // present is what a payment's present state means. A refunded or disputed one
 // was settled before.
-func (g *Gateway) present(p *payment) []gateway.Event {
+func (g *lister) present(p *payment) []gateway.Event {
 	now := g.cfg.Clock.Now()
 	n := p.neutral(g.cfg.Zone)
 	base := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now}

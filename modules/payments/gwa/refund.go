@@ -110,8 +110,8 @@ func (p *payment) chargedBack() bool {
 func refundPath(payment string) string { return "/payments/" + url.PathEscape(payment) + "/refund" }
 
 // Refund makes one call. An answer that does not show the refund is not known.
-func (g *Gateway) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
-	p, err := post(ctx, g, request{path: refundPath(t.Payment.PaymentID), timeout: g.cfg.CardTimeout, body: refundBody{
+func (g *refunds) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
+	p, err := post(ctx, g.client, request{path: refundPath(t.Payment.PaymentID), timeout: g.cfg.CardTimeout, body: refundBody{
 		Value: t.Amount.Reais(), Description: marked(t.Reason, t.RefundID),
 	}}, func(p *payment) error { return p.check(t.Payment.PaymentID, "") })
 	if err != nil {
@@ -124,7 +124,7 @@ func (g *Gateway) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.Re
 }
 
 // FindRefund looks among the payment's refunds for ours.
-func (g *Gateway) FindRefund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, bool, error) {
+func (g *refunds) FindRefund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, bool, error) {
 	p, err := g.withRefunds(ctx, t.Payment.PaymentID)
 	if err != nil {
 		return gateway.RemoteRefund{}, false, err
@@ -136,7 +136,7 @@ func (g *Gateway) FindRefund(ctx context.Context, t gateway.RefundTerms) (gatewa
 }
 
 // withRefunds reads a payment with the full list of its refunds.
-func (g *Gateway) withRefunds(ctx context.Context, id string) (*payment, error) {
+func (g *client) withRefunds(ctx context.Context, id string) (*payment, error) {
 	p, err := g.payment(ctx, id, "")
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (g *Gateway) withRefunds(ctx context.Context, id string) (*payment, error) 
 
 // refundIn finds the refund that is ours by its mark. A gateway that did not
 // keep the description leaves the amount and the time to go by.
-func (g *Gateway) refundIn(p *payment, t gateway.RefundTerms) *gateway.RemoteRefund {
+func (g *refunds) refundIn(p *payment, t gateway.RefundTerms) *gateway.RemoteRefund {
 	for i := range p.Refunds {
 		if _, id := unmarked(p.Refunds[i].Description); id == t.RefundID {
 			return new(g.remoteRefund(p, i, t.RefundID))
@@ -168,7 +168,7 @@ func (g *Gateway) refundIn(p *payment, t gateway.RefundTerms) *gateway.RemoteRef
 	return nil
 }
 
-func (g *Gateway) remoteRefund(p *payment, i int, id objectid.ID) gateway.RemoteRefund {
+func (g *refunds) remoteRefund(p *payment, i int, id objectid.ID) gateway.RemoteRefund {
 	now, r := g.cfg.Clock.Now(), &p.Refunds[i]
 	report := p.report(g.cfg.Zone, now)
 	reason, _ := unmarked(r.Description)
@@ -184,7 +184,7 @@ func (g *Gateway) remoteRefund(p *payment, i int, id objectid.ID) gateway.Remote
 }
 
 // ListRefunds lists them newest first.
-func (g *Gateway) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]gateway.RemoteRefund, error) {
+func (g *refunds) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]gateway.RemoteRefund, error) {
 	p, err := g.withRefunds(ctx, ref.PaymentID)
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ var disputeStates = map[string]gateway.DisputeState{
 }
 
 // ListDisputes gives the payment's chargeback.
-func (g *Gateway) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]gateway.DisputeReport, error) {
+func (g *refunds) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]gateway.DisputeReport, error) {
 	p, err := g.payment(ctx, ref.PaymentID, "")
 	if err != nil {
 		return nil, err

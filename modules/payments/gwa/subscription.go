@@ -71,8 +71,8 @@ func cardOf(i gateway.Instrument) cardBody {
 // Subscribe makes a monthly card subscription whose first charge falls due on
 // FirstDue; the gateway checks the card at once and charges it on that day
 // (section 4). The outcome of the charge comes by webhook.
-func (g *Gateway) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
-	answered, err := post(ctx, g, request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
+func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
+	answered, err := post(ctx, g.client, request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
 		Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
 		NextDueDate: g.dueDay(t.FirstDue), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
 		cardBody: cardOf(t.Instrument),
@@ -102,7 +102,7 @@ func refused(err error) error {
 
 // undo ends what was made of another amount than asked for. It is ours for sure: it
 // was read by its id, with our reference.
-func (g *Gateway) undo(ctx context.Context, what, id string, local objectid.ID, end func(context.Context, string, objectid.ID) error) error {
+func (g *client) undo(ctx context.Context, what, id string, local objectid.ID, end func(context.Context, string, objectid.ID) error) error {
 	if err := end(ctx, id, local); err != nil {
 		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown, what, id, unnamed(err))
 	}
@@ -110,9 +110,9 @@ func (g *Gateway) undo(ctx context.Context, what, id string, local objectid.ID, 
 }
 
 // withPayment adds the newest charge; without it the outcome stays unknown.
-func (g *Gateway) withPayment(ctx context.Context, s *subscription) gateway.RemoteSubscription {
+func (g *recurrences) withPayment(ctx context.Context, s *subscription) gateway.RemoteSubscription {
 	r := s.neutral(g.cfg.Zone)
-	charges, err := get(ctx, g, "/subscriptions/"+url.PathEscape(s.ID)+"/payments", nil, chargesOf(s.ID))
+	charges, err := get(ctx, g.client, "/subscriptions/"+url.PathEscape(s.ID)+"/payments", nil, chargesOf(s.ID))
 	if err != nil || len(charges.Data) == 0 {
 		return r
 	}
@@ -160,9 +160,9 @@ func newestDue(charges []payment) *payment {
 }
 
 // FindSubscription looks for the subscription that carries the local id.
-func (g *Gateway) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
+func (g *recurrences) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
 	id := ""
-	err := each(ctx, g, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
+	err := each(ctx, g.client, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
 		if !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID {
 			id = s.ID
 		}
@@ -179,7 +179,7 @@ func (g *Gateway) FindSubscription(ctx context.Context, t gateway.SubscriptionTe
 }
 
 // ReadSubscription reads it and its newest charge.
-func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
+func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
 	s, err := g.subscription(ctx, gatewayID, local)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -188,7 +188,7 @@ func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local 
 }
 
 // CancelSubscription deletes it and its open charges.
-func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
+func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
 	err := g.remove(ctx, "/subscriptions", gatewayID)
-	return gone(missing[subscription](ctx, g, err, "/subscriptions", gatewayID, local))
+	return gone(missing[subscription](ctx, g.client, err, "/subscriptions", gatewayID, local))
 }

@@ -29,7 +29,7 @@ var errBroken = errors.New("the gateway failed")
 var errKeyReused = errors.New("the idempotency key has been used with other parameters")
 
 // read makes a call that changes nothing.
-func read[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (T, error) {
+func read[T any](ctx context.Context, g *client, f func(ctx context.Context) (T, error)) (T, error) {
 	out, _, err := attempt(ctx, g, f)
 	if err != nil {
 		return out, translated(err, false)
@@ -39,7 +39,7 @@ func read[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T
 
 // write makes a call that carries an idempotency key, or whose repetition is
 // harmless.
-func write[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (T, error) {
+func write[T any](ctx context.Context, g *client, f func(ctx context.Context) (T, error)) (T, error) {
 	out, uncertain, err := attempt(ctx, g, f)
 	if err != nil {
 		return out, translated(err, uncertain)
@@ -94,7 +94,7 @@ func unnamed(err error) error { return errors.New(err.Error()) }
 
 // attempt repeats a call while that may help and time is left. Uncertain tells
 // that one of the tries may have had its effect.
-func attempt[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
+func attempt[T any](ctx context.Context, g *client, f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
 	for try := 1; ; try++ {
 		out, err = f(ctx)
 		if err == nil {

@@ -19,12 +19,12 @@ func isInvoice(id string) bool { return strings.HasPrefix(id, "in_") }
 
 // ChangeCard attaches the card and makes it the default of the subscription and
 // of the customer (section 6.5). No charge is made.
-func (g *Gateway) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
+func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
 	pm, err := g.attachCard(ctx, c.Payer.GatewayID, c.Instrument.PaymentMethodID, c.ChangeID.String())
 	if err != nil {
 		return gateway.CardOnFile{}, err
 	}
-	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Subscription, error) {
+	_, err = write(ctx, g.client, func(ctx context.Context) (*stripe.Subscription, error) {
 		p := &stripe.SubscriptionUpdateParams{DefaultPaymentMethod: stripe.String(pm.ID)}
 		p.SetIdempotencyKey("card-sub-" + c.ChangeID.String())
 		sub, err := g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
@@ -36,7 +36,7 @@ func (g *Gateway) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway
 	if err != nil {
 		return gateway.CardOnFile{}, err
 	}
-	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Customer, error) {
+	_, err = write(ctx, g.client, func(ctx context.Context) (*stripe.Customer, error) {
 		p := &stripe.CustomerUpdateParams{InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(pm.ID)}}
 		p.SetIdempotencyKey("card-cus-" + c.ChangeID.String())
 		return g.api.V1Customers.Update(ctx, c.Payer.GatewayID, p)
@@ -53,7 +53,7 @@ func onFile(pm *stripe.PaymentMethod) gateway.CardOnFile {
 
 // attachCard gives the card to the customer; the id under which he has it may be
 // another than the one given.
-func (g *Gateway) attachCard(ctx context.Context, customer, method, wish string) (*stripe.PaymentMethod, error) {
+func (g *client) attachCard(ctx context.Context, customer, method, wish string) (*stripe.PaymentMethod, error) {
 	pm, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {
 		p := &stripe.PaymentMethodAttachParams{Customer: stripe.String(customer)}
 		p.SetIdempotencyKey("attach-" + wish)
@@ -81,8 +81,8 @@ func noMethod() error {
 }
 
 // PayOpenInvoice pays the oldest open invoice: a new card alone does not retry it.
-func (g *Gateway) PayOpenInvoice(ctx context.Context, p gateway.InvoicePayment) (gateway.Payment, bool, error) {
-	open, err := read(ctx, g, func(ctx context.Context) (string, error) {
+func (g *payments) PayOpenInvoice(ctx context.Context, p gateway.InvoicePayment) (gateway.Payment, bool, error) {
+	open, err := read(ctx, g.client, func(ctx context.Context) (string, error) {
 		params := &stripe.InvoiceListParams{Subscription: stripe.String(p.SubscriptionGatewayID), Status: stripe.String("open")}
 		params.Limit = stripe.Int64(100)
 		id := ""
@@ -97,7 +97,7 @@ func (g *Gateway) PayOpenInvoice(ctx context.Context, p gateway.InvoicePayment) 
 	if err != nil || open == "" {
 		return gateway.Payment{}, false, err
 	}
-	raw, err := write(ctx, g, func(ctx context.Context) ([]byte, error) {
+	raw, err := write(ctx, g.client, func(ctx context.Context) ([]byte, error) {
 		params := &stripe.InvoicePayParams{}
 		params.AddExpand("payments")
 		params.SetIdempotencyKey("pay-" + open + "-" + p.AttemptID.String())
@@ -133,7 +133,7 @@ func invoicePayment(raw []byte) (gateway.Payment, error) {
 
 // ChangePrice puts another price under the subscription's item, without charging
 // for the rest of the present period.
-func (g *Gateway) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
+func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
 	o, err := g.retrieve(ctx, c.SubscriptionGatewayID, c.SubscriptionID)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (g *Gateway) ChangePrice(ctx context.Context, c gateway.PriceChange) error 
 	if item.Price.ID == c.PriceID {
 		return nil
 	}
-	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Subscription, error) {
+	_, err = write(ctx, g.client, func(ctx context.Context) (*stripe.Subscription, error) {
 		p := &stripe.SubscriptionUpdateParams{
 			Items:             []*stripe.SubscriptionUpdateItemParams{{ID: stripe.String(item.ID), Price: stripe.String(c.PriceID)}},
 			ProrationBehavior: stripe.String("none"),
@@ -165,8 +165,8 @@ func (g *Gateway) ChangePrice(ctx context.Context, c gateway.PriceChange) error 
 }
 
 // SetCancelAtPeriodEnd has the subscription end with its period, or go on.
-func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (gateway.RemoteSubscription, error) {
-	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
+func (g *recurrences) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (gateway.RemoteSubscription, error) {
+	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
 		p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
 		for _, e := range expansions {
 			p.AddExpand(e)
@@ -190,7 +190,7 @@ func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, lo
 
 // ChargeCard takes one payment. A card that asks for authentication is an error
 // rather than an intent that waits: no step follows (section 7).
-func (g *Gateway) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
+func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
 	intent, err := g.makeIntent(ctx, cardParams(t), t.Reference)
 	if errors.Is(err, gateway.ErrMissing) {
 		return gateway.CardCharge{}, noMethod()
@@ -202,7 +202,7 @@ func (g *Gateway) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.
 }
 
 // makeIntent makes an intent and reads it by the id that the answer tells.
-func (g *Gateway) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreateParams, local objectid.ID) (*stripe.PaymentIntent, error) {
+func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreateParams, local objectid.ID) (*stripe.PaymentIntent, error) {
 	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
 		intent, err := g.api.V1PaymentIntents.Create(ctx, p)
 		if err != nil {
@@ -254,7 +254,7 @@ func intentPayment(intent *stripe.PaymentIntent, method gateway.Method) gateway.
 
 // FindCardCharge looks through the payer's intents for the one that carries the
 // reference.
-func (g *Gateway) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, bool, error) {
+func (g *payments) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, bool, error) {
 	intent, err := g.findIntent(ctx, t.Payer.GatewayID, t.Kind, t.Reference)
 	if err != nil || intent == nil {
 		return gateway.CardCharge{}, false, err
@@ -263,7 +263,7 @@ func (g *Gateway) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gate
 }
 
 // ReadPayment reads an invoice or a payment intent.
-func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (gateway.Payment, error) {
+func (g *client) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (gateway.Payment, error) {
 	if !isInvoice(paymentID) {
 		intent, err := g.intent(ctx, paymentID, local)
 		if err != nil {
@@ -301,16 +301,16 @@ func methodOf(intent *stripe.PaymentIntent) gateway.Method {
 }
 
 // intent reads an intent; one that an invoice has made does not carry our id.
-func (g *Gateway) intent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
+func (g *client) intent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
 	return g.readIntent(ctx, id, func(intent *stripe.PaymentIntent) error { return notAnothers(intent, local) })
 }
 
 // ownIntent reads an intent that we have made.
-func (g *Gateway) ownIntent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
+func (g *client) ownIntent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
 	return g.readIntent(ctx, id, func(intent *stripe.PaymentIntent) error { return isOurs(intent, local) })
 }
 
-func (g *Gateway) readIntent(ctx context.Context, id string, check func(*stripe.PaymentIntent) error) (*stripe.PaymentIntent, error) {
+func (g *client) readIntent(ctx context.Context, id string, check func(*stripe.PaymentIntent) error) (*stripe.PaymentIntent, error) {
 	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		p := &stripe.PaymentIntentRetrieveParams{}
 		p.AddExpand("latest_charge")

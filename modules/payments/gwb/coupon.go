@@ -16,7 +16,7 @@ const couponName = "First month"
 // ensureCoupon makes what lowers the first invoice of the subscription, under an id
 // of our own, and reads it; "" where nothing lowers it. It moves no money: when it
 // cannot be had, nothing was done for the payer, whatever was not known of it.
-func (g *Gateway) ensureCoupon(ctx context.Context, t gateway.SubscriptionTerms) (string, error) {
+func (g *recurrences) ensureCoupon(ctx context.Context, t gateway.SubscriptionTerms) (string, error) {
 	off := t.FirstOff()
 	if off == 0 {
 		return "", nil
@@ -45,8 +45,8 @@ func couponParams(t gateway.SubscriptionTerms, id, key string) *stripe.CouponCre
 }
 
 // createCoupon: that it is there already is fine, as with a product.
-func (g *Gateway) createCoupon(ctx context.Context, p *stripe.CouponCreateParams) error {
-	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Coupon, error) { return g.api.V1Coupons.Create(ctx, p) })
+func (g *recurrences) createCoupon(ctx context.Context, p *stripe.CouponCreateParams) error {
+	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Coupon, error) { return g.api.V1Coupons.Create(ctx, p) })
 	if isCode(err, stripe.ErrorCodeResourceAlreadyExists) {
 		return nil
 	}
@@ -54,8 +54,8 @@ func (g *Gateway) createCoupon(ctx context.Context, p *stripe.CouponCreateParams
 }
 
 // checkCoupon reads the coupon: the price of the first month hangs on it.
-func (g *Gateway) checkCoupon(ctx context.Context, id string, t gateway.SubscriptionTerms) error {
-	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Coupon, error) {
+func (g *recurrences) checkCoupon(ctx context.Context, id string, t gateway.SubscriptionTerms) error {
+	_, err := read(ctx, g.client, func(ctx context.Context) (*stripe.Coupon, error) {
 		c, err := g.api.V1Coupons.Retrieve(ctx, id, nil)
 		if err != nil {
 			return nil, err

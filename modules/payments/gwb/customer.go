@@ -13,7 +13,7 @@ import (
 
 // EnsureCustomer makes the payer once: repeated within a day by the idempotency
 // key, later by looking for the local id among the customers with his address.
-func (g *Gateway) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
+func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
 	if p.GatewayID != "" {
 		return p.GatewayID, nil
 	}
@@ -41,8 +41,8 @@ func (g *Gateway) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, 
 }
 
 // checkCustomer reads the payer by the id that an answer told.
-func (g *Gateway) checkCustomer(ctx context.Context, id string, p gateway.Payer) error {
-	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Customer, error) {
+func (g *payments) checkCustomer(ctx context.Context, id string, p gateway.Payer) error {
+	_, err := read(ctx, g.client, func(ctx context.Context) (*stripe.Customer, error) {
 		c, err := g.api.V1Customers.Retrieve(ctx, id, nil)
 		if err != nil {
 			return nil, err
@@ -52,8 +52,8 @@ func (g *Gateway) checkCustomer(ctx context.Context, id string, p gateway.Payer)
 	return err
 }
 
-func (g *Gateway) findCustomer(ctx context.Context, p gateway.Payer) (string, error) {
-	return read(ctx, g, func(ctx context.Context) (string, error) {
+func (g *payments) findCustomer(ctx context.Context, p gateway.Payer) (string, error) {
+	return read(ctx, g.client, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerListParams{Email: stripe.String(p.Email)}
 		params.Limit = stripe.Int64(100)
 		for c, err := range g.api.V1Customers.List(ctx, params).All(ctx) {
@@ -68,8 +68,8 @@ func (g *Gateway) findCustomer(ctx context.Context, p gateway.Payer) (string, er
 	})
 }
 
-func (g *Gateway) createCustomer(ctx context.Context, p gateway.Payer, key string) (string, error) {
-	return write(ctx, g, func(ctx context.Context) (string, error) {
+func (g *payments) createCustomer(ctx context.Context, p gateway.Payer, key string) (string, error) {
+	return write(ctx, g.client, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerCreateParams{
 			Name: text(p.Name), Email: text(p.Email), Phone: text(p.Phone),
 			Metadata: map[string]string{metaCustomer: p.CustomerID.String()},

@@ -56,7 +56,7 @@ var readers = map[string]func(object json.RawMessage, e *gateway.Event) error{
 
 // ReadEvent reads an event of either shape, by its fields and not by its
 // api_version.
-func (*Gateway) ReadEvent(body []byte) (gateway.Event, error) {
+func (*events) ReadEvent(body []byte) (gateway.Event, error) {
 	var env envelope
 	if err := json.Unmarshal(body, &env); err != nil {
 		return gateway.Event{ID: env.ID, Type: env.Type}, errors.New("the body is no event object")

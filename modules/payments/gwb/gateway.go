@@ -23,8 +23,37 @@ type Config struct {
 	Transport      http.RoundTripper // default http.DefaultTransport
 }
 
-// Gateway is gateway B.
+// Gateway is gateway B: its client, and what can be asked of it, by what that is about.
 type Gateway struct {
+	*client
+	payments
+	plans
+	recurrences
+	authorizations
+	refunds
+	events
+	lister
+}
+
+type (
+	// payments are made one by one: PIX codes, charges of cards, and who pays them.
+	payments struct{ *client }
+	// plans are products and their prices.
+	plans struct{ *client }
+	// recurrences are card subscriptions, from their beginning to their end.
+	recurrences struct{ *client }
+	// authorizations would be automatic PIX, which the gateway has not.
+	authorizations struct{}
+	// refunds are what was given back or disputed.
+	refunds struct{ *client }
+	// events are what a webhook tells, which is signed.
+	events struct{ *client }
+	// lister reads what the gateway has, page by page.
+	lister struct{ *client }
+)
+
+// client calls the gateway, judges its answers, and reads single objects.
+type client struct {
 	cfg    Config
 	api    *stripe.Client
 	health *answer.Health
@@ -56,9 +85,12 @@ func New(cfg Config) *Gateway {
 	if cfg.URL != "" {
 		backend.URL = stripe.String(cfg.URL)
 	}
-	return &Gateway{
+	c := &client{
 		cfg: cfg, health: health,
 		api: stripe.NewClient(cfg.SecretKey, stripe.WithBackends(stripe.NewBackendsWithConfig(backend))),
+	}
+	return &Gateway{
+		client: c, payments: payments{c}, plans: plans{c}, recurrences: recurrences{c}, refunds: refunds{c}, events: events{c}, lister: lister{c},
 	}
 }
 
@@ -66,13 +98,13 @@ func New(cfg Config) *Gateway {
 func (*Gateway) Name() gateway.Name { return gateway.GWB }
 
 // OnAnswer has f told of each answer that says how the gateway as a whole is.
-func (g *Gateway) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
+func (g *client) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
 
 // Confirm: events are signed.
-func (*Gateway) Confirm(_ context.Context, e gateway.Event) (gateway.Event, error) { return e, nil }
+func (*events) Confirm(_ context.Context, e gateway.Event) (gateway.Event, error) { return e, nil }
 
 // Probe asks for one charge.
-func (g *Gateway) Probe(ctx context.Context) error {
+func (g *client) Probe(ctx context.Context) error {
 	_, err := read(ctx, g, func(ctx context.Context) (struct{}, error) {
 		p := &stripe.ChargeListParams{}
 		p.Limit, p.Single = stripe.Int64(1), true

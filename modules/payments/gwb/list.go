@@ -20,7 +20,7 @@ const pageSize = 100
 // that carry its local id. When a recurrence has neither, the customer's charges
 // are the last resort, but for those that name something else: a charge names its
 // invoice no longer (section 8). What never was at the gateway has no payments.
-func (g *Gateway) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]gateway.RemotePayment, error) {
+func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]gateway.RemotePayment, error) {
 	invoices, err := g.invoicesByIntent(ctx, q.SubscriptionGatewayID)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (g *Gateway) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]
 }
 
 // invoicesByIntent maps the payment intents of a subscription's invoices to them.
-func (g *Gateway) invoicesByIntent(ctx context.Context, subscription string) (map[string]string, error) {
+func (g *lister) invoicesByIntent(ctx context.Context, subscription string) (map[string]string, error) {
 	found := map[string]string{}
 	if subscription == "" {
 		return found, nil
@@ -81,7 +81,7 @@ type invoiceList struct {
 	HasMore bool            `json:"has_more"`
 }
 
-func (g *Gateway) invoicePage(ctx context.Context, p *stripe.InvoiceListParams, after string) (invoiceList, error) {
+func (g *client) invoicePage(ctx context.Context, p *stripe.InvoiceListParams, after string) (invoiceList, error) {
 	p.Limit, p.Single = stripe.Int64(pageSize), true
 	p.AddExpand("data.payments")
 	if after != "" {
@@ -97,18 +97,18 @@ func (g *Gateway) invoicePage(ctx context.Context, p *stripe.InvoiceListParams, 
 	})
 }
 
-func (g *Gateway) customerCharges(ctx context.Context, customer string) ([]*stripe.Charge, error) {
+func (g *lister) customerCharges(ctx context.Context, customer string) ([]*stripe.Charge, error) {
 	if customer == "" {
 		return nil, nil
 	}
 	return g.chargePage(ctx, &stripe.ChargeListParams{Customer: stripe.String(customer)})
 }
 
-func (g *Gateway) chargesOf(ctx context.Context, intent string) ([]*stripe.Charge, error) {
+func (g *lister) chargesOf(ctx context.Context, intent string) ([]*stripe.Charge, error) {
 	return g.chargePage(ctx, &stripe.ChargeListParams{PaymentIntent: stripe.String(intent)})
 }
 
-func (g *Gateway) chargePage(ctx context.Context, p *stripe.ChargeListParams) ([]*stripe.Charge, error) {
+func (g *client) chargePage(ctx context.Context, p *stripe.ChargeListParams) ([]*stripe.Charge, error) {
 	p.Limit, p.Single = stripe.Int64(pageSize), true
 	return read(ctx, g, func(ctx context.Context) ([]*stripe.Charge, error) {
 		got := g.api.V1Charges.List(ctx, p)
@@ -152,8 +152,8 @@ func shown(c *stripe.Charge, invoice string) gateway.RemotePayment {
 }
 
 // InvoiceOf asks which invoice a payment intent paid.
-func (g *Gateway) InvoiceOf(ctx context.Context, paymentIntentID string) (string, error) {
-	return read(ctx, g, func(ctx context.Context) (string, error) {
+func (g *lister) InvoiceOf(ctx context.Context, paymentIntentID string) (string, error) {
+	return read(ctx, g.client, func(ctx context.Context) (string, error) {
 		p := &stripe.InvoicePaymentListParams{Payment: &stripe.InvoicePaymentListPaymentParams{
 			Type: stripe.String("payment_intent"), PaymentIntent: stripe.String(paymentIntentID),
 		}}
@@ -170,7 +170,7 @@ func (g *Gateway) InvoiceOf(ctx context.Context, paymentIntentID string) (string
 
 // findIntent looks through the payer's intents for the one of a local row; nil
 // when there is none.
-func (g *Gateway) findIntent(ctx context.Context, customer, kind string, local objectid.ID) (*stripe.PaymentIntent, error) {
+func (g *client) findIntent(ctx context.Context, customer, kind string, local objectid.ID) (*stripe.PaymentIntent, error) {
 	if customer == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}

@@ -21,7 +21,7 @@ const pauseVoid = "void"
 var errDraft = errors.New("an invoice is not final yet")
 
 // StopCollection pauses the collection of invoices that are made from now on.
-func (g *Gateway) StopCollection(ctx context.Context, c gateway.Collection) error {
+func (g *recurrences) StopCollection(ctx context.Context, c gateway.Collection) error {
 	_, err := g.setPause(ctx, c, &stripe.SubscriptionUpdateParams{
 		PauseCollection: &stripe.SubscriptionUpdatePauseCollectionParams{Behavior: stripe.String(pauseVoid)},
 	})
@@ -29,7 +29,7 @@ func (g *Gateway) StopCollection(ctx context.Context, c gateway.Collection) erro
 }
 
 // OpenCharges lists the open invoices. While one is a draft it is ErrUnavailable.
-func (g *Gateway) OpenCharges(ctx context.Context, c gateway.Collection) ([]gateway.Payment, error) {
+func (g *recurrences) OpenCharges(ctx context.Context, c gateway.Collection) ([]gateway.Payment, error) {
 	var open []gateway.Payment
 	for _, status := range []string{"draft", "open"} {
 		page, err := g.invoicePage(ctx, &stripe.InvoiceListParams{Subscription: stripe.String(c.GatewayID), Status: stripe.String(status)}, "")
@@ -47,8 +47,8 @@ func (g *Gateway) OpenCharges(ctx context.Context, c gateway.Collection) ([]gate
 }
 
 // DropCharge voids an invoice.
-func (g *Gateway) DropCharge(ctx context.Context, invoiceID string, local objectid.ID) error {
-	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Invoice, error) {
+func (g *recurrences) DropCharge(ctx context.Context, invoiceID string, local objectid.ID) error {
+	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Invoice, error) {
 		return g.api.V1Invoices.VoidInvoice(ctx, invoiceID, nil)
 	})
 	var rejected *gateway.Rejected
@@ -68,7 +68,7 @@ func (g *Gateway) DropCharge(ctx context.Context, invoiceID string, local object
 }
 
 // ResumeCollection takes the pause away.
-func (g *Gateway) ResumeCollection(ctx context.Context, c gateway.Collection, _ *time.Time, _ time.Time) (gateway.RemoteSubscription, error) {
+func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection, _ *time.Time, _ time.Time) (gateway.RemoteSubscription, error) {
 	params := &stripe.SubscriptionUpdateParams{}
 	params.AddExtra("pause_collection", "")
 	return g.setPause(ctx, c, params)
@@ -76,13 +76,13 @@ func (g *Gateway) ResumeCollection(ctx context.Context, c gateway.Collection, _ 
 
 // MoveNextCharge gives the time until the instant away as a trial, which moves the
 // period's end to it. What has ended, or ends its period there already, is left as it is.
-func (g *Gateway) MoveNextCharge(ctx context.Context, c gateway.Collection, to time.Time) (gateway.RemoteSubscription, error) {
+func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection, to time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
 	over := found.Status == gateway.RemoteCanceled || found.Status == gateway.RemoteIncompleteExpired
 	if err != nil || over || found.NextBilling != nil && found.NextBilling.Unix() == to.Unix() {
 		return found, err
 	}
-	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
+	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
 		sub, err := g.api.V1Subscriptions.Update(ctx, c.GatewayID, &stripe.SubscriptionUpdateParams{
 			TrialEnd: stripe.Int64(to.Unix()), ProrationBehavior: stripe.String("none"),
 		})
@@ -104,12 +104,12 @@ func (g *Gateway) MoveNextCharge(ctx context.Context, c gateway.Collection, to t
 }
 
 // setPause sets it; setting it twice is harmless, so that it takes no key of ours.
-func (g *Gateway) setPause(ctx context.Context, c gateway.Collection, params *stripe.SubscriptionUpdateParams) (gateway.RemoteSubscription, error) {
+func (g *recurrences) setPause(ctx context.Context, c gateway.Collection, params *stripe.SubscriptionUpdateParams) (gateway.RemoteSubscription, error) {
 	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil || found.Status == gateway.RemoteCanceled || found.Status == gateway.RemoteIncompleteExpired {
 		return found, err
 	}
-	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
+	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
 		sub, err := g.api.V1Subscriptions.Update(ctx, c.GatewayID, params)
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ const (
 )
 
 // CreatePix makes a payment intent with a PIX code.
-func (g *Gateway) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, error) {
+func (g *payments) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, error) {
 	intent, err := g.makeIntent(ctx, pixParams(t), t.Reference)
 	if err != nil {
 		return gateway.PixCharge{}, err
@@ -65,7 +65,7 @@ func pixReference(kind string) string {
 
 // FindPix looks through the payer's intents for the one that carries the
 // reference.
-func (g *Gateway) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
+func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
 	intent, err := g.findIntent(ctx, t.Payer.GatewayID, t.Kind, t.Reference)
 	if err != nil || intent == nil {
 		return gateway.PixCharge{}, false, err
@@ -75,7 +75,7 @@ func (g *Gateway) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixC
 }
 
 // ReadPix reads the intent; the code is there while it can be paid.
-func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (gateway.PixCharge, error) {
+func (g *payments) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (gateway.PixCharge, error) {
 	intent, err := g.ownIntent(ctx, paymentID, local)
 	if err != nil {
 		return gateway.PixCharge{}, err
@@ -84,8 +84,8 @@ func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.
 }
 
 // CancelPix cancels the intent, so that nobody pays an old code.
-func (g *Gateway) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
-	_, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+func (g *payments) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
+	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		intent, err := g.api.V1PaymentIntents.Cancel(ctx, paymentID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
 		if err == nil && intent.Status != stripe.PaymentIntentStatusCanceled {
 			err = answer.Odd("it does not say that it is cancelled")
@@ -107,7 +107,7 @@ func (g *Gateway) CancelPix(ctx context.Context, paymentID string, local objecti
 	return fmt.Errorf("%w: it can still be paid: %w", gateway.ErrOutcomeUnknown, unnamed(err))
 }
 
-func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (gateway.PixCharge, error) {
+func (g *payments) pixCharge(intent *stripe.PaymentIntent) (gateway.PixCharge, error) {
 	c := gateway.PixCharge{
 		Payment:      intentPayment(intent, gateway.MethodPix),
 		ClientSecret: secret.NewText(intent.ClientSecret),

@@ -17,7 +17,7 @@ const currency = "brl"
 // SyncPlan makes or finds the plan's product, under an id of our own, and its
 // price. A price cannot change: another amount is another price, and the former
 // is set inactive, where it goes on serving its subscriptions (section 4).
-func (g *Gateway) SyncPlan(ctx context.Context, p gateway.PlanTerms) (gateway.PlanIDs, error) {
+func (g *plans) SyncPlan(ctx context.Context, p gateway.PlanTerms) (gateway.PlanIDs, error) {
 	product, err := g.ensureProduct(ctx, p)
 	if err != nil {
 		return gateway.PlanIDs{}, err
@@ -52,8 +52,8 @@ func (g *Gateway) SyncPlan(ctx context.Context, p gateway.PlanTerms) (gateway.Pl
 
 // checkPrice reads the price by the id that an answer told: subscriptions are made
 // with it.
-func (g *Gateway) checkPrice(ctx context.Context, id, product string, p gateway.PlanTerms) error {
-	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
+func (g *plans) checkPrice(ctx context.Context, id, product string, p gateway.PlanTerms) error {
+	_, err := read(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		price, err := g.api.V1Prices.Retrieve(ctx, id, nil)
 		if err == nil && (price.UnitAmount != int64(p.Amount) || price.Product == nil || price.Product.ID != product) {
 			err = answer.Odd("it is not the price that was asked for")
@@ -63,12 +63,12 @@ func (g *Gateway) checkPrice(ctx context.Context, id, product string, p gateway.
 	return unproven(err)
 }
 
-func (g *Gateway) ensureProduct(ctx context.Context, p gateway.PlanTerms) (string, error) {
+func (g *plans) ensureProduct(ctx context.Context, p gateway.PlanTerms) (string, error) {
 	id := p.ProductID
 	if id == "" {
 		id = "plan_" + p.PlanID
 	}
-	product, err := read(ctx, g, func(ctx context.Context) (*stripe.Product, error) {
+	product, err := read(ctx, g.client, func(ctx context.Context) (*stripe.Product, error) {
 		return g.api.V1Products.Retrieve(ctx, id, nil)
 	})
 	if err == nil {
@@ -84,8 +84,8 @@ func (g *Gateway) ensureProduct(ctx context.Context, p gateway.PlanTerms) (strin
 
 // createProduct makes the product under the id; that it is there already is fine:
 // somebody else has made it meanwhile, or a call whose answer was lost.
-func (g *Gateway) createProduct(ctx context.Context, id string, p gateway.PlanTerms, key string) error {
-	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Product, error) {
+func (g *plans) createProduct(ctx context.Context, id string, p gateway.PlanTerms, key string) error {
+	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Product, error) {
 		params := &stripe.ProductCreateParams{
 			ID: stripe.String(id), Name: stripe.String(p.Name), Metadata: map[string]string{"plan_id": p.PlanID},
 		}
@@ -98,11 +98,11 @@ func (g *Gateway) createProduct(ctx context.Context, id string, p gateway.PlanTe
 	return err
 }
 
-func (g *Gateway) renameProduct(ctx context.Context, product *stripe.Product, name string) error {
+func (g *plans) renameProduct(ctx context.Context, product *stripe.Product, name string) error {
 	if product.Name == name {
 		return nil
 	}
-	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Product, error) {
+	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Product, error) {
 		return g.api.V1Products.Update(ctx, product.ID, &stripe.ProductUpdateParams{Name: stripe.String(name)})
 	})
 	return err
@@ -110,8 +110,8 @@ func (g *Gateway) renameProduct(ctx context.Context, product *stripe.Product, na
 
 // findPrice looks for a price of the product with the amount and interval,
 // active ones first; nil when there is none.
-func (g *Gateway) findPrice(ctx context.Context, product string, p gateway.PlanTerms, interval string) (*stripe.Price, error) {
-	return read(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
+func (g *plans) findPrice(ctx context.Context, product string, p gateway.PlanTerms, interval string) (*stripe.Price, error) {
+	return read(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceListParams{Product: stripe.String(product)}
 		params.Limit = stripe.Int64(100)
 		var found *stripe.Price
@@ -132,8 +132,8 @@ func (g *Gateway) findPrice(ctx context.Context, product string, p gateway.PlanT
 	})
 }
 
-func (g *Gateway) createPrice(ctx context.Context, product string, p gateway.PlanTerms, interval, key string) (*stripe.Price, error) {
-	return write(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
+func (g *plans) createPrice(ctx context.Context, product string, p gateway.PlanTerms, interval, key string) (*stripe.Price, error) {
+	return write(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceCreateParams{
 			Product: stripe.String(product), Currency: stripe.String(currency), UnitAmount: stripe.Int64(int64(p.Amount)),
 			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String(interval), IntervalCount: stripe.Int64(1)},
@@ -144,8 +144,8 @@ func (g *Gateway) createPrice(ctx context.Context, product string, p gateway.Pla
 	})
 }
 
-func (g *Gateway) setActive(ctx context.Context, price string, active bool) error {
-	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
+func (g *plans) setActive(ctx context.Context, price string, active bool) error {
+	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		p, err := g.api.V1Prices.Update(ctx, price, &stripe.PriceUpdateParams{Active: stripe.Bool(active)})
 		if err == nil && p.Active != active {
 			err = answer.Odd("it does not tell what was set")

@@ -31,7 +31,7 @@ func since(p *stripe.ListParams, after string) {
 // CreatedSince reads invoices, charges, refunds and disputes by the time of their
 // making. The charges give payments outside of invoices; the refunds and disputes
 // may be of older ones.
-func (g *Gateway) CreatedSince(ctx context.Context, from time.Time, page string) ([]gateway.Event, string, error) {
+func (g *lister) CreatedSince(ctx context.Context, from time.Time, page string) ([]gateway.Event, string, error) {
 	step, after, _ := strings.Cut(page, ":")
 	switch step {
 	case stepCharges:
@@ -62,19 +62,19 @@ func atOrAfter(from time.Time) *stripe.RangeQueryParams {
 }
 
 // reconciled begins an event that no webhook brought.
-func (g *Gateway) reconciled() gateway.Event {
+func (g *lister) reconciled() gateway.Event {
 	return gateway.Event{Gateway: gateway.GWB, Type: gateway.Reconciled, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
 }
 
 // paidInvoice is a paid invoice of a subscription as an event.
-func (g *Gateway) paidInvoice(i *invoiceObject) (gateway.Event, bool) {
+func (g *lister) paidInvoice(i *invoiceObject) (gateway.Event, bool) {
 	e := g.reconciled()
 	aboutInvoice(i, &e)
 	e.Payload = gateway.SettledPayment{Payment: *i.payment()}
 	return e, i.Status == "paid" && ofSubscription(i, &e)
 }
 
-func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
+func (g *lister) chargesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
 	p := &stripe.ChargeListParams{CreatedRange: atOrAfter(from)}
 	if after != "" {
 		p.StartingAfter = stripe.String(after)
@@ -95,7 +95,7 @@ func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string
 
 // presentCharge is what a charge's present state means: a payment that stands
 // for itself, also one that names nothing, and refunds of any.
-func (g *Gateway) presentCharge(c *stripe.Charge) []gateway.Event {
+func (g *lister) presentCharge(c *stripe.Charge) []gateway.Event {
 	if c.Status != stripe.ChargeStatusSucceeded {
 		return nil
 	}
@@ -130,7 +130,7 @@ func customerOf(c *stripe.Charge) string {
 	return c.Customer.ID
 }
 
-func (g *Gateway) refundsSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
+func (g *lister) refundsSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
 	return listedSince(ctx, g, after, stepRefunds, stepDisputes+":", func(ctx context.Context) ([]json.RawMessage, error) {
 		p := &stripe.RefundListParams{CreatedRange: atOrAfter(from)}
 		since(&p.ListParams, after)
@@ -142,7 +142,7 @@ func (g *Gateway) refundsSince(ctx context.Context, from time.Time, after string
 	}, readRefund)
 }
 
-func (g *Gateway) disputesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
+func (g *lister) disputesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
 	return listedSince(ctx, g, after, stepDisputes, "", func(ctx context.Context) ([]json.RawMessage, error) {
 		p := &stripe.DisputeListParams{CreatedRange: atOrAfter(from)}
 		since(&p.ListParams, after)
@@ -157,10 +157,10 @@ func (g *Gateway) disputesSince(ctx context.Context, from time.Time, after strin
 // listedSince reads a page of objects with the reader of their events: what an
 // object is at present is what the newest event about it tells.
 func listedSince(
-	ctx context.Context, g *Gateway, after, step, next string,
+	ctx context.Context, g *lister, after, step, next string,
 	list func(context.Context) ([]json.RawMessage, error), reader func(json.RawMessage, *gateway.Event) error,
 ) ([]gateway.Event, string, error) {
-	all, err := read(ctx, g, list)
+	all, err := read(ctx, g.client, list)
 	if err != nil {
 		return nil, "", err
 	}
@@ -196,8 +196,8 @@ func idOf(object json.RawMessage) string {
 
 // EventsSince lists the events of the kinds that mean something here. The gateway
 // keeps them for 30 days (section 9).
-func (g *Gateway) EventsSince(ctx context.Context, from time.Time, page string) ([]json.RawMessage, string, error) {
-	all, err := read(ctx, g, func(ctx context.Context) ([]json.RawMessage, error) {
+func (g *lister) EventsSince(ctx context.Context, from time.Time, page string) ([]json.RawMessage, string, error) {
+	all, err := read(ctx, g.client, func(ctx context.Context) ([]json.RawMessage, error) {
 		p := &stripe.EventListParams{CreatedRange: atOrAfter(from)}
 		since(&p.ListParams, page)
 		got := g.api.V1Events.List(ctx, p)

@@ -27,13 +27,13 @@ const (
 // Refund makes one call. Its answer counts when it is of this refund and the list of
 // the payment's refunds has it: an id that the gateway does not know would be booked
 // beside the true one.
-func (g *Gateway) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
+func (g *refunds) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
 	intent, err := g.intentID(ctx, t.Payment)
 	if err != nil {
 		return gateway.RemoteRefund{}, err
 	}
 	t.Payment.PaymentIntentID = intent
-	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
+	id, err := write(ctx, g.client, func(ctx context.Context) (string, error) {
 		r, err := g.api.V1Refunds.Create(ctx, refundParams(t))
 		if err != nil {
 			return "", err
@@ -85,7 +85,7 @@ func refundParams(t gateway.RefundTerms) *stripe.RefundCreateParams {
 }
 
 // FindRefund looks among the payment's refunds for the one with our id.
-func (g *Gateway) FindRefund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, bool, error) {
+func (g *refunds) FindRefund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, bool, error) {
 	all, err := g.ListRefunds(ctx, t.Payment)
 	if err != nil {
 		return gateway.RemoteRefund{}, false, err
@@ -100,7 +100,7 @@ func (g *Gateway) FindRefund(ctx context.Context, t gateway.RefundTerms) (gatewa
 
 // ListRefunds lists them newest first, each with what the charge says of all. Each is
 // read by its id, since it is booked under it.
-func (g *Gateway) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]gateway.RemoteRefund, error) {
+func (g *refunds) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]gateway.RemoteRefund, error) {
 	if ref.ChargeID == "" || ref.PaymentIntentID == "" {
 		intent, err := g.intentID(ctx, ref)
 		if err != nil {
@@ -108,7 +108,7 @@ func (g *Gateway) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]ga
 		}
 		ref.PaymentIntentID = intent
 	}
-	ids, err := read(ctx, g, func(ctx context.Context) (ids []string, err error) {
+	ids, err := read(ctx, g.client, func(ctx context.Context) (ids []string, err error) {
 		p := &stripe.RefundListParams{}
 		p.Limit = stripe.Int64(100)
 		if ref.PaymentIntentID != "" {
@@ -135,8 +135,8 @@ func (g *Gateway) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]ga
 	return all, err
 }
 
-func (g *Gateway) refund(ctx context.Context, id, intent string) (*stripe.Refund, error) {
-	return read(ctx, g, func(ctx context.Context) (*stripe.Refund, error) {
+func (g *refunds) refund(ctx context.Context, id, intent string) (*stripe.Refund, error) {
+	return read(ctx, g.client, func(ctx context.Context) (*stripe.Refund, error) {
 		p := &stripe.RefundRetrieveParams{}
 		p.AddExpand("charge")
 		r, err := g.api.V1Refunds.Retrieve(ctx, id, p)
@@ -149,7 +149,7 @@ func (g *Gateway) refund(ctx context.Context, id, intent string) (*stripe.Refund
 
 // intentID is the payment intent of a payment; an invoice is asked for it. It is
 // "" when the charge alone is known.
-func (g *Gateway) intentID(ctx context.Context, ref gateway.PaymentRef) (string, error) {
+func (g *refunds) intentID(ctx context.Context, ref gateway.PaymentRef) (string, error) {
 	switch {
 	case ref.PaymentIntentID != "":
 		return ref.PaymentIntentID, nil
@@ -183,7 +183,7 @@ func ledgerState(status string) gateway.RefundStatus {
 	return gateway.RefundDone
 }
 
-func (g *Gateway) remoteRefund(r *stripe.Refund) gateway.RemoteRefund {
+func (g *refunds) remoteRefund(r *stripe.Refund) gateway.RemoteRefund {
 	now := g.cfg.Clock.Now()
 	created := now
 	if at := instant(r.Created); at != nil {
@@ -214,12 +214,12 @@ func (g *Gateway) remoteRefund(r *stripe.Refund) gateway.RemoteRefund {
 }
 
 // ListDisputes lists the disputes of a payment, newest first.
-func (g *Gateway) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]gateway.DisputeReport, error) {
+func (g *refunds) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]gateway.DisputeReport, error) {
 	intent, err := g.intentID(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, g, func(ctx context.Context) ([]gateway.DisputeReport, error) {
+	return read(ctx, g.client, func(ctx context.Context) ([]gateway.DisputeReport, error) {
 		p := &stripe.DisputeListParams{}
 		p.Limit = stripe.Int64(100)
 		if intent != "" {

@@ -25,7 +25,7 @@ var signatureHeaders = []string{"Stripe-Signature", "Gwb-Signature"}
 
 // Admits reports whether one of the headers is a signature of the last or next 24
 // hours, or one without time.
-func (g *Gateway) Admits(h http.Header, now time.Time) (signature string, ok bool) {
+func (g *events) Admits(h http.Header, now time.Time) (signature string, ok bool) {
 	for _, name := range signatureHeaders {
 		for _, value := range h.Values(name) {
 			signature = value
@@ -40,7 +40,7 @@ func (g *Gateway) Admits(h http.Header, now time.Time) (signature string, ok boo
 // Authenticate verifies the signature over the raw body, with any of the
 // configured secrets: t=<unix>,v1=<hex>[,v1=…] over "<t>.<body>", or a bare hex
 // HMAC-SHA-256 of the body, at will behind "sha256=" (open-shapes, Gateway names).
-func (g *Gateway) Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof gateway.Proof) {
+func (g *events) Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof gateway.Proof) {
 	for _, name := range signatureHeaders {
 		for _, value := range h.Values(name) {
 			if proof == gateway.Forged {
@@ -112,7 +112,7 @@ func scheme(value string) (at string, proofs [][]byte) {
 
 // matches reports whether one of the proofs is the HMAC of the message under one
 // of the secrets.
-func (g *Gateway) matches(proofs [][]byte, message ...[]byte) bool {
+func (g *events) matches(proofs [][]byte, message ...[]byte) bool {
 	for _, secret := range g.cfg.WebhookSecrets {
 		if secret == "" {
 			continue

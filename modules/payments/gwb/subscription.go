@@ -26,7 +26,7 @@ var expansions = []string{"latest_invoice.confirmation_secret", "latest_invoice.
 // once (section 6). After a refused first payment the subscription is cancelled
 // at the gateway, since its invoice could be paid for another 23 hours; the
 // error is then *payments.Declined with Remote.
-func (g *Gateway) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
+func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
 	card, err := g.attachCard(ctx, t.Payer.GatewayID, t.Instrument.PaymentMethodID, t.SubscriptionID.String())
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -35,7 +35,7 @@ func (g *Gateway) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (g
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
-	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
+	id, err := write(ctx, g.client, func(ctx context.Context) (string, error) {
 		sub, err := g.api.V1Subscriptions.Create(ctx, subscriptionParams(t, card.ID, coupon))
 		if err != nil {
 			return "", err
@@ -57,7 +57,7 @@ func (g *Gateway) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (g
 }
 
 // readSubscription reads it, and its first payment while that is open.
-func (g *Gateway) readSubscription(ctx context.Context, id string, local objectid.ID) (judgedSubscription, error) {
+func (g *recurrences) readSubscription(ctx context.Context, id string, local objectid.ID) (judgedSubscription, error) {
 	o, err := g.retrieve(ctx, id, local)
 	if err != nil {
 		return judgedSubscription{}, err
@@ -104,7 +104,7 @@ type judgedSubscription struct {
 // judge reads, while the first payment is open, the payment intent, whose status
 // decides (section 6.3). When the intent has moved on, the subscription is read
 // anew.
-func (g *Gateway) judge(ctx context.Context, o *subscriptionObject, local objectid.ID) (judgedSubscription, error) {
+func (g *recurrences) judge(ctx context.Context, o *subscriptionObject, local objectid.ID) (judgedSubscription, error) {
 	if o.Status != string(gateway.RemoteIncomplete) {
 		return settled(o), nil
 	}
@@ -186,7 +186,7 @@ func judgedByIntent(o *subscriptionObject, intent *stripe.PaymentIntent) judgedS
 }
 
 // intentOf reads the payment intent of the first invoice.
-func (g *Gateway) intentOf(ctx context.Context, o *subscriptionObject) (*stripe.PaymentIntent, error) {
+func (g *recurrences) intentOf(ctx context.Context, o *subscriptionObject) (*stripe.PaymentIntent, error) {
 	id := o.LatestInvoice.intent()
 	if id == "" {
 		return nil, gateway.ErrMissing
@@ -196,7 +196,7 @@ func (g *Gateway) intentOf(ctx context.Context, o *subscriptionObject) (*stripe.
 
 // endDeclined cancels what a refused payment left. Should it have been paid
 // meanwhile, it is active after all.
-func (g *Gateway) endDeclined(ctx context.Context, sub judgedSubscription, local objectid.ID) (gateway.RemoteSubscription, error) {
+func (g *recurrences) endDeclined(ctx context.Context, sub judgedSubscription, local objectid.ID) (gateway.RemoteSubscription, error) {
 	if sub.declined.Code == "" {
 		sub.declined = gateway.Declined{Code: "card_declined", Message: "Your card was declined."}
 	}
@@ -219,11 +219,11 @@ func (g *Gateway) endDeclined(ctx context.Context, sub judgedSubscription, local
 
 // FindSubscription looks through the payer's subscriptions, ended ones too, for
 // the one that carries the local id.
-func (g *Gateway) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
+func (g *recurrences) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
 	if t.Payer.GatewayID == "" {
 		return gateway.RemoteSubscription{}, false, nil
 	}
-	id, err := read(ctx, g, func(ctx context.Context) (string, error) {
+	id, err := read(ctx, g.client, func(ctx context.Context) (string, error) {
 		p := &stripe.SubscriptionListParams{Customer: stripe.String(t.Payer.GatewayID), Status: stripe.String("all")}
 		p.Limit = stripe.Int64(100)
 		for sub, err := range g.api.V1Subscriptions.List(ctx, p).All(ctx) {
@@ -245,12 +245,12 @@ func (g *Gateway) FindSubscription(ctx context.Context, t gateway.SubscriptionTe
 
 // ReadSubscription reads it live, with the client secret while the payer has to
 // authenticate.
-func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
+func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
 	sub, err := g.readSubscription(ctx, gatewayID, local)
 	return sub.RemoteSubscription, err
 }
 
-func (g *Gateway) retrieve(ctx context.Context, id string, local objectid.ID) (*subscriptionObject, error) {
+func (g *client) retrieve(ctx context.Context, id string, local objectid.ID) (*subscriptionObject, error) {
 	return read(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
 		p := &stripe.SubscriptionRetrieveParams{}
 		for _, e := range expansions {
@@ -266,8 +266,8 @@ func (g *Gateway) retrieve(ctx context.Context, id string, local objectid.ID) (*
 
 // CancelSubscription ends it now, without a refund. What is ended already answers
 // as if it were missing, so that the answer alone is not believed.
-func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
-	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Subscription, error) {
+func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
+	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Subscription, error) {
 		sub, err := g.api.V1Subscriptions.Cancel(ctx, gatewayID, &stripe.SubscriptionCancelParams{
 			InvoiceNow: stripe.Bool(false), Prorate: stripe.Bool(false),
 		})
