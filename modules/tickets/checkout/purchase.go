@@ -20,9 +20,6 @@ import (
 	"marquee/platform/taxid"
 )
 
-// minPixGWA is gateway A's smallest PIX charge (gateway A, section 5).
-const minPixGWA = money.Cents(500)
-
 // purchase is a request to buy, of a customer or a guest.
 type purchase struct {
 	gateway    gateway.Name
