@@ -77,7 +77,7 @@ func New(d Deps) *Service {
 	}
 	s := &Service{deps: d, gateways: gateway.Set{}}
 	s.intents = intent.New(intent.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway,
 	})
 	rows := ledger.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Intents: s.intents, Accounts: d.Accounts}
 	s.reader = ledger.NewReader(rows)

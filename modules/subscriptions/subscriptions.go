@@ -114,9 +114,9 @@ func New(d Deps) *Service {
 	d.Payments.Connect(payments.Hooks{
 		Appliers: []payments.Applier{s}, Takers: []payments.StrayMoneyTaker{s}, Followers: []payments.RefundFollower{s}, Extender: s,
 		Looks: map[intent.Kind]intent.User{
-			intent.Subscription:     {Look: s.recovery.Look},
-			intent.SubscriptionGone: {Look: s.calls.LookForGone, WasFound: true},
-			intent.OpenInvoice:      {Look: s.own.LookForInvoice},
+			intent.Subscription:     s.recovery.FirstCalls().User(),
+			intent.SubscriptionGone: s.calls.Gone().User(),
+			intent.OpenInvoice:      s.own.InvoiceOrder().User(),
 			intent.Debit:            s.debits.Order().User(),
 			intent.DebitRetry:       s.retries.Order().User(),
 			intent.Pause:            s.pauses.Order().User(),
@@ -124,7 +124,7 @@ func New(d Deps) *Service {
 			intent.ChargeMove:       s.extensions.Order().User(),
 			intent.End:              s.recovery.Ends().User(),
 			intent.Resume:           s.own.ResumeOrder().User(),
-			intent.RenewalCharge:    {Look: s.charges.LookAtCharge},
+			intent.RenewalCharge:    s.charges.CodeOrder().User(),
 		},
 	})
 	return s

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/health"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
@@ -103,6 +104,7 @@ type Deps struct {
 	Pool      *pgxpool.Pool
 	Clock     clock.Clock
 	Log       *slog.Logger
+	Gateways  gateway.Set
 	Operators *operators.Mailer // nil: nobody is written to
 	// RecoveryDelay says how long the gateways' search may lag: the nth empty look (from
 	// 0) counts no sooner than 2^n - 1 of it after the call's own end. Default 1 min.

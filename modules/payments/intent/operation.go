@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/faultpoint"
 	"marquee/platform/postgres"
 )
@@ -46,6 +47,8 @@ type Operation[R, A any] struct {
 	// Steps are the calls in their order. Each next one follows the success of the one
 	// before; nothing is settled in between.
 	Steps []Step[R, A]
+	// Ways gives the steps where they depend on the row.
+	Ways func(row R) []Step[R, A]
 	// SettleTx locks the row and writes what an outcome means. It calls nothing, and
 	// never hears NotKnown. It may be repeated: an event may have been faster.
 	SettleTx func(ctx context.Context, tx pgx.Tx, row *R, o Outcome[A], by By) error
@@ -57,14 +60,14 @@ type Operation[R, A any] struct {
 // Step is one call. What the steps before it have made is handed on.
 type Step[R, A any] struct {
 	Answered string // the place at which the crash tests kill after the call
-	Call     func(ctx context.Context, row R, made A) (A, error)
+	Call     func(ctx context.Context, gw gateway.Gateway, row R, made A) (A, error)
 	// Find looks for what Call has made. Nil: Call may be repeated as it is.
-	Find func(ctx context.Context, row R, made A) (a A, found bool, err error)
+	Find func(ctx context.Context, gw gateway.Gateway, row R, made A) (a A, found bool, err error)
 	// Judge says what a well-formed answer means. Nil: Succeeded.
 	Judge func(row R, a A) Outcome[A]
 	// Again is asked before the call is made once more, which certainly has made nothing:
 	// nil goes on, an outcome ends it instead. Without it nothing is called again.
-	Again func(ctx context.Context, row R) (Outcome[A], error)
+	Again func(ctx context.Context, gw gateway.Gateway, row R) (Outcome[A], error)
 }
 
 // Begin is the first phase: write commits the row that stands for the order, together with
@@ -92,7 +95,7 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 	ctx = context.WithoutCancel(ctx)
 	var made A
 	var outcome Outcome[A]
-	for _, step := range o.Steps {
+	for _, step := range o.steps(row) {
 		outcome = o.call(ctx, step, row, made, true, !o.Unattended)
 		success, ok := outcome.(Succeeded[A])
 		if !ok {
@@ -116,7 +119,7 @@ func (o *Operation[R, A]) look(ctx context.Context, l *Look) (Answer, error) {
 	}
 	var made A
 	var outcome Outcome[A]
-	for n, step := range o.Steps {
+	for n, step := range o.steps(row) {
 		if outcome, err = o.stands(ctx, l, step, row, made); err != nil {
 			return 0, err
 		}
@@ -136,10 +139,21 @@ func (o *Operation[R, A]) look(ctx context.Context, l *Look) (Answer, error) {
 	return o.conclude(ctx, row, outcome)
 }
 
+func (o *Operation[R, A]) steps(row R) []Step[R, A] {
+	if o.Ways != nil {
+		return o.Ways(row)
+	}
+	return o.Steps
+}
+
 // stands says how a step stands; nil while nothing is found and nothing is proved.
 func (o *Operation[R, A]) stands(ctx context.Context, l *Look, step Step[R, A], row R, made A) (Outcome[A], error) {
+	gw, err := o.gateway(row)
+	if err != nil {
+		return nil, err
+	}
 	if step.Find != nil {
-		a, found, err := step.Find(ctx, row, made)
+		a, found, err := step.Find(ctx, gw, row, made)
 		switch {
 		case err != nil:
 			return nil, err
@@ -152,7 +166,7 @@ func (o *Operation[R, A]) stands(ctx context.Context, l *Look, step Step[R, A], 
 		}
 	}
 	if step.Again != nil {
-		if end, err := step.Again(ctx, row); err != nil || end != nil {
+		if end, err := step.Again(ctx, gw, row); err != nil || end != nil {
 			return end, err
 		}
 	}
@@ -162,7 +176,7 @@ func (o *Operation[R, A]) stands(ctx context.Context, l *Look, step Step[R, A], 
 	outcome := o.call(ctx, step, row, made, l.RefusalCounts(), false)
 	if refused, ok := outcome.(Refused[A]); ok && step.Find != nil {
 		// What was asked for first may be what the gateway refuses to make twice.
-		a, found, err := step.Find(ctx, row, made)
+		a, found, err := step.Find(ctx, gw, row, made)
 		if err != nil {
 			return nil, errors.Join(refused.Cause, err)
 		}
@@ -200,15 +214,24 @@ func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made
 	defer func() {
 		if p := recover(); p != nil {
 			o.Intents.deps.Log.ErrorContext(ctx, "a call panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-			outcome = NotKnown[A]{Cause: fmt.Errorf("the call panicked: %v", p)}
+			outcome = NotKnown[A]{Answer: made, Cause: fmt.Errorf("the call panicked: %v", p)}
 		}
 	}()
-	a, err := step.Call(ctx, row, made)
+	gw, err := o.gateway(row)
+	if err != nil {
+		return outcomeOf(err, made, counts, waits)
+	}
+	a, err := step.Call(ctx, gw, row, made)
 	faultpoint.Hit(step.Answered)
 	if err != nil {
-		return outcomeOf[A](err, counts, waits)
+		return outcomeOf(err, made, counts, waits)
 	}
 	return step.judge(row, a)
+}
+
+// gateway is the one of the row's intent; a phase that writes has none.
+func (o *Operation[R, A]) gateway(row R) (gateway.Gateway, error) {
+	return o.Intents.deps.Gateways.Find(gateway.Name(o.Opening(row).Gateway))
 }
 
 func (s Step[R, A]) judge(row R, a A) Outcome[A] {

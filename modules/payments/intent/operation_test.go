@@ -14,6 +14,12 @@ import (
 	"marquee/platform/objectid"
 )
 
+// fakes are gateways that nobody asks: the steps of these tests answer for themselves.
+func fakes() gateway.Set {
+	fake := struct{ gateway.Adapter }{}
+	return gateway.Set{gateway.GWA: fake, gateway.GWB: fake}
+}
+
 // buying is a user with an operation of two calls, of which the second may be made again.
 type buying struct {
 	*toy
@@ -24,16 +30,16 @@ type buying struct {
 
 func buy(t *testing.T) (*buying, *intent.Operation[objectid.ID, string]) {
 	t.Helper()
-	b := &buying{toy: setup(t), calls: map[string]func() (string, error){}, found: map[string]string{}}
+	b := &buying{toy: setup(t, func(d *intent.Deps) { d.Gateways = fakes() }), calls: map[string]func() (string, error){}, found: map[string]string{}}
 	step := func(name string) intent.Step[objectid.ID, string] {
 		return intent.Step[objectid.ID, string]{
-			Call: func(context.Context, objectid.ID, string) (string, error) {
+			Call: func(context.Context, gateway.Gateway, objectid.ID, string) (string, error) {
 				if b.calls[name] == nil {
 					return name, nil
 				}
 				return b.calls[name]()
 			},
-			Find: func(context.Context, objectid.ID, string) (string, bool, error) {
+			Find: func(context.Context, gateway.Gateway, objectid.ID, string) (string, bool, error) {
 				return b.found[name], b.found[name] != "", nil
 			},
 			Judge: func(_ objectid.ID, a string) intent.Outcome[string] {
@@ -45,7 +51,7 @@ func buy(t *testing.T) (*buying, *intent.Operation[objectid.ID, string]) {
 		}
 	}
 	second := step("second")
-	second.Again = func(context.Context, objectid.ID) (intent.Outcome[string], error) {
+	second.Again = func(context.Context, gateway.Gateway, objectid.ID) (intent.Outcome[string], error) {
 		b.again++
 		return nil, nil
 	}

@@ -33,11 +33,14 @@ type Refused[A any] struct{ Cause error }
 // Missing: looked for, and proved not to be there.
 type Missing[A any] struct{}
 
-// Void: nothing is left to be asked.
-type Void[A any] struct{}
+// Void: nothing is left to be asked, or to be paid.
+type Void[A any] struct{ Answer A }
 
 // NotKnown is everything else. It changes no row: the looks find out.
-type NotKnown[A any] struct{ Cause error }
+type NotKnown[A any] struct {
+	Answer A // what the steps before have made
+	Cause  error
+}
 
 func (Succeeded[A]) outcome(A) {}
 func (Pending[A]) outcome(A)   {}
@@ -62,7 +65,7 @@ const open = "open"
 // not known. A refusal counts where it is of the only call that may have made something;
 // that the gateway was not reached, or lacks what the call stands on, where somebody waits
 // for the answer: else the looks ask again.
-func outcomeOf[A any](err error, counts, waits bool) Outcome[A] {
+func outcomeOf[A any](err error, made A, counts, waits bool) Outcome[A] {
 	var declined *gateway.Declined
 	var rejected *gateway.Rejected
 	switch {
@@ -73,5 +76,5 @@ func outcomeOf[A any](err error, counts, waits bool) Outcome[A] {
 		counts && waits && (errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, gateway.ErrMissing)):
 		return Refused[A]{Cause: err}
 	}
-	return NotKnown[A]{Cause: err}
+	return NotKnown[A]{Answer: made, Cause: err}
 }

@@ -71,11 +71,7 @@ func (o order) terms() gateway.RefundTerms {
 	}
 }
 
-func (s *Refunds) call(ctx context.Context, o order, _ gateway.RemoteRefund) (gateway.RemoteRefund, error) {
-	gw, err := s.deps.Gateways.Find(o.refund.Gateway)
-	if err != nil {
-		return gateway.RemoteRefund{}, err
-	}
+func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, o order, _ gateway.RemoteRefund) (gateway.RemoteRefund, error) {
 	remote, err := gw.Refund(ctx, o.terms())
 	if err != nil {
 		return remote, err
@@ -83,11 +79,7 @@ func (s *Refunds) call(ctx context.Context, o order, _ gateway.RemoteRefund) (ga
 	return remote, s.recordUnasked(ctx, o.refund, remote.Report)
 }
 
-func (s *Refunds) find(ctx context.Context, o order, _ gateway.RemoteRefund) (remote gateway.RemoteRefund, found bool, err error) {
-	gw, err := s.deps.Gateways.Find(o.refund.Gateway)
-	if err != nil {
-		return remote, false, err
-	}
+func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, o order, _ gateway.RemoteRefund) (remote gateway.RemoteRefund, found bool, err error) {
 	if remote, found, err = gw.FindRefund(ctx, o.terms()); err != nil || !found {
 		return remote, found, err
 	}
@@ -96,11 +88,7 @@ func (s *Refunds) find(ctx context.Context, o order, _ gateway.RemoteRefund) (re
 
 // enoughLeft has the call made once more, unless others have given back so much meanwhile
 // that too little is left.
-func (s *Refunds) enoughLeft(ctx context.Context, o order) (intent.Outcome[gateway.RemoteRefund], error) {
-	gw, err := s.deps.Gateways.Find(o.refund.Gateway)
-	if err != nil {
-		return nil, err
-	}
+func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway, o order) (intent.Outcome[gateway.RemoteRefund], error) {
 	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{PaymentID: o.payment.Payment.ID, PaymentIntentID: o.refund.PaymentID})
 	if err != nil {
 		return nil, err

@@ -79,55 +79,50 @@ func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, 
 	return first, err
 }
 
-// LookForGone looks again for what its gateway did not find. Missing a second time, an
-// hour later and while the gateway is not suspect, it has ended.
-func (s *Calls) LookForGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+// Gone is a live subscription that its gateway did not find. Missing a second time, an hour
+// later and while the gateway is not suspect, it has ended; found again, what it says is
+// followed by whoever asks next.
+func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
+	return &intent.Operation[lifecycle.Row, struct{}]{
+		Kind: intent.SubscriptionGone, Intents: s.intents, WasFound: true,
+		Opening:  func(sub lifecycle.Row) intent.Opening { return intent.Opening{Ref: goneRef(sub), Gateway: sub.Gateway} },
+		Row:      s.perhapsGone,
+		Steps:    []intent.Step[lifecycle.Row, struct{}]{{Find: s.findGone}},
+		SettleTx: s.endGoneTx,
+	}
+}
+
+// perhapsGone reads what is looked for; over when nothing of it is left to be asked.
+func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle.Row, over bool, err error) {
+	sub, err = s.db.GetSubscription(ctx, s.pool, i.Subject)
+	return sub, lifecycle.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
+}
+
+func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, _ struct{}) (none struct{}, found bool, err error) {
 	ctx = gateway.Background(ctx)
-	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
-	if err != nil {
-		return 0, err
-	}
-	if lifecycle.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil {
-		return intent.Settled, nil // nothing is left to be asked
-	}
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
-	if err != nil {
-		return 0, err
-	}
 	if lifecycle.RemoteID(sub) != "" {
 		_, err = gw.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 	} else {
 		_, err = gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	}
-	switch {
-	case err == nil:
-		return intent.FoundAgain, nil // what it says is followed by whoever asks next
-	case !errors.Is(err, gateway.ErrMissing):
-		return 0, err
-	case !l.Proved:
-		return intent.NotThere, nil
+	if errors.Is(err, gateway.ErrMissing) {
+		return none, false, nil
 	}
-	return intent.Settled, s.endGone(ctx, sub)
+	return none, err == nil, err
 }
 
-// endGone ends a subscription that is gone at its gateway, unless it has paid time
+// endGoneTx ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
-func (s *Calls) endGone(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
-		if err := s.intents.EndTx(ctx, tx, goneRef(sub), intent.Missing[any]{}, "look"); err != nil || lifecycle.Status(locked.Status).Ended() {
-			return err
-		}
-		now := s.clock.Now()
-		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
-			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
-		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GoneAtGateway, Source: lifecycle.ByRecovery}); err != nil {
-			return err
-		}
-		return s.store.EndAtGatewayTx(ctx, tx, locked)
-	})
+func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}], _ intent.By) error {
+	locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	if err != nil || lifecycle.Status(locked.Status).Ended() {
+		return err
+	}
+	if locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
+		return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
+	}
+	if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GoneAtGateway, Source: lifecycle.ByRecovery}); err != nil {
+		return err
+	}
+	return s.store.EndAtGatewayTx(ctx, tx, locked)
 }

@@ -16,7 +16,6 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
-	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -89,31 +88,18 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 	if o.amount < least {
 		return lifecycle.RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
-	terms, gw, err := s.chargeTerms(ctx, sub, o)
+	code, err := s.intendCharge(ctx, sub, o, may)
 	if err != nil {
 		return lifecycle.RenewalCharge{}, err
 	}
-	charge, err = s.intendCharge(ctx, sub, o, may)
-	if err != nil {
-		return lifecycle.RenewalCharge{}, err
+	code, outcome, err := s.CodeOrder().Run(ctx, code)
+	if refused, ok := outcome.(intent.Refused[gateway.PixCharge]); ok {
+		if err != nil {
+			return code.charge, errors.Join(gateway.FaultOf(refused.Cause), err)
+		}
+		return code.charge, s.payments.Refused(ctx, "make renewal PIX", refused.Cause)
 	}
-	terms.Reference = charge.ID
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
-	defer cancel()
-	made, err := gw.CreatePix(call, terms)
-	faultpoint.Hit("renewal_charge.after_call")
-	if err == nil {
-		return s.keepCode(ctx, charge, made, lifecycle.ByAnswer)
-	}
-	if !lifecycle.Certain(err) {
-		s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("charge_id", charge.ID.String()),
-			slog.String("gateway", charge.Gateway), slog.Any("error", err))
-		return charge, s.intents.NotKnown(ctx, lifecycle.IntentOfCharge(charge.ID), err)
-	}
-	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused[any]{}, lifecycle.ByAnswer); dropped != nil {
-		return charge, errors.Join(gateway.FaultOf(err), dropped)
-	}
-	return charge, s.payments.Refused(ctx, "make renewal PIX", err)
+	return code.charge, err
 }
 
 // cycleDate is the day of a cycle, null for none.
@@ -124,28 +110,14 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 	return s.calendar.DateOf(*cycle)
 }
 
-// chargeTerms is what the gateway is asked for, but the reference, and by which it is
-// searched.
-func (s *Charges) chargeTerms(ctx context.Context, sub lifecycle.Row, o chargeOrder) (gateway.PixTerms, gateway.Gateway, error) {
-	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
-	if err != nil {
-		return gateway.PixTerms{}, nil, fmt.Errorf("read plan: %w", err)
-	}
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
-	if err != nil {
-		return gateway.PixTerms{}, nil, gateway.FaultOf(err)
-	}
-	return gateway.PixTerms{
-		Kind: gateway.KindSubscriptionPix, Payer: s.reads.PayerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
-		DueDate: lifecycle.StartOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
-	}, gw, nil
-}
-
 // intendCharge commits the order. Of two at once the second finds the first.
-func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
+func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (codeOrder, error) {
 	ctx = context.WithoutCancel(ctx)
-	var charge lifecycle.RenewalCharge
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	code := codeOrder{sub: sub}
+	if _, err := s.payments.Gateway(gateway.Name(sub.Gateway)); err != nil {
+		return code, gateway.FaultOf(err)
+	}
+	err := s.CodeOrder().Begin(ctx, &code, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
@@ -158,25 +130,19 @@ func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeO
 		}
 		now := s.clock.Now()
 		look := now.Add(lifecycle.AdoptAfter)
-		charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
+		code.charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway, Cycle: s.cycleDate(o.cycle),
 			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &look, Now: now,
 		})
 		if err != nil {
 			return err
 		}
-		if err := s.openChargeIntentTx(ctx, tx, charge, s.intents.CallTime()); err != nil {
-			return err
-		}
-		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, charge.ID)
+		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, code.charge.ID)
 	})
 	if postgres.Constraint(err) == constraintOneCharge {
-		return lifecycle.RenewalCharge{}, errChargeBeingMade()
+		return code, errChargeBeingMade()
 	}
-	if err == nil {
-		faultpoint.Hit("renewal_charge.after_intent")
-	}
-	return charge, err
+	return code, err
 }
 
 func errChargeBeingMade() error {
@@ -217,41 +183,34 @@ func (s *Charges) runsOut(c lifecycle.RenewalCharge) bool {
 	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
 }
 
-// keepCode writes the gateway's code, and settles it if it is paid already.
-func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, made gateway.PixCharge, by string) (lifecycle.RenewalCharge, error) {
-	ctx = context.WithoutCancel(ctx)
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
-		if err != nil {
-			return err
-		}
-		if charge, err = s.db.GetRenewalChargeForUpdate(ctx, tx, charge.ID); err != nil {
-			return err
-		}
-		first := charge.GatewayPaymentID == nil
-		if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
-			return err
-		}
-		if charge, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { learnCode(c, made) }); err != nil {
-			return err
-		}
-		if first {
-			if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(charge.Gateway), charge.ID.String(), made.Payment.ID); err != nil {
-				return err
-			}
-		}
-		if made.Payment.Status == gateway.PaymentSettled {
-			return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: lifecycle.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
-		}
-		if lifecycle.Status(sub.Status).Ended() {
-			return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
-		}
-		return nil
-	})
+// keepCodeTx writes the gateway's code, and settles it if it is paid already.
+func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.RenewalCharge, made gateway.PixCharge, by intent.By) error {
+	sub, err := s.store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
 	if err != nil {
-		return charge, fmt.Errorf("keep renewal charge %s: %w", charge.ID, err)
+		return err
 	}
-	return s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
+	if charge, err = s.db.GetRenewalChargeForUpdate(ctx, tx, charge.ID); err != nil {
+		return err
+	}
+	first := charge.GatewayPaymentID == nil
+	if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
+		return err
+	}
+	if charge, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { learnCode(c, made) }); err != nil {
+		return err
+	}
+	if first {
+		if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(charge.Gateway), charge.ID.String(), made.Payment.ID); err != nil {
+			return err
+		}
+	}
+	if made.Payment.Status == gateway.PaymentSettled {
+		return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: lifecycle.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
+	}
+	if lifecycle.Status(sub.Status).Ended() {
+		return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
+	}
+	return nil
 }
 
 func learnCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
@@ -262,20 +221,6 @@ func learnCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
 	if made.ExpiresAt != nil {
 		c.PixExpiresAt = made.ExpiresAt
 	}
-}
-
-// dropCharge notes that an open charge can no longer be paid, and how its order ended.
-func (s *Charges) dropCharge(ctx context.Context, id objectid.ID, how intent.Outcome[any], by string) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(id), how, by); err != nil {
-			return err
-		}
-		return s.goneTx(ctx, tx, c)
-	})
 }
 
 func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalCharge) error {

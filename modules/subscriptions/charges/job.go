@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // TendRenewalCharge makes unpayable a code that has run out or whose subscription has
@@ -50,12 +53,11 @@ func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalChar
 		if err != nil {
 			return err
 		}
-		_, err = s.keepCode(ctx, charge, made, lifecycle.ByLook)
-		return err
+		return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.keepCodeTx(ctx, tx, charge, made, intent.ByLook) })
 	case err != nil && !errors.Is(err, gateway.ErrMissing):
 		return err
 	}
-	return s.dropCharge(ctx, charge.ID, intent.Void[any]{}, lifecycle.ByLook)
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.dropTx(ctx, tx, charge.ID, intent.Void[any]{}, intent.ByLook) })
 }
 
 // TendAll settles what is open of a subscription's renewal charges, for an account

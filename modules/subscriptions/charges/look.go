@@ -16,41 +16,96 @@ import (
 	"marquee/platform/postgres"
 )
 
-func (s *Charges) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalCharge, callTime time.Duration) error {
-	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: lifecycle.IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime})
+// codeOrder is the order of a code, and what it is of.
+type codeOrder struct {
+	sub    lifecycle.Row
+	charge lifecycle.RenewalCharge
 }
 
-// LookAtCharge asks the gateway what became of an order whose answer was lost. Proved
-// to have made nothing the code is gone, and the customer may ask for another.
-func (s *Charges) LookAtCharge(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = gateway.Background(ctx)
-	charge, err := s.db.GetRenewalCharge(ctx, s.pool, l.Subject)
+// CodeOrder is the order of a PIX code for a further period. Proved to have made nothing
+// the code is gone, and the customer may ask for another.
+func (s *Charges) CodeOrder() *intent.Operation[codeOrder, gateway.PixCharge] {
+	return &intent.Operation[codeOrder, gateway.PixCharge]{
+		Kind: intent.RenewalCharge, Intents: s.intents, Committed: "renewal_charge.after_intent",
+		Opening:  func(o codeOrder) intent.Opening { return openingOf(o.charge, s.intents.CallTime()) },
+		Row:      s.codeOrderOf,
+		Steps:    []intent.Step[codeOrder, gateway.PixCharge]{{Answered: "renewal_charge.after_call", Call: s.makeCode, Find: s.findCode}},
+		SettleTx: s.settleCodeTx,
+	}
+}
+
+func openingOf(c lifecycle.RenewalCharge, callTime time.Duration) intent.Opening {
+	return intent.Opening{Ref: lifecycle.IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime}
+}
+
+// codeOrderOf reads an order whose answer was lost; over when its intent is closed.
+func (s *Charges) codeOrderOf(ctx context.Context, i intent.Intent) (o codeOrder, over bool, err error) {
+	if o.charge, err = s.db.GetRenewalCharge(ctx, s.pool, i.Subject); err != nil {
+		return o, false, fmt.Errorf("read renewal charge: %w", err)
+	}
+	o.sub, err = s.db.GetSubscription(ctx, s.pool, o.charge.SubscriptionID)
+	return o, !o.charge.IntentOpen, err
+}
+
+// codeTerms is what the gateway is asked for, and by which it is searched.
+func (s *Charges) codeTerms(ctx context.Context, o codeOrder) (gateway.PixTerms, error) {
+	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, o.sub.PlanID)
 	if err != nil {
-		return 0, fmt.Errorf("read renewal charge: %w", err)
+		return gateway.PixTerms{}, fmt.Errorf("read plan: %w", err)
 	}
-	if !charge.IntentOpen {
-		return intent.Settled, nil
-	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
+	until := o.charge.PayableUntil
+	return gateway.PixTerms{
+		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.reads.PayerOfRow(ctx, o.sub), Amount: money.Cents(o.charge.AmountCents), Description: plan.Name,
+		DueDate: lifecycle.StartOfDay(until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(until.Sub(s.clock.Now()), time.Minute),
+	}, nil
+}
+
+func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, o codeOrder, _ gateway.PixCharge) (gateway.PixCharge, error) {
+	terms, err := s.codeTerms(ctx, o)
 	if err != nil {
-		return 0, err
+		return gateway.PixCharge{}, err
 	}
-	terms, gateway, err := s.chargeTerms(ctx, sub, chargeOrder{amount: money.Cents(charge.AmountCents), until: charge.PayableUntil})
+	return gw.CreatePix(ctx, terms)
+}
+
+func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder, _ gateway.PixCharge) (gateway.PixCharge, bool, error) {
+	terms, err := s.codeTerms(ctx, o)
 	if err != nil {
-		return 0, err
+		return gateway.PixCharge{}, false, err
 	}
-	terms.Reference = charge.ID
-	made, found, err := gateway.FindPix(ctx, terms)
-	switch {
-	case err != nil:
-		return 0, err
-	case found:
-		_, err = s.keepCode(ctx, charge, made, lifecycle.ByLook)
-		return intent.Settled, err
-	case !l.Proved:
-		return intent.NotThere, nil
+	return gw.FindPix(gateway.Background(ctx), terms)
+}
+
+// settleCodeTx keeps the code that was made. Without one the order can no longer be paid.
+func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge], by intent.By) (err error) {
+	if made, ok := outcome.(intent.Succeeded[gateway.PixCharge]); ok {
+		if err := s.keepCodeTx(ctx, tx, o.charge, made.Answer, by); err != nil {
+			return fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
+		}
+	} else {
+		how := intent.Outcome[any](intent.Refused[any]{})
+		if _, missing := outcome.(intent.Missing[gateway.PixCharge]); missing {
+			how = intent.Missing[any]{}
+		}
+		if err := s.dropTx(ctx, tx, o.charge.ID, how, by); err != nil {
+			return err
+		}
 	}
-	return intent.Settled, s.dropCharge(ctx, charge.ID, intent.Missing[any]{}, lifecycle.ByLook)
+	o.charge, err = s.db.GetRenewalCharge(ctx, tx, o.charge.ID)
+	return err
+}
+
+// dropTx notes that an open charge can no longer be paid, and how its order ended: else
+// the row's own write ends it, as an event's.
+func (s *Charges) dropTx(ctx context.Context, tx pgx.Tx, id objectid.ID, how intent.Outcome[any], by intent.By) error {
+	c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(id), how, by); err != nil {
+		return err
+	}
+	return s.goneTx(ctx, tx, c)
 }
 
 // adoptCharge opens the intent of an order that has none: the release before made it,
@@ -68,7 +123,7 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 		if _, open, err := s.intents.OpenOf(ctx, tx, id); err != nil || open {
 			return err
 		}
-		return s.openChargeIntentTx(ctx, tx, c, 0)
+		return s.intents.OpenTx(ctx, tx, openingOf(c, 0))
 	})
 	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
 		return nil

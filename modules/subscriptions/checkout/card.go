@@ -6,10 +6,10 @@ import (
 	"log/slog"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
-	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 )
 
@@ -50,67 +50,80 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 	if w.plan, err = s.plans.SyncPlan(ctx, w.gateway, w.plan); err != nil {
 		return CardOutcome{}, err
 	}
-	sub, remote, err := s.startCard(ctx, w, o)
-	var declined *gateway.Declined
-	var rejected *gateway.Rejected
-	switch {
-	case errors.As(err, &rejected):
-		if err := s.giveUp(ctx, sub, err); !fault.Is(err, fault.BadRequest) {
-			return CardOutcome{}, err
+	c, outcome, err := s.start(ctx, w, o.Instrument)
+	switch outcome := outcome.(type) {
+	case intent.Refused[settle.Made]:
+		var rejected *gateway.Rejected
+		err = s.refused(ctx, c.Sub, outcome.Cause, err)
+		if errors.As(outcome.Cause, &rejected) && fault.Is(err, fault.BadRequest) {
+			err = fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(outcome.Cause)
 		}
-		return CardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
-	case errors.As(err, &declined):
-		sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote})
-		return CardOutcome{Sub: sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true, Message: declined.Message}, err
-	case err != nil:
-		return s.notAnswered(ctx, sub, err)
+		return CardOutcome{}, err
+	case settle.Declined:
+		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true, Message: declinedMessage(outcome.Cause)}, err
+	case intent.NotKnown[settle.Made]:
+		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.OutcomeUnknown)}, err
+	case settle.Pending:
+		return cardMade(c.Sub, outcome.Answer), err
+	case settle.Succeeded:
+		return cardMade(c.Sub, outcome.Answer), err
 	}
-	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Remote: &remote, Open: remote.Outcome == gateway.OutcomeUnknown})
-	return CardOutcome{Sub: sub, PaymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
+	return CardOutcome{}, err
+}
+
+// cardMade is the answer about a recurrence that is there.
+func cardMade(sub lifecycle.Row, made settle.Made) CardOutcome {
+	remote := made.(settle.Recurrence) //nolint:forcetypeassert // of a card without a discount
+	return CardOutcome{Sub: sub, PaymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}
+}
+
+func declinedMessage(cause error) string {
+	var declined *gateway.Declined
+	if errors.As(cause, &declined) {
+		return declined.Message
+	}
+	return ""
 }
 
 // SubscribeGWA starts a card subscription at gateway A. The gateway checks the
 // card within the call and charges it after, so the answer is pending; a refused
-// card is 400 with the gateway's sentence.
+// card is 400 with the gateway's sentence. A first month that a promo code lowers is
+// charged by itself, and the recurrence made behind it: when that fails the looks make
+// it, and nobody is told of a failure that they will mend.
 func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, gateway.GWA)
 	if err != nil {
 		return CardOutcome{}, err
 	}
-	if w.first != nil && *w.first > 0 {
-		return s.subscribeDiscounted(ctx, w, o)
-	}
-	sub, remote, err := s.startCard(ctx, w, o)
-	if err != nil {
-		return s.notCharged(ctx, sub, err)
-	}
-	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Remote: &remote})
-	return CardOutcome{Sub: sub, PaymentStatus: remote.PaymentStatus}, err
-}
-
-// notCharged is what gateway A's card routes answer to a first charge that failed:
-// a declined card ends the subscription, a lost answer leaves it to the recovery.
-func (s *Checkout) notCharged(ctx context.Context, sub lifecycle.Row, cause error) (CardOutcome, error) {
-	var declined *gateway.Declined
-	switch {
-	case errors.As(cause, &declined):
-		if _, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote}); err != nil {
-			return CardOutcome{}, err
+	c, outcome, err := s.start(ctx, w, o.Instrument)
+	out := CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.OutcomeUnknown)}
+	switch outcome := outcome.(type) {
+	case intent.Refused[settle.Made]:
+		return CardOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+	case settle.Declined:
+		if err == nil {
+			err = fault.Bad("%s", declinedMessage(outcome.Cause)).WithField("credit_card")
 		}
-		return CardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
+		return CardOutcome{}, err
+	case intent.NotKnown[settle.Made]:
+		out.PaymentStatus = statusGWA(outcome.Answer, out.PaymentStatus)
+	case settle.Pending:
+		out.PaymentStatus = statusGWA(outcome.Answer, out.PaymentStatus)
+	case settle.Succeeded:
+		out.PaymentStatus = statusGWA(outcome.Answer, out.PaymentStatus)
 	}
-	return s.notAnswered(ctx, sub, cause)
+	return out, err
 }
 
-// notAnswered is what the card routes answer when the call brought neither a
-// subscription nor a declined card: what the gateway certainly did not do is given up,
-// and everything else is not known, errors that nobody foresaw among it.
-func (s *Checkout) notAnswered(ctx context.Context, sub lifecycle.Row, cause error) (CardOutcome, error) {
-	if sub.ID == "" || lifecycle.Certain(cause) {
-		return CardOutcome{}, s.giveUp(ctx, sub, cause)
+// statusGWA is gateway A's own word for the first charge; unknown without one.
+func statusGWA(made settle.Made, unknown string) string {
+	switch made := made.(type) {
+	case settle.Recurrence:
+		return made.PaymentStatus
+	case settle.FirstMonth:
+		return made.Charge.Payment.NativeStatus
 	}
-	s.recovery.NotKnown(ctx, sub, cause)
-	return CardOutcome{Sub: sub, PaymentStatus: string(gateway.OutcomeUnknown)}, nil
+	return unknown
 }
 
 func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name gateway.Name) (wish, error) {
@@ -142,37 +155,13 @@ func checkCardAmount(w wish, name gateway.Name) error {
 	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", least).WithField("plan_id")
 }
 
-// startCard commits the intent and calls the gateway. The call outlives the
-// client's patience: what it does has to be known.
-func (s *Checkout) startCard(ctx context.Context, w wish, o CardOrder) (lifecycle.Row, gateway.RemoteSubscription, error) {
-	sub, err := s.intend(ctx, w)
-	if err != nil {
-		return lifecycle.Row{}, gateway.RemoteSubscription{}, err
-	}
-	if w.renews != nil && sub.RenewsID == nil { // it was pending, and has ended here
-		if _, err := s.calls.EndNow(ctx, *w.renews); err != nil {
-			return sub, gateway.RemoteSubscription{}, err
-		}
-	}
-	terms := s.calendar.TermsOf(sub, w.plan, w.payer)
-	terms.Instrument = o.Instrument
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
-	defer cancel()
-	remote, err := w.gateway.Subscribe(call, terms)
-	faultpoint.Hit("subscribe.after_call")
-	return sub, remote, err
-}
-
-// giveUp cancels an intent of which the gateway certainly made nothing. An error
-// that came before the intent passes as it is.
-func (s *Checkout) giveUp(ctx context.Context, sub lifecycle.Row, cause error) error {
-	if sub.ID == "" {
-		return cause
-	}
+// refused words why the gateway certainly made nothing of a subscription, which has ended
+// unless that failed.
+func (s *Checkout) refused(ctx context.Context, sub lifecycle.Row, cause, failed error) error {
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if _, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Nothing: true}); err != nil {
-		return errors.Join(gateway.FaultOf(cause), err)
+	if failed != nil {
+		return errors.Join(gateway.FaultOf(cause), failed)
 	}
 	return gateway.FaultOf(cause)
 }

@@ -8,7 +8,6 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
-	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
@@ -62,14 +61,20 @@ func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrd
 	if err := s.admit(ctx, &w); err != nil {
 		return pixOutcome{}, err
 	}
-	sub, err := s.intend(ctx, w)
-	if err != nil {
-		return pixOutcome{}, err
+	c, outcome, err := s.start(ctx, w, gateway.Instrument{})
+	switch outcome := outcome.(type) {
+	case intent.Refused[settle.Made]:
+		return pixOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+	case settle.Declined:
+		return pixOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+	case intent.NotKnown[settle.Made]:
+		return s.clarifying(ctx, c.Sub)
+	case settle.Succeeded:
+		if code, ok := outcome.Answer.(settle.Code); ok {
+			return pixOutcome{sub: c.Sub, clientSecret: code.ClientSecret}, err
+		}
 	}
-	if w.automatic {
-		return s.startAutomatic(ctx, w, sub)
-	}
-	return s.startPix(ctx, w, sub)
+	return pixOutcome{sub: c.Sub}, err
 }
 
 // checkPixAmount refuses what the gateway would, before anything is written. The
@@ -94,44 +99,13 @@ func checkPixAmount(w wish) error {
 	return fault.Bad("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
-func (s *Checkout) startPix(ctx context.Context, w wish, sub lifecycle.Row) (pixOutcome, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
-	defer cancel()
-	charge, err := w.gateway.CreatePix(call, s.calendar.PixTermsOf(sub, w.plan, w.payer))
-	faultpoint.Hit("subscribe.after_call")
-	if err != nil {
-		return s.noCode(ctx, sub, err)
-	}
-	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Pix: &charge})
-	return pixOutcome{sub: sub, clientSecret: charge.ClientSecret}, err
-}
-
-// noCode is what the PIX routes answer without a code: the intent ends when there will
-// be none; else it is not known whether there is one, and the looks find out.
-func (s *Checkout) noCode(ctx context.Context, sub lifecycle.Row, cause error) (pixOutcome, error) {
-	if lifecycle.Certain(cause) {
-		return pixOutcome{}, s.giveUp(ctx, sub, cause)
-	}
-	s.recovery.NotKnown(ctx, sub, cause)
+// clarifying is what the PIX routes answer while it is not known whether there is a code.
+func (s *Checkout) clarifying(ctx context.Context, sub lifecycle.Row) (pixOutcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 	if err != nil || open {
 		return pixOutcome{sub: sub, clarifying: &i}, err
 	}
 	sub, err = s.db.GetSubscription(ctx, s.pool, sub.ID) // somebody has looked meanwhile
-	return pixOutcome{sub: sub}, err
-}
-
-// startAutomatic makes the authorization with the code of the first payment,
-// which also carries the payer's consent.
-func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub lifecycle.Row) (pixOutcome, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
-	defer cancel()
-	auth, err := w.gateway.AuthorizePix(call, s.calendar.AuthorizationOf(sub, w.plan, w.payer))
-	faultpoint.Hit("subscribe.after_call")
-	if err != nil {
-		return s.noCode(ctx, sub, err)
-	}
-	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Auth: &auth})
 	return pixOutcome{sub: sub}, err
 }

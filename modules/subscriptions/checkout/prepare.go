@@ -12,9 +12,9 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
-	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -101,13 +101,13 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 	return p, err
 }
 
-// intend commits the row that stands for the wish, before the gateway is asked
-// (open-shapes, Card money moves once). A client who goes away meanwhile does not
-// stop it half-way: the call follows what is committed.
-func (s *Checkout) intend(ctx context.Context, w wish) (lifecycle.Row, error) {
+// start commits the row that stands for the wish, before the gateway is asked (open-shapes,
+// Card money moves once), has it made there, and settles what became of it. A client who
+// goes away meanwhile does not stop it half-way: the call follows what is committed.
+func (s *Checkout) start(ctx context.Context, w wish, card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
 	ctx = context.WithoutCancel(ctx)
-	var sub lifecycle.Row
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	c = recovery.FirstCall{Plan: w.plan, Payer: w.payer, Instrument: card, CallTime: s.callTimeOf(w)}
+	err = s.recovery.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {
 		if err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
 		}
@@ -115,25 +115,26 @@ func (s *Checkout) intend(ctx context.Context, w wish) (lifecycle.Row, error) {
 			return err
 		}
 		var err error
-		if sub, err = s.insertTx(ctx, tx, w); err != nil {
+		if c.Sub, err = s.insertTx(ctx, tx, w); err != nil {
 			return err
 		}
-		if err := s.recovery.OpenIntentTx(ctx, tx, sub, s.callTimeOf(w)); err != nil {
-			return err
-		}
-		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, sub.ID)
+		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, c.Sub.ID)
 	})
 	switch postgres.Constraint(err) {
 	case ConstraintOneLive:
-		return lifecycle.Row{}, fault.Conflict("You already have a subscription.")
+		return c, nil, fault.Conflict("You already have a subscription.")
 	case constraintOneRenewal:
-		return lifecycle.Row{}, errRenewalWaits()
+		return c, nil, errRenewalWaits()
 	}
 	if err != nil {
-		return lifecycle.Row{}, err
+		return c, nil, err
 	}
-	faultpoint.Hit("subscribe.after_intent")
-	return sub, nil
+	if w.renews != nil && c.Sub.RenewsID == nil { // it was pending, and has ended here
+		if _, err := s.calls.EndNow(ctx, *w.renews); err != nil {
+			return c, nil, err
+		}
+	}
+	return s.recovery.FirstCalls().Run(ctx, c)
 }
 
 // vacateTx sees to it that the customer has no live subscription but the one that is
@@ -268,7 +269,7 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 		return err
 	}
 	if err == nil && lifecycle.Running(remote.Status) {
-		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
+		_, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return err
 	}
 	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {

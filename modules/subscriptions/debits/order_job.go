@@ -82,8 +82,8 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 	return o, o.debit.GatewayPaymentID != nil || o.sub.GwaPixAuthID == nil, nil
 }
 
-func (s *Debits) orderDebit(ctx context.Context, o debitOrder, _ gateway.Payment) (gateway.Payment, error) {
-	gw, terms, err := s.debitTerms(ctx, o.sub, o.debit)
+func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrder, _ gateway.Payment) (gateway.Payment, error) {
+	terms, err := s.debitTerms(ctx, o.sub, o.debit)
 	if err != nil {
 		return gateway.Payment{}, err
 	}
@@ -94,8 +94,8 @@ func (s *Debits) orderDebit(ctx context.Context, o debitOrder, _ gateway.Payment
 	return made, nil
 }
 
-func (s *Debits) findDebit(ctx context.Context, o debitOrder, _ gateway.Payment) (made gateway.Payment, found bool, err error) {
-	gw, terms, err := s.debitTerms(ctx, o.sub, o.debit)
+func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder, _ gateway.Payment) (made gateway.Payment, found bool, err error) {
+	terms, err := s.debitTerms(ctx, o.sub, o.debit)
 	if err != nil {
 		return made, false, err
 	}
@@ -106,7 +106,7 @@ func (s *Debits) findDebit(ctx context.Context, o debitOrder, _ gateway.Payment)
 }
 
 // stillNext has a debit ordered again while its cycle is still the next one.
-func (s *Debits) stillNext(_ context.Context, o debitOrder) (intent.Outcome[gateway.Payment], error) {
+func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway, o debitOrder) (intent.Outcome[gateway.Payment], error) {
 	if !s.debitDue(o.sub) || s.calendar.DateOf(*o.sub.NextBillingDate) != o.debit.Cycle {
 		return intent.Missing[gateway.Payment]{}, nil
 	}
@@ -176,16 +176,12 @@ func (s *Debits) intendDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder) er
 	return nil
 }
 
-func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (gateway.Gateway, gateway.DebitTerms, error) {
-	gw, err := s.payments.Gateway(gateway.GWA)
-	if err != nil {
-		return nil, gateway.DebitTerms{}, err
-	}
+func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (gateway.DebitTerms, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
-		return nil, gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
+		return gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
-	return gw, gateway.DebitTerms{
+	return gateway.DebitTerms{
 		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.reads.PayerOfRow(ctx, sub),
 		Cycle: s.calendar.DayOf(d.Cycle), DueDate: lifecycle.LatestOf(s.calendar.DayOf(d.DueDate), new(s.calendar.DebitDueDate(s.calendar.DayOf(d.Cycle)))),
 		Amount: money.Cents(d.AmountCents), Description: plan.Name,

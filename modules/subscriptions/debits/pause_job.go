@@ -195,7 +195,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			continue
 		}
 		if d.GatewayPaymentID == nil {
-			if d, err = s.lookForDebit(ctx, sub, d); err != nil {
+			if d, err = s.lookForDebit(ctx, gw, sub, d); err != nil {
 				return err
 			}
 		}
@@ -223,12 +223,12 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 }
 
 // lookForDebit finds what an order whose answer was lost has made.
-func (s *Pauses) lookForDebit(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
+func (s *Pauses) lookForDebit(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
 	age := s.clock.Now().Sub(d.TriedAt)
 	if age < lifecycle.DebitGrace {
 		return d, calls.ErrDebitUnderWay
 	}
-	made, found, err := s.debits.findDebit(ctx, debitOrder{sub: sub, debit: d}, gateway.Payment{})
+	made, found, err := s.debits.findDebit(ctx, gw, debitOrder{sub: sub, debit: d}, gateway.Payment{})
 	if err == nil && !found && age < debitUnseen {
 		err = calls.ErrDebitUnderWay // the gateway's search may lag
 	}

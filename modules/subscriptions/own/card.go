@@ -13,7 +13,6 @@ import (
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // changeCard gives the customer's subscription another card in its place: 404
@@ -47,7 +46,7 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 	if sub.PaymentFailures == 0 && lifecycle.Status(sub.Status) != lifecycle.Suspended {
 		return sub, cardChanged, nil
 	}
-	return s.payOpen(ctx, gw, sub)
+	return s.payOpen(ctx, sub)
 }
 
 const cardChanged = "The card was changed."
@@ -67,15 +66,73 @@ func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
 	return s.payments.Refused(ctx, "change card", err)
 }
 
-// payOpen tries the open invoice with the new card.
-func (s *Own) payOpen(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) (lifecycle.Row, string, error) {
-	attempt := intent.Ref{Kind: intent.OpenInvoice, Subject: sub.ID, Item: objectid.New().String()}
-	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		return s.intents.OpenTx(ctx, tx, intent.Opening{
-			Ref: attempt, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: attempt.Item,
-			Excludes: "open_invoice:" + sub.ID.String(), CallTime: s.intents.CallTime(),
-		})
+// invoiceRepeats is how long gateway B knows the key of an attempt: later its
+// repetition would be another one.
+const invoiceRepeats = 23 * time.Hour
+
+// invoice is an attempt to pay what is open: its id is committed, and the same attempt
+// repeated is paid once.
+type invoice struct {
+	sub     lifecycle.Row
+	attempt objectid.ID
+	looks   bool
+}
+
+// InvoiceOrder is the payment of an open invoice. A look repeats the attempt under its own
+// id: what it has paid is settled, what it has not is paid now. After the key's life what
+// is paid is told by event alone.
+func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
+	return &intent.Operation[invoice, *gateway.Payment]{
+		Kind: intent.OpenInvoice, Intents: s.intents,
+		Opening: func(i invoice) intent.Opening {
+			return intent.Opening{
+				Ref: intent.Ref{Kind: intent.OpenInvoice, Subject: i.sub.ID, Item: i.attempt.String()}, Customer: i.sub.CustomerID, Gateway: i.sub.Gateway,
+				Reference: i.attempt.String(), Excludes: "open_invoice:" + i.sub.ID.String(), CallTime: s.intents.CallTime(),
+			}
+		},
+		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
+			sub, err := s.db.GetSubscription(ctx, s.pool, i.Subject)
+			over := lifecycle.Status(sub.Status).Ended() || s.clock.Now().Sub(i.CreatedAt) > invoiceRepeats
+			return invoice{sub: sub, attempt: objectid.ID(i.Item), looks: true}, over, err
+		},
+		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},
+		SettleTx: func(ctx context.Context, tx pgx.Tx, i *invoice, outcome intent.Outcome[*gateway.Payment], by intent.By) (err error) {
+			paid, ok := outcome.(intent.Succeeded[*gateway.Payment])
+			if !ok || !isPaid(paid.Answer) {
+				return nil
+			}
+			source := lifecycle.ByRecovery
+			if by == intent.ByAnswer {
+				source = lifecycle.ByCustomer
+			}
+			i.sub, err = s.settler.SettleTx(ctx, tx, i.sub, source, settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
+			return err
+		},
+	}
+}
+
+func isPaid(p *gateway.Payment) bool { return p != nil && p.Status == gateway.PaymentSettled }
+
+// payInvoice pays what is open; nil: nothing was. A look cannot tell that from what the
+// attempt before has paid, which is read.
+func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.Payment) (*gateway.Payment, error) {
+	paid, open, err := gw.PayOpenInvoice(ctx, gateway.InvoicePayment{
+		AttemptID: i.attempt, SubscriptionID: i.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(i.sub),
 	})
+	if err != nil || open {
+		return &paid, err
+	}
+	if !i.looks {
+		return nil, nil
+	}
+	remote, err := gw.ReadSubscription(ctx, lifecycle.RemoteID(i.sub), i.sub.ID)
+	return remote.LatestPayment, err
+}
+
+// payOpen tries the open invoice with the new card.
+func (s *Own) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
+	i, order := invoice{sub: sub, attempt: objectid.New()}, s.InvoiceOrder()
+	err := order.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
 	var busy *intent.ErrOpen
 	if errors.As(err, &busy) {
 		return sub, cardChanged + " What is open is being paid already.", nil
@@ -83,79 +140,24 @@ func (s *Own) payOpen(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row
 	if err != nil {
 		return sub, "", err
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
-	defer cancel()
-	paid, open, err := gw.PayOpenInvoice(call, invoiceOf(sub, attempt))
-	var declined *gateway.Declined
-	switch {
-	case errors.As(err, &declined):
-		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, s.endInvoice(ctx, attempt, intent.Declined[any]{})
-	case err != nil && lifecycle.Certain(err):
-		_ = s.payments.Refused(ctx, "pay open invoice", err)
-		return sub, cardChanged + " What is open could not be paid with it yet.", s.endInvoice(ctx, attempt, intent.Refused[any]{})
-	case err != nil:
-		_ = s.payments.Refused(ctx, "pay open invoice", err)
-		return sub, cardChanged + " What is open is being paid with it.", s.intents.NotKnown(ctx, attempt, err)
-	case !open || paid.Status != gateway.PaymentSettled:
-		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Succeeded[any]{})
-	}
-	if sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByCustomer, Invoice: &paid}); err != nil {
-		return sub, "", err
-	}
-	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Succeeded[any]{})
-}
-
-// invoiceOf is an attempt to pay what is open: its id is committed, and the same
-// attempt repeated is paid once.
-func invoiceOf(sub lifecycle.Row, attempt intent.Ref) gateway.InvoicePayment {
-	return gateway.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub)}
-}
-
-func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.Outcome[any]) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.EndTx(ctx, tx, attempt, how, "answer") })
-}
-
-// invoiceRepeats is how long gateway B knows the key of an attempt: later its
-// repetition would be another one.
-const invoiceRepeats = 23 * time.Hour
-
-// LookForInvoice repeats an attempt whose outcome is not known, under its own id: what
-// it has paid is settled, what it has not is paid now. After the key's life what is
-// paid is told by event alone.
-func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
-	if err != nil {
-		return 0, err
-	}
-	if lifecycle.Status(sub.Status).Ended() || s.clock.Now().Sub(l.CreatedAt) > invoiceRepeats {
-		return intent.Settled, nil
-	}
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
-	if err != nil {
-		return 0, err
-	}
-	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
-		return 0, err
-	}
-	paid, open, err := gw.PayOpenInvoice(ctx, invoiceOf(sub, intent.Ref{Item: l.Item}))
-	var declined *gateway.Declined
-	switch {
-	case errors.As(err, &declined):
-		return intent.Settled, nil
-	case err != nil:
-		return 0, err
-	case !open: // the attempt may have paid it
-		remote, err := gw.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
-		if err != nil {
-			return 0, err
+	i, outcome, err := order.Run(ctx, i)
+	said := cardChanged
+	switch outcome := outcome.(type) {
+	case intent.Declined[*gateway.Payment]:
+		var declined *gateway.Declined
+		if errors.As(outcome.Cause, &declined) {
+			said += " What is open could not be paid with it: " + declined.Message
 		}
-		if remote.LatestPayment == nil {
-			return intent.Settled, nil
+	case intent.Refused[*gateway.Payment]:
+		_ = s.payments.Refused(ctx, "pay open invoice", outcome.Cause)
+		said += " What is open could not be paid with it yet."
+	case intent.NotKnown[*gateway.Payment]:
+		_ = s.payments.Refused(ctx, "pay open invoice", outcome.Cause)
+		said += " What is open is being paid with it."
+	case intent.Succeeded[*gateway.Payment]:
+		if isPaid(outcome.Answer) {
+			said += " What was open is paid."
 		}
-		paid = *remote.LatestPayment
 	}
-	if paid.Status == gateway.PaymentSettled {
-		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByRecovery, Invoice: &paid})
-	}
-	return intent.Settled, err
+	return i.sub, said, err
 }

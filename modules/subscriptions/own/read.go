@@ -146,14 +146,14 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 		}
 		sub = after
 	}
-	a, err := s.askPix(ctx, sub)
+	made, expired, err := s.askPix(ctx, sub)
 	if err == nil {
-		sub, err = s.settler.Settle(ctx, sub, a)
+		sub, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: made})
 	}
 	if err != nil {
 		return lifecycle.Row{}, s.payments.Refused(ctx, "read PIX code", err)
 	}
-	if sub.PixPayload == nil && (a.Pix != nil && a.Pix.Expired || a.Auth != nil && a.Auth.Expired) {
+	if sub.PixPayload == nil && expired {
 		return lifecycle.Row{}, errCodeGone()
 	}
 	if sub.PixPayload == nil {
@@ -162,15 +162,15 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 	return sub, nil
 }
 
-func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (settle.Answer, error) {
+func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (made settle.Made, expired bool, err error) {
 	gateway, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
-		return settle.Answer{}, err
+		return nil, false, err
 	}
 	if sub.GwaPixAuthID != nil {
 		auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
-		return settle.Answer{Source: lifecycle.ByLiveRead, Auth: &auth}, err
+		return settle.Authorization{PixAuthorization: auth}, auth.Expired, err
 	}
 	charge, err := gateway.ReadPix(ctx, lifecycle.Text(sub.PixPaymentID), sub.ID)
-	return settle.Answer{Source: lifecycle.ByLiveRead, Pix: &charge}, err
+	return settle.Code{PixCharge: charge}, charge.Expired, err
 }

@@ -59,7 +59,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Auth: &auth})
+	_, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 	return "", err
 }
 

@@ -101,7 +101,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByReconcile, Remote: &remote})
+		_, err = s.settler.Settle(ctx, sub, lifecycle.ByReconcile, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {

@@ -58,7 +58,7 @@ func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecy
 	if err != nil {
 		return err
 	}
-	_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Pix: &charge})
+	_, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
 	return err
 }
 
@@ -71,7 +71,7 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 		return err
 	}
 	if lifecycle.Running(remote.Status) {
-		if sub, err = s.settler.Settle(ctx, sub, recovery.ReadRemote(lifecycle.ByLiveRead, &remote)); err != nil {
+		if sub, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, recovery.JudgeRemote(remote)); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycl
 		if err != nil {
 			return err
 		}
-		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Pix: &charge})
+		_, err = s.settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
 		return err
 	case err != nil && !errors.Is(err, gateway.ErrMissing) && by == lifecycle.Replaced:
 		return s.EndLater(ctx, sub, source, err)
@@ -51,7 +51,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 		return err
 	}
 	if err == nil && auth.Status == gateway.AuthorizationActive {
-		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Auth: &auth})
+		_, err = s.settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 		return err
 	}
 	err = gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))

@@ -6,77 +6,10 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
-	"marquee/platform/money"
 )
-
-// riskLife is how long the gateway may look at the risk of a card: what it never
-// decides is given up, and money that comes all the same is late money.
-const riskLife = 7 * 24 * time.Hour
-
-// FirstMonthOf is what gateway A is asked for to charge a first month that a promo code lowered.
-func (s *Recovery) FirstMonthOf(sub lifecycle.Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.CardTerms {
-	return gateway.CardTerms{
-		Reference: sub.ID, Kind: gateway.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,
-	}
-}
-
-// askFirstMonth looks for the charge of the first month and for the recurrence, and
-// makes the latter when only the former is there, and it is proved that the call of
-// the request made none: the gateway's search may lag.
-func (s *Recovery) askFirstMonth(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, plan subscriptionsdb.Plan, payer gateway.Payer, l *intent.Look) (settle.Answer, error) {
-	charge, ok, err := gw.FindCardCharge(ctx, s.FirstMonthOf(sub, plan, payer))
-	if err != nil || !ok {
-		return settle.Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
-	}
-	a := settle.Answer{Source: lifecycle.ByRecovery, Charge: &charge}
-	switch charge.Payment.Status {
-	case gateway.PaymentPending:
-		a.Open = s.calendar.Age(sub) < riskLife
-		a.Declined = !a.Open
-		return a, nil
-	case gateway.PaymentSettled:
-	default:
-		// Access that has begun was paid for, and the money given back since: it goes on
-		// as any other whose payment is refunded.
-		if !settle.AccessBegun(sub) {
-			a.Declined = true
-			return a, nil
-		}
-	}
-	remote, ok, err := gw.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
-	if err != nil {
-		return settle.Answer{}, err
-	}
-	if !ok {
-		if charge.CardToken.Empty() || sub.HasChargeback || charge.Payment.Status != gateway.PaymentSettled {
-			return a, nil // whose money is disputed or back is charged no further
-		}
-		if !l.Proved {
-			a.Open, a.Seeks = true, true
-			return a, nil
-		}
-		if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
-			return settle.Answer{}, err
-		}
-		terms := s.calendar.TermsOf(sub, plan, payer)
-		terms.Instrument = gateway.Instrument{CardToken: charge.CardToken, RemoteIP: settle.NoAddress}
-		remote, err = gw.Subscribe(ctx, terms)
-		var declined *gateway.Declined
-		if errors.As(err, &declined) {
-			return a, nil // the month is paid, and the last
-		}
-		if err != nil {
-			return settle.Answer{}, err
-		}
-	}
-	a.Remote = &remote
-	return a, nil
-}
 
 // incompleteLife is how long gateway B keeps a first payment open (gateway B,
 // section 6.3).
@@ -92,23 +25,25 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 			return sub, "", err // what the gateway doesn't show yet, the looks judge
 		}
 	}
-	a, err := s.readLive(ctx, sub)
+	remote, err := s.readLive(ctx, sub)
 	if errors.Is(err, calls.ErrMissingOnce) {
 		return sub, "", nil
 	}
 	if err != nil {
 		return sub, "", err
 	}
-	open := a.Open || a.Remote.Outcome == gateway.RequiresAction
-	if !lifecycle.Running(a.Remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
-		if err := s.endDead(ctx, sub, *a.Remote); err != nil {
+	outcome := JudgeRemote(remote)
+	_, pending := outcome.(settle.Pending)
+	open := pending || remote.Outcome == gateway.RequiresAction
+	if !lifecycle.Running(remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
+		if err := s.endDead(ctx, sub, remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Remote: a.Remote, Dead: true})
+		resolved, err := s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return resolved, "", err
 	}
-	resolved, err := s.settler.Settle(ctx, sub, a)
-	return resolved, a.Remote.ClientSecret.Reveal(), err
+	resolved, err := s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, outcome)
+	return resolved, remote.ClientSecret.Reveal(), err
 }
 
 // LookNow looks at the open intent without waiting for its time, and answers the row
@@ -122,13 +57,12 @@ func (s *Recovery) LookNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
 
-func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (settle.Answer, error) {
-	gateway, err := s.payments.Gateway(gateway.GWB)
+func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
+	gw, err := s.payments.Gateway(gateway.GWB)
 	if err != nil {
-		return settle.Answer{}, err
+		return gateway.RemoteSubscription{}, err
 	}
-	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
-	return ReadRemote(lifecycle.ByLiveRead, &remote), err
+	return s.calls.ReadRunning(ctx, gw, sub)
 }
 
 func (s *Recovery) endDead(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
@@ -161,7 +95,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentSettled
 	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusTellsPayment {
-		_, err = s.settler.Settle(ctx, waiting, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
+		_, err = s.settler.Settle(ctx, waiting, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return true, err
 	}
 	return false, gw.CancelSubscription(ctx, id, waiting.ID)

@@ -60,7 +60,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByReconcile, Auth: &auth})
+	ended, err := s.settler.Settle(ctx, sub, lifecycle.ByReconcile, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 	return f, err == nil && lifecycle.Status(ended.Status).Ended(), err
 }
 

@@ -10,15 +10,15 @@ import (
 )
 
 // settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
-	c := lifecycle.Change{Source: a.Source}
-	switch a.Auth.Status {
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, auth *gateway.PixAuthorization) error {
+	c := lifecycle.Change{Source: source}
+	switch auth.Status {
 	case gateway.AuthorizationActive:
 		c.Action = lifecycle.AuthorizationActivated
 		if lifecycle.Status(sub.Status).Ended() {
 			return s.store.EndAtGatewayTx(ctx, tx, *sub)
 		}
-		return s.AuthorizeTx(ctx, tx, sub, c, a.Auth)
+		return s.AuthorizeTx(ctx, tx, sub, c, auth)
 	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused:
 		c.Action = lifecycle.AuthorizationCancelled
 	case gateway.AuthorizationExpired:

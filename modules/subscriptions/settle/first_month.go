@@ -12,15 +12,16 @@ import (
 // NoAddress is told where no payer is on the line: the recovery has none.
 const NoAddress = "127.0.0.1"
 
-// settleFirstMonthTx writes what the recovery found: the first month is paid,
-// with a recurrence behind it or not.
-func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
-	if a.Open && !a.Seeks {
+// settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
+// behind it or not, or it is open whether there is one.
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, m FirstMonth, open bool) error {
+	paid := m.Charge.Payment.Status == gateway.PaymentSettled
+	if open && !paid {
 		return nil
 	}
-	recurs := a.Remote != nil || a.Seeks
-	if a.Charge.Payment.Status == gateway.PaymentSettled {
-		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: a.Charge.Payment, Source: a.Source, Recurs: recurs, First: recurs})
+	recurs := m.Recurrence != nil || open
+	if paid {
+		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: m.Charge.Payment, Source: source, Recurs: recurs, First: recurs})
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,6 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/clock"
-	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 )
@@ -62,106 +61,113 @@ func New(d Deps) *Settler {
 	return &Settler{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, debits: d.Debits, disputes: d.Disputes}
 }
 
-// Answer is what a gateway says of an intent, whoever asked: the request itself,
-// the recovery job, a live read.
-type Answer struct {
-	Source   lifecycle.Source
-	Remote   *gateway.RemoteSubscription
-	Pix      *gateway.PixCharge
-	Auth     *gateway.PixAuthorization
-	Charge   *gateway.CardCharge // the first month that a promo code lowered
-	Invoice  *gateway.Payment    // an open invoice that was paid on request
-	waits    bool                // a payment is left for its event to tell, or the recovery
-	Declined bool                // the first payment was refused
-	Dead     bool                // a live read found it over
-	Nothing  bool                // nothing was made and nothing will be
-	Open     bool                // the outcome is still not known: ask again later
-	Seeks    bool                // with open: the first month is paid, and its recurrence was not found yet
-}
-
-// Settle writes a gateway's answer.
-func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, a Answer) (lifecycle.Row, error) {
+// Settle writes what a gateway says beside the subscription's own call.
+func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source lifecycle.Source, outcome Outcome) (settled lifecycle.Row, err error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
-	var settled lifecycle.Row
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		settled, err = s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
-		ended := lifecycle.Status(settled.Status).Ended()
-		if err := s.settleTx(ctx, tx, &settled, a); err != nil {
-			return err
-		}
-		if ended && lifecycle.Status(settled.Status).Ended() {
-			if err := s.store.EndAtGatewayTx(ctx, tx, settled); err != nil { // it was not known there when it ended here
-				return err
-			}
-		}
-		faultpoint.Hit("subscribe.before_commit")
-		return nil
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		settled, err = s.SettleTx(ctx, tx, sub, source, outcome)
+		return err
 	})
+	return settled, err
+}
+
+// SettleTx locks the subscription and writes an outcome into it.
+func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source lifecycle.Source, outcome Outcome) (lifecycle.Row, error) {
+	settled, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	ended := err == nil && lifecycle.Status(settled.Status).Ended()
+	if err == nil {
+		err = s.settleTx(ctx, tx, &settled, source, outcome)
+	}
+	if err == nil && ended && lifecycle.Status(settled.Status).Ended() {
+		err = s.store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
+	}
 	if err != nil {
 		return lifecycle.Row{}, fmt.Errorf("settle subscription %s: %w", sub.ID, err)
 	}
 	return settled, nil
 }
 
-func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
-	if a.Nothing {
-		moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.NothingAtGateway, Source: a.Source})
-		if err != nil || moved {
+func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, outcome Outcome) error {
+	switch outcome := outcome.(type) {
+	case Succeeded:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
 			return err
 		}
-		err = s.store.EditAsTx(ctx, tx, sub, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(a.Source)}, s.closeUnmade) // it was ended or opened by somebody else
-		if err != nil || !s.calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, false)
+	case Pending:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, true); err != nil {
 			return err
 		}
-		return s.endAfterFirstMonthTx(ctx, tx, sub)
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, true)
+	case Declined:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+			return err
+		}
+		return s.declineTx(ctx, tx, sub, source, outcome.Answer)
+	case Void:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+			return err
+		}
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.LiveReadDead, Source: source})
+		return err
 	}
+	return s.unmadeTx(ctx, tx, sub, source)
+}
+
+// unmadeTx ends what the gateway has not made and will not make.
+func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source) error {
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.NothingAtGateway, Source: source})
+	if err != nil || moved {
+		return err
+	}
+	err = s.store.EditAsTx(ctx, tx, sub, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(source)}, s.closeUnmade) // it was ended or opened by somebody else
+	if err != nil || !s.calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
+		return err
+	}
+	return s.endAfterFirstMonthTx(ctx, tx, sub)
+}
+
+// learnTx keeps what the gateway has made; open: it decides later.
+func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, made Made, open bool) error {
 	firstSight := !lifecycle.KnownAtGateway(*sub)
 	err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
-		s.calendar.LearnRemote(r, a.Remote)
-		lifecycle.LearnPix(r, a.Pix)
-		lifecycle.LearnAuthorization(r, a.Auth)
-		if a.Remote != nil && firstSight && s.calendar.ChargesFirstMonth(*r) {
+		if made != nil {
+			made.learn(s, r)
+		}
+		if recurrenceOf(made) != nil && firstSight && s.calendar.ChargesFirstMonth(*r) {
 			due := s.calendar.FirstDue(*r).UTC()
 			r.NextBillingDate = &due // its answer already tells the charge after the first
 		}
-		if !a.Open {
+		if !open {
 			lifecycle.CloseIntent(r)
 		}
 	})
-	if err != nil {
+	if err != nil || !firstSight {
 		return err
 	}
-	if firstSight {
-		// Events may have overtaken the ids by which they are found.
-		ids := []string{sub.ID.String(), lifecycle.Text(sub.GwaSubscriptionID), lifecycle.Text(sub.GwbSubscriptionID), lifecycle.Text(sub.PixPaymentID), lifecycle.Text(sub.GwaPixAuthID), lifecycle.Text(sub.PixConciliationID)}
-		if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(sub.Gateway), ids...); err != nil {
-			return err
-		}
-	}
-	switch {
-	case a.Dead:
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.LiveReadDead, Source: a.Source})
-		return err
-	case a.Declined:
-		return s.declineTx(ctx, tx, sub, a)
-	case a.Pix != nil:
-		if a.Pix.Payment.Status != gateway.PaymentSettled {
+	// Events may have overtaken the ids by which they are found.
+	ids := []string{sub.ID.String(), lifecycle.Text(sub.GwaSubscriptionID), lifecycle.Text(sub.GwbSubscriptionID), lifecycle.Text(sub.PixPaymentID), lifecycle.Text(sub.GwaPixAuthID), lifecycle.Text(sub.PixConciliationID)}
+	return s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(sub.Gateway), ids...)
+}
+
+// settleMadeTx does what follows from it.
+func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, made Made, open bool) error {
+	switch made := made.(type) {
+	case Code:
+		if made.Payment.Status != gateway.PaymentSettled {
 			return nil
 		}
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: a.Pix.Payment, Source: a.Source, Recurs: false})
-	case a.Invoice != nil:
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *a.Invoice, Source: a.Source, Recurs: !lifecycle.Status(sub.Status).Ended()})
-	case a.Auth != nil:
-		return s.settleAuthorizationTx(ctx, tx, sub, a)
-	case a.Charge != nil && !a.waits:
-		return s.settleFirstMonthTx(ctx, tx, sub, a)
-	case a.Remote != nil:
-		return s.settleRemoteTx(ctx, tx, sub, a)
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: false})
+	case Invoice:
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: !lifecycle.Status(sub.Status).Ended()})
+	case Authorization:
+		return s.settleAuthorizationTx(ctx, tx, sub, source, &made.PixAuthorization)
+	case FirstMonth:
+		return s.settleFirstMonthTx(ctx, tx, sub, source, made, open)
+	case Recurrence:
+		return s.settleRemoteTx(ctx, tx, sub, source, &made.RemoteSubscription)
 	}
 	return nil
 }
@@ -179,11 +185,11 @@ func (s *Settler) closeUnmade(r *lifecycle.Row) {
 
 // declineTx ends the subscription here, and by job at the gateway: what is left
 // there could still be paid.
-func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
-	if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: a.Source}); err != nil {
+func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, made Made) error {
+	if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: source}); err != nil {
 		return err
 	}
-	if a.Remote != nil && a.Remote.Status != gateway.RemoteIncomplete {
+	if remote := recurrenceOf(made); remote != nil && remote.Status != gateway.RemoteIncomplete {
 		return nil // it is over there too
 	}
 	return s.store.EndAtGatewayTx(ctx, tx, *sub)
@@ -192,16 +198,13 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // settleRemoteTx writes what became of a card subscription. At gateway A the
 // charge runs after the call, so only a trial is active at once; the rest is
 // told by webhook, or by the recovery when that one is lost.
-func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
-	if !lifecycle.Running(a.Remote.Status) {
+func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, remote *gateway.RemoteSubscription) error {
+	if !lifecycle.Running(remote.Status) {
 		return nil
 	}
-	latest := a.Remote.LatestPayment
+	latest := remote.LatestPayment
 	paid := latest != nil && latest.Status == gateway.PaymentSettled
-	if a.waits {
-		return nil
-	}
-	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && a.Source == lifecycle.BySubscribe
+	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && source == lifecycle.BySubscribe
 	begins := lifecycle.Status(sub.Status) == lifecycle.Pending && !(paid && latest.Amount > 0)
 	switch {
 	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
@@ -209,16 +212,16 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		if sub.StartsAt != nil {
 			action = lifecycle.RenewalTaken
 		}
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: a.Source, Edit: func(r *lifecycle.Row) {
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
 			if due := s.calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
 				r.NextBillingDate = &due // its answer already tells the charge after the first
 			}
 		}})
 		return err
 	case paid && !waits:
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: a.Source, Recurs: true})
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
 	case lifecycle.TraitsOf(*sub).StatusTellsPayment && lifecycle.Status(sub.Status) != lifecycle.Suspended: // what reopens that is judged elsewhere
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.GatewaySaysActive, Source: a.Source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
 		return err
 	}
 	return nil

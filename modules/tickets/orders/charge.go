@@ -54,11 +54,7 @@ func (s *Store) purchaseOf(ctx context.Context, i intent.Intent) (p Purchase, ov
 	return p, !p.Order.IntentOpen, nil
 }
 
-func (s *Store) charge(ctx context.Context, p Purchase, _ Made) (Made, error) {
-	gw, err := s.payments.Gateway(gateway.Name(postgres.Text(p.Order.Gateway)))
-	if err != nil {
-		return Made{}, err
-	}
+func (s *Store) charge(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made) (Made, error) {
 	if p.isPix() {
 		charge, err := gw.CreatePix(ctx, s.PixTerms(p.Order, p.Payer, p.Title))
 		return Made{Pix: &charge}, err
@@ -76,12 +72,8 @@ func judge(_ Purchase, made Made) Outcome {
 }
 
 // find looks at the gateway for what the order's call may have made.
-func (s *Store) find(ctx context.Context, p Purchase, _ Made) (made Made, found bool, err error) {
+func (s *Store) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made) (made Made, found bool, err error) {
 	look, o := gateway.Background(ctx), p.Order
-	gw, err := s.payments.Gateway(gateway.Name(postgres.Text(o.Gateway)))
-	if err != nil {
-		return made, false, err
-	}
 	switch {
 	case p.isPix():
 		charge, found, err := gw.FindPix(look, s.PixTerms(o, p.Payer, ""))
