@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -173,6 +174,29 @@ func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 		b.looks(t, 10*time.Second)
 		require.Equal(t, "void", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 		b.unmoved(t, id)
+	})
+}
+
+// TestMoveOfARecurrenceThatEndedThereIsRefused: an admin may have opened the row again, and
+// a first call whose answer is lost leaves the refusal of the next ones to prove nothing.
+func TestMoveOfARecurrenceThatEndedThereIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client) {
+		r := recurring[kind]
+		remote := column[string](t, b, id, kind+"_subscription_id")
+		console := map[string]gateway.Gateway{"gwa": b.gateways.A, "gwb": b.gateways.B}[kind]
+		require.NoError(t, console.CancelSubscription(t.Context(), remote, id))
+		b.settle(t)
+		admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
+		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: http.MethodGet, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
+		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
+		require.Equal(t, 503, putPlan(admin, id, dearer).Status)
+		r.stage(b).Faults.Clear()
+		b.looks(t, 10*time.Second)
+		require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
+		b.unmoved(t, id)
+		require.Contains(t, putPlan(admin, id, dearer).Expect(409).Detail(), "The gateway no longer has this subscription.")
 	})
 }
 

@@ -138,6 +138,9 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 	if err != nil {
 		return err
 	}
+	if gateway.RemoteStatus(o.Status).Ended() { // it stays readable, and takes no change
+		return fmt.Errorf("%w: it is %s", gateway.ErrMissing, o.Status)
+	}
 	if len(o.Items.Data) != 1 {
 		return &gateway.Rejected{Code: "items", Message: "the subscription has not one item"}
 	}

@@ -97,6 +97,13 @@ var found = []struct {
 		{Do: "gateway refunds", Who: 1, Pick: 9},
 		{Do: "refund fails", Who: 1, Pick: 5},
 	}}},
+	{"a move to another plan of what an admin opened again ends, once the gateway shows that it has ended there", story{Steps: []step{
+		{Do: "gwb card", Pick: 3},
+		{Do: "hours", Pick: 8},
+		{Do: "admin activates", Pick: 3},
+		{Do: "admin moves plan", Who: 1, Pick: 7, Tries: 1, During: "webhooks", Die: 3},
+		{Do: "hours", Pick: 3},
+	}}},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},
