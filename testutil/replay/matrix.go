@@ -40,29 +40,36 @@ type schema struct {
 const nobodys = "66f0a1b2c3d4e5f607182a01"
 
 // matrix asks every route as everybody, with what is right and what isn't.
-func (s *story) matrix(callers map[string]*person, ids map[string]string) {
-	a := s.get(nil, "/openapi.json")
+type matrix struct {
+	*recorder
+
+	callers map[string]*person // by what they are, such as root; nobody is none of them
+	ids     map[string]string  // what paths name, by the path's beginning or the parameter's name
+}
+
+func (m matrix) play() {
+	a := m.get(nil, "/openapi.json")
 	raw, _ := json.Marshal(a.Body)
 	var doc document
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		s.err = fmt.Errorf("openapi.json: %w", err)
+		m.err = fmt.Errorf("openapi.json: %w", err)
 		return
 	}
-	routes, err := s.routes()
+	routes, err := m.routes()
 	if err != nil {
-		s.err = err
+		m.err = err
 		return
 	}
 	sort.SliceStable(routes, func(i, j int) bool { return destroys(routes[i]) < destroys(routes[j]) })
 	for i, r := range routes {
-		if s.err != nil {
+		if m.err != nil {
 			return
 		}
 		if i%10 == 0 || destroys(r) > 0 { // mails to who is deleted are not sent any more
-			s.settle() // compares the clocks, too
+			m.settle() // compares the clocks, too
 		}
 		if !strings.HasPrefix(r.path, "/webhooks/") {
-			s.everybody(doc, r, callers, ids)
+			m.everybody(doc, r)
 		}
 	}
 }
@@ -78,9 +85,9 @@ func destroys(r route) int {
 	return 0
 }
 
-func (s *story) everybody(doc document, r route, callers map[string]*person, ids map[string]string) {
+func (m matrix) everybody(doc document, r route) {
 	path := strings.TrimPrefix(r.path, "/api/v1")
-	known, unknown, malformed := fill(path, ids), fill(path, nil), pathPart.ReplaceAllString(path, "no-id")
+	known, unknown, malformed := fill(path, m.ids), fill(path, nil), pathPart.ReplaceAllString(path, "no-id")
 	operation := doc.Paths[r.path][strings.ToLower(r.method)]
 	var body any
 	multi := false
@@ -88,7 +95,7 @@ func (s *story) everybody(doc document, r route, callers map[string]*person, ids
 		for kind, content := range operation.RequestBody.Content {
 			multi = multi || strings.HasPrefix(kind, "multipart/")
 			if kind == "application/json" {
-				body = doc.sample(content.Schema, "", ids, 0)
+				body = doc.sample(content.Schema, "", m.ids, 0)
 			}
 		}
 	}
@@ -110,40 +117,40 @@ func (s *story) everybody(doc document, r route, callers map[string]*person, ids
 		if name != "root" || r.method == "GET" {
 			where = known
 		}
-		s.do(callers[name], r.method, where, text(body), more)
+		m.do(m.callers[name], r.method, where, text(body), more)
 	}
-	right := []*person{callers["root"], callers["subscriber"]}
+	right := []*person{m.callers["root"], m.callers["subscriber"]}
 	for _, who := range right {
 		if r.method == "GET" {
-			s.do(who, "HEAD", known, nil)
+			m.do(who, "HEAD", known, nil)
 		}
 		if where := malformed; where != path {
-			s.do(who, r.method, where, text(body), more)
-			s.do(who, r.method, unknown, text(body), more)
+			m.do(who, r.method, where, text(body), more)
+			m.do(who, r.method, unknown, text(body), more)
 		}
 		if body != nil {
-			s.spoil(who, r.method, unknown, body)
+			m.spoil(who, r.method, unknown, body)
 		}
 	}
 	for _, p := range operation.Parameters {
 		if p.In == "query" {
-			s.misask(right, r.method, known, p.Name)
+			m.misask(right, r.method, known, p.Name)
 		}
 	}
 	if r.method == "GET" {
-		s.do(callers["root"], "GET", known, nil, asking("unheard_of", "1"))
+		m.do(m.callers["root"], "GET", known, nil, asking("unheard_of", "1"))
 	}
-	s.do(callers["root"], map[bool]string{true: "PATCH", false: "OPTIONS"}[r.method == "GET"], known, nil)
+	m.do(m.callers["root"], map[bool]string{true: "PATCH", false: "OPTIONS"}[r.method == "GET"], known, nil)
 }
 
 // spoil sends a body that was right in the ways in which bodies are wrong.
-func (s *story) spoil(who *person, method, path string, body any) {
-	s.do(who, method, path, "{")
-	s.do(who, method, path, "null")
-	s.do(who, method, path, "[]")
-	s.do(who, method, path, "{}")
+func (m matrix) spoil(who *person, method, path string, body any) {
+	m.do(who, method, path, "{")
+	m.do(who, method, path, "null")
+	m.do(who, method, path, "[]")
+	m.do(who, method, path, "{}")
 	raw, _ := json.Marshal(body)
-	s.do(who, method, path, string(raw), header("Content-Type", "text/plain"))
+	m.do(who, method, path, string(raw), header("Content-Type", "text/plain"))
 	first := func(body any) object {
 		var copied any
 		_ = json.Unmarshal(raw, &copied)
@@ -164,7 +171,7 @@ func (s *story) spoil(who *person, method, path string, body any) {
 		return
 	}
 	o["unheard_of"] = 1
-	s.do(who, method, path, again(o))
+	m.do(who, method, path, again(o))
 	for _, k := range sortedKeys(first(body)) {
 		o := first(body)
 		if _, number := o[k].(float64); number {
@@ -172,11 +179,12 @@ func (s *story) spoil(who *person, method, path string, body any) {
 		} else {
 			o[k] = 12.5
 		}
-		s.do(who, method, path, again(o))
+		m.do(who, method, path, again(o))
 	}
 }
 
-func (s *story) misask(who []*person, method, path, name string) {
+// misask gives a parameter of a query values that it takes and some that it does not.
+func (m matrix) misask(who []*person, method, path, name string) {
 	values := map[string][]string{
 		"query":         {"{", `{"_id":"` + nobodys + `"}`, `{"unheard_of":1}`, `{"$where":"1"}`, `{"register_date":{"$gte":"2031-03-01T00:00:00Z"}}`},
 		"sort":          {"x", `{"_id":-1}`, `{"register_date":1}`, `{"unheard_of":1}`},
@@ -196,9 +204,9 @@ func (s *story) misask(who []*person, method, path, name string) {
 		values = []string{"", "x"}
 	}
 	for _, v := range values {
-		s.do(who[0], method, path, nil, asking(name, v))
+		m.do(who[0], method, path, nil, asking(name, v))
 	}
-	s.do(who[1], method, path, nil, asking(name, values[0]))
+	m.do(who[1], method, path, nil, asking(name, values[0]))
 }
 
 // fill puts ids into a path, of what there is or of nothing.

@@ -23,7 +23,8 @@ func recordStory(ctx context.Context, o options) error {
 		return err
 	}
 	defer m.stop()
-	s := &story{ctx: ctx, player: newPlayer(m), asked: map[string]int{}}
+	rec := &recorder{ctx: ctx, player: newPlayer(m), asked: map[string]int{}}
+	s := &story{recorder: rec}
 	if err := s.tell(); err != nil {
 		return fmt.Errorf("%w (what the binary logged: %s/log)", err, m.dir)
 	}
@@ -47,8 +48,8 @@ func recordStory(ctx context.Context, o options) error {
 	return s.everyRoute()
 }
 
-// story plays and remembers.
-type story struct {
+// recorder asks one machine as somebody, and remembers what was answered. What is asked is the story's.
+type recorder struct {
 	ctx     context.Context
 	player  *player
 	pairs   []pair
@@ -58,8 +59,6 @@ type story struct {
 	asked   map[string]int // method and path, by how often
 	mails   []any          // those of the last look
 	err     error
-
-	root, admin, clerk *person // clerk: an admin without rights
 }
 
 // person is who asks; nil: nobody.
@@ -80,20 +79,20 @@ func (r reply) text(path string) string {
 func (r reply) id() string { return r.text("docs/0/_id") }
 
 // step plays one request; in the recording, references stand for what was answered before.
-func (s *story) step(r request) reply {
-	if s.err != nil {
+func (rec *recorder) step(r request) reply {
+	if rec.err != nil {
 		return reply{}
 	}
-	a, err := s.player.play(s.ctx, r)
+	a, err := rec.player.play(rec.ctx, r)
 	if err != nil {
-		s.err = fmt.Errorf("%s %s %s: %w", r.To, r.Method, r.Path, err)
+		rec.err = fmt.Errorf("%s %s %s: %w", r.To, r.Method, r.Path, err)
 		return reply{}
 	}
-	n := len(s.pairs)
-	p := pair{N: n, Chapter: s.chapter, Request: s.places.referAll(r), Answer: a}
-	s.chapter = ""
-	s.pairs = append(s.pairs, p)
-	s.places.learn(n, a, r.To == "mailbox")
+	n := len(rec.pairs)
+	p := pair{N: n, Chapter: rec.chapter, Request: rec.places.referAll(r), Answer: a}
+	rec.chapter = ""
+	rec.pairs = append(rec.pairs, p)
+	rec.places.learn(n, a, r.To == "mailbox")
 	if os.Getenv("STORY") != "" && (r.To == "api" || r.To == "gwa" || r.To == "gwb") {
 		note := short(a.Body)
 		if a.Status < 300 && !strings.Contains(os.Getenv("STORY"), "all") {
@@ -104,13 +103,13 @@ func (s *story) step(r request) reply {
 	return reply{a, n}
 }
 
-func (s *story) begin(chapter string) {
-	s.chapter, s.quiet = chapter, false
-	fmt.Fprintf(os.Stderr, "%s  %d steps, %s\n", time.Now().Format(time.TimeOnly), len(s.pairs), chapter)
+func (rec *recorder) begin(chapter string) {
+	rec.chapter, rec.quiet = chapter, false
+	fmt.Fprintf(os.Stderr, "%s  %d steps, %s\n", time.Now().Format(time.TimeOnly), len(rec.pairs), chapter)
 }
 
 // do asks the product as somebody, and waits for what follows.
-func (s *story) do(who *person, method, path string, body any, more ...func(*request)) reply {
+func (rec *recorder) do(who *person, method, path string, body any, more ...func(*request)) reply {
 	r := request{To: "api", Method: method, Path: path, Headers: map[string]string{}}
 	if !strings.HasPrefix(path, "/webhooks/") {
 		r.Path = "/api/v1" + path
@@ -125,35 +124,35 @@ func (s *story) do(who *person, method, path string, body any, more ...func(*req
 	default:
 		raw, err := json.Marshal(body)
 		if err != nil {
-			s.err = err
+			rec.err = err
 		}
 		r.Body, r.Headers["Content-Type"] = string(raw), "application/json"
 	}
 	for _, change := range more {
 		change(&r)
 	}
-	s.asked[method+" "+strings.SplitN(r.Path, "?", 2)[0]]++
-	a := s.step(r)
-	if method != "GET" && method != "HEAD" && a.Status < 300 && !s.quiet {
-		s.settle()
+	rec.asked[method+" "+strings.SplitN(r.Path, "?", 2)[0]]++
+	a := rec.step(r)
+	if method != "GET" && method != "HEAD" && a.Status < 300 && !rec.quiet {
+		rec.settle()
 	}
 	return a
 }
 
-func (s *story) get(who *person, path string, query ...string) reply {
-	return s.do(who, "GET", path, nil, asking(query...))
+func (rec *recorder) get(who *person, path string, query ...string) reply {
+	return rec.do(who, "GET", path, nil, asking(query...))
 }
 
-func (s *story) post(who *person, path string, body any, more ...func(*request)) reply {
-	return s.do(who, "POST", path, body, more...)
+func (rec *recorder) post(who *person, path string, body any, more ...func(*request)) reply {
+	return rec.do(who, "POST", path, body, more...)
 }
 
-func (s *story) put(who *person, path string, body any, more ...func(*request)) reply {
-	return s.do(who, "PUT", path, body, more...)
+func (rec *recorder) put(who *person, path string, body any, more ...func(*request)) reply {
+	return rec.do(who, "PUT", path, body, more...)
 }
 
-func (s *story) remove(who *person, path string, body any, more ...func(*request)) reply {
-	return s.do(who, "DELETE", path, body, more...)
+func (rec *recorder) remove(who *person, path string, body any, more ...func(*request)) reply {
+	return rec.do(who, "DELETE", path, body, more...)
 }
 
 func asking(query ...string) func(*request) {
@@ -171,46 +170,46 @@ func header(name, value string) func(*request) {
 func key(value string) func(*request) { return header("Idempotency-Key", value) }
 
 // settle waits until the jobs and the gateways' events that are due are done, and has the sweeps come by.
-func (s *story) settle() {
-	s.step(request{To: "clock", Method: "POST", Path: "/advance", Body: `{"by":"1s"}`})
+func (rec *recorder) settle() {
+	rec.step(request{To: "clock", Method: "POST", Path: "/advance", Body: `{"by":"1s"}`})
 }
 
 // day moves the clock to a day of the story, counted from its begin, at the hour of its begin.
-func (s *story) day(n int) {
+func (rec *recorder) day(n int) {
 	to := begin.AddDate(0, 0, n).Format(time.RFC3339)
-	s.step(request{To: "clock", Method: "POST", Path: "/advance", Body: `{"to":"` + to + `"}`})
+	rec.step(request{To: "clock", Method: "POST", Path: "/advance", Body: `{"to":"` + to + `"}`})
 }
 
-func (s *story) wait(by string) {
-	s.step(request{To: "clock", Method: "POST", Path: "/advance", Body: `{"by":"` + by + `"}`})
+func (rec *recorder) wait(by string) {
+	rec.step(request{To: "clock", Method: "POST", Path: "/advance", Body: `{"by":"` + by + `"}`})
 }
 
 // control uses a gateway's control and waits for what follows.
-func (s *story) control(gateway, method, path string, body any) reply {
+func (rec *recorder) control(gateway, method, path string, body any) reply {
 	r := request{To: gateway, Method: method, Path: "/_sandbox" + path}
 	if body != nil {
 		raw, _ := json.Marshal(body)
 		r.Body, r.Headers = string(raw), map[string]string{"Content-Type": "application/json"}
 	}
-	a := s.step(r)
-	s.settle()
+	a := rec.step(r)
+	rec.settle()
 	return a
 }
 
 // look shows the mails that came, and what was asked of the gateways.
-func (s *story) look() {
-	a := s.step(request{To: "mailbox"})
-	s.mails, _ = a.Body.([]any)
-	s.step(request{To: "journal"})
+func (rec *recorder) look() {
+	a := rec.step(request{To: "mailbox"})
+	rec.mails, _ = a.Body.([]any)
+	rec.step(request{To: "journal"})
 }
 
 var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 // code is the newest code mailed to an address.
-func (s *story) code(address string) (code string) {
-	s.settle()
-	s.look()
-	for _, m := range s.mails {
+func (rec *recorder) code(address string) (code string) {
+	rec.settle()
+	rec.look()
+	for _, m := range rec.mails {
 		if m, _ := m.(object); m["to"] == address {
 			if found := sixDigits.FindString(m["text"].(string)); found != "" {
 				code = found
@@ -224,8 +223,8 @@ func (s *story) code(address string) (code string) {
 }
 
 // found is what a pattern finds in the mails of the last look to an address.
-func (s *story) found(address, pattern string) string {
-	for _, m := range s.mails {
+func (rec *recorder) found(address, pattern string) string {
+	for _, m := range rec.mails {
 		if m, _ := m.(object); m["to"] == address {
 			if found := regexp.MustCompile(pattern).FindStringSubmatch(m["text"].(string)); found != nil {
 				return found[1]
@@ -237,8 +236,8 @@ func (s *story) found(address, pattern string) string {
 }
 
 // logIn takes tokens for somebody.
-func (s *story) logIn(name, password string) *person {
-	a := s.do(nil, "POST", "/token", nil, form("username="+name+"&password="+password), func(r *request) { r.Headers["Content-Type"] = "application/x-www-form-urlencoded" })
+func (rec *recorder) logIn(name, password string) *person {
+	a := rec.do(nil, "POST", "/token", nil, form("username="+name+"&password="+password), func(r *request) { r.Headers["Content-Type"] = "application/x-www-form-urlencoded" })
 	return &person{name: name, token: a.text("access_token"), id: a.text("id_token"), address: name + "@example.com"}
 }
 
@@ -261,7 +260,7 @@ func taxID(n int) string {
 	return digits
 }
 
-func (s *story) newcomer(name string) object {
+func (rec *recorder) newcomer(name string) object {
 	people++
 	return object{
 		"username": name, "email": name + "@example.com", "password": password, "full_name": "Ana " + strings.ToUpper(name[:1]) + name[1:], "phone": "+5511987654321", "tax_id": taxID(people),
@@ -269,15 +268,15 @@ func (s *story) newcomer(name string) object {
 }
 
 // signUp signs a customer up with a mailed code.
-func (s *story) signUp(name string) *person {
-	body := s.newcomer(name)
-	s.post(nil, "/customers/signup", []object{body})
-	body["verification_code"] = s.code(name + "@example.com")
-	a := s.post(nil, "/customers/signup", []object{body})
+func (rec *recorder) signUp(name string) *person {
+	body := rec.newcomer(name)
+	rec.post(nil, "/customers/signup", []object{body})
+	body["verification_code"] = rec.code(name + "@example.com")
+	a := rec.post(nil, "/customers/signup", []object{body})
 	who := &person{name: name, token: a.text("info/auth/access_token"), address: name + "@example.com"}
-	who.id = s.get(who, "/current-user").text("user_id")
+	who.id = rec.get(who, "/current-user").text("user_id")
 	if who.token == "" {
-		who = s.logIn(name, "a+long+password+of+the+story")
+		who = rec.logIn(name, "a+long+password+of+the+story")
 	}
 	return who
 }
@@ -310,13 +309,13 @@ func upload(name string, content []byte) func(*request) {
 }
 
 // everyRoute fails when a route that the binary serves was never asked.
-func (s *story) everyRoute() error {
+func (rec *recorder) everyRoute() error {
 	var missing []string
-	routes, _ := s.routes()
+	routes, _ := rec.routes()
 	for _, r := range routes {
 		pattern := regexp.MustCompile("^" + r.method + " " + pathPart.ReplaceAllString(r.path, `[^/]+`) + "$")
 		asked := false
-		for path := range s.asked {
+		for path := range rec.asked {
 			asked = asked || pattern.MatchString(path)
 		}
 		if !asked {
@@ -334,8 +333,8 @@ var pathPart = regexp.MustCompile(`\{[^}]+\}`)
 type route struct{ method, path, auth string }
 
 // routes are those of GET /routes, which lists all that the binary serves.
-func (s *story) routes() ([]route, error) {
-	for _, p := range s.pairs {
+func (rec *recorder) routes() ([]route, error) {
+	for _, p := range rec.pairs {
 		body, ok := p.Answer.Body.(object)
 		if p.Request.Path != "/api/v1/routes" || !ok || body["routes"] == nil {
 			continue

@@ -1,5 +1,12 @@
 package main
 
+// story is what is asked of a platform, in chapters: one method each, in the order of tell.
+type story struct {
+	*recorder
+
+	root, admin, clerk *person // clerk: an admin without rights
+}
+
 // tell plays the whole story, chapter by chapter.
 func (s *story) tell() error {
 	s.begin("the start")
@@ -51,7 +58,8 @@ func (s *story) everything() {
 		"/events/": s.get(s.admin, "/events").id(), "/store/events/": s.get(s.admin, "/events").id(), "/admin/events-dashboard/events/": s.get(s.admin, "/events").id(),
 		"/webhook-logs/": s.get(s.admin, "/webhook-logs").id(),
 	}
-	s.matrix(map[string]*person{"customer": plain, "subscriber": member, "clerk": s.clerk, "root": s.root}, ids)
+	all := matrix{s.recorder, map[string]*person{"customer": plain, "subscriber": member, "clerk": s.clerk, "root": s.root}, ids}
+	all.play()
 	s.quiet = false
 	s.settle()
 	s.look()
