@@ -36,7 +36,7 @@ var quietJobs = []string{
 	"subscriptions_sweep",       // does what the jobs of single subscriptions do
 	"payments_refunds_adopt",    // opens intents
 	"payments_event_told",       // reads that are repeated until they are answered: forged_event_test.go of subscriptions
-	"tickets_live_money",        // one read that is repeated until it is answered: order_live_test.go of tickets
+	"tickets_live_money",        // one read that is repeated until it is answered: payment_checked_with_gateway_test.go of tickets
 	"tickets_refund_shares",     // asks as the admin refund of an order does: ticket_refund_test.go of tickets
 	"tickets_event_mail",        // writes as tickets_mail does
 	"subscriptions_stray_money", // one read that is repeated until it is answered: stray_money_test.go of subscriptions
