@@ -36,14 +36,17 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 	// Not superusers: who owns the database, as `marquee serve` mostly does, and who only uses it.
 	serving, working := "serve_"+name, "work_"+name
 	for _, statement := range []string{
-		"CREATE ROLE " + serving, "CREATE ROLE " + working, "ALTER DATABASE " + owner.Config().Database + " OWNER TO " + serving, "GRANT USAGE ON SCHEMA payments TO " + working,
+		"CREATE ROLE " + serving, "CREATE ROLE " + working,
+		"ALTER DATABASE " + owner.Config().Database + " OWNER TO " + serving,
+		"GRANT USAGE ON SCHEMA payments TO " + working,
 	} {
 		_, err := owner.Exec(ctx, statement)
 		require.NoError(t, err, statement)
 	}
 	t.Cleanup(func() {
 		for _, statement := range []string{
-			"ALTER DATABASE " + owner.Config().Database + " OWNER TO " + owner.Config().User, "DROP OWNED BY " + serving + ", " + working, "DROP ROLE " + serving + ", " + working,
+			"ALTER DATABASE " + owner.Config().Database + " OWNER TO " + owner.Config().User,
+			"DROP OWNED BY " + serving + ", " + working, "DROP ROLE " + serving + ", " + working,
 		} {
 			_, err := owner.Exec(context.Background(), statement)
 			require.NoError(t, err, statement)
@@ -64,7 +67,8 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 	require.NoError(t, err, printed)
 	defer func() { _ = analyst.Close(ctx) }()
 	for setting, value := range map[string]string{
-		"default_transaction_read_only": "on", "statement_timeout": "1min", "idle_in_transaction_session_timeout": "10min", "search_path": "finance",
+		"default_transaction_read_only": "on", "statement_timeout": "1min",
+		"idle_in_transaction_session_timeout": "10min", "search_path": "finance",
 	} {
 		var shown string
 		require.NoError(t, analyst.QueryRow(ctx, "SHOW "+setting).Scan(&shown))
@@ -75,15 +79,19 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 	_, err = analyst.Exec(ctx, "SET default_transaction_read_only = off")
 	require.NoError(t, err, "which anybody may")
 	for _, forbidden := range []string{
-		"CREATE TEMPORARY TABLE mine (n int)", "CREATE TABLE public.mine (n int)", "SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')", "SELECT * FROM finance_internal.daily_scan",
-		"SELECT * FROM customers_personal", "SELECT * FROM accounts.users",
-		"SELECT pg_advisory_lock(1)", "SELECT pg_try_advisory_xact_lock_shared(1, 2)", "SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0))",
+		"CREATE TEMPORARY TABLE mine (n int)", "CREATE TABLE public.mine (n int)", "SELECT lo_create(0)",
+		"SELECT lo_from_bytea(0, 'x')", "SELECT * FROM finance_internal.daily_scan",
+		"SELECT * FROM customers_personal", "SELECT * FROM accounts.users", "SELECT pg_advisory_lock(1)",
+		"SELECT pg_try_advisory_xact_lock_shared(1, 2)",
+		"SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0))",
 	} {
 		_, err = analyst.Exec(ctx, forbidden)
 		require.ErrorContains(t, err, "SQLSTATE 42501", forbidden)
 	}
 
-	for role, may := range map[string]bool{serving: true, working: true, owner.Config().User: true, name: false, "marquee_analyst": false} {
+	for role, may := range map[string]bool{
+		serving: true, working: true, owner.Config().User: true, name: false, "marquee_analyst": false,
+	} {
 		var all, allowed int
 		require.NoError(t, owner.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE has_function_privilege($1, oid, 'EXECUTE')) FROM pg_proc
 			WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_'`, role).Scan(&all, &allowed))

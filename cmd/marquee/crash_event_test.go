@@ -14,9 +14,13 @@ func killedCallingOff(o *outside, step string) {
 	p := o.serve(step)
 	token := o.login()
 	for range 3 {
-		expect(o.t, 200, http.MethodPost, o.api("/store/purchase/gwb/card"), token, map[string]any{"event_id": premiere, "quantity": 2, "payment_method_id": "pm_card_visa"})
+		expect(o.t, 200, http.MethodPost, o.api("/store/purchase/gwb/card"), token, map[string]any{
+			"event_id": premiere, "quantity": 2, "payment_method_id": "pm_card_visa",
+		})
 	}
-	root, path, body := o.loginAs("root"), "/admin/events/"+premiere+"/cancel", map[string]any{"reason": "It burned down", "refund": "all"}
+	root, path, body := o.loginAs("root"), "/admin/events/"+premiere+"/cancel", map[string]any{
+		"reason": "It burned down", "refund": "all",
+	}
 	if step == "event_cancel.committed" {
 		o.dies(p, http.MethodPost, path, root, body)
 	} else {

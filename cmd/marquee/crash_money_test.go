@@ -54,7 +54,9 @@ func (o *outside) looksAt(gateway string) {
 // subscribed has the customer be subscribed at gateway B.
 func (o *outside) subscribed(token string) {
 	o.t.Helper()
-	expect(o.t, 201, http.MethodPost, o.api("/gwb/subscribe"), token, map[string]any{"plan_id": "plus", "payment_method_id": "pm_card_visa"})
+	expect(o.t, 201, http.MethodPost, o.api("/gwb/subscribe"), token, map[string]any{
+		"plan_id": "plus", "payment_method_id": "pm_card_visa",
+	})
 	eventually(o.t, "the payment did not reach the ledger", func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
 }
 
@@ -127,7 +129,8 @@ func killedBetweenTwoPayments(o *outside, step string) {
 	o.exec(`INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents) VALUES ('TENOFF', 'Less', 'promo', 1990)`)
 	p := o.serve(step)
 	o.dies(p, http.MethodPost, "/gwa/subscribe", o.login(), map[string]any{
-		"plan_id": "plus", "promo_code": "TENOFF", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
+		"plan_id": "plus", "promo_code": "TENOFF", "credit_card": gatewayACard,
+		"credit_card_holder_info": cardHolder("52998224725"),
 	})
 	o.serve("")
 	o.start("work", "")
@@ -340,7 +343,9 @@ func killedSelling(o *outside, step string) {
 	o.exec(`INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
 		VALUES ($1, 'Premiere', now() + interval '1 month', 'Cine Ipiranga', 2, 12050, true)`, premiere)
 	p := o.serve(step)
-	o.dies(p, http.MethodPost, "/store/purchase/gwb/card", o.login(), map[string]any{"event_id": premiere, "quantity": 2, "payment_method_id": "pm_card_visa"})
+	o.dies(p, http.MethodPost, "/store/purchase/gwb/card", o.login(), map[string]any{
+		"event_id": premiere, "quantity": 2, "payment_method_id": "pm_card_visa",
+	})
 	require.Equal(o.t, 2, o.count(`SELECT tickets_issued FROM tickets.events`))
 	o.serve("")
 	o.start("work", "")

@@ -55,14 +55,20 @@ func newOutside(t *testing.T) *outside {
 // newOutsideOn is newOutside on a migrated database.
 func newOutsideOn(t *testing.T, database string) *outside {
 	t.Helper()
-	o := &outside{t: t, database: database, password: secret.Random(12), gwaKey: "$aact_hmlg_" + secret.Random(12), gwbKey: "sk_test_" + secret.RandomHex(8)}
+	o := &outside{
+		t: t, database: database, password: secret.Random(12), gwaKey: "$aact_hmlg_" + secret.Random(12),
+		gwbKey: "sk_test_" + secret.RandomHex(8),
+	}
 	o.addr = loopback()
 	token, signing := secret.Random(32), "whsec_"+secret.RandomHex(16)
 	var err error
 	o.sandbox, err = sandbox.Start(sandbox.Options{
 		GWAWebhookURL: "http://" + o.addr + "/webhooks/gwa", GWAWebhookToken: token, GWAAPIKey: o.gwaKey,
 		GWBWebhookURL: "http://" + o.addr + "/webhooks/gwb", GWBWebhookSecret: signing, GWBSecretKey: o.gwbKey,
-		RetryLadder: []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond, time.Second, time.Second, time.Second, 2 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second},
+		RetryLadder: []time.Duration{
+			100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond, time.Second, time.Second,
+			time.Second, 2 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second,
+		},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = o.sandbox.Close() })
@@ -105,7 +111,9 @@ type process struct {
 // start starts a command that dies at the fault point, if one is named.
 func (o *outside) start(command, faultpoint string) *process {
 	o.t.Helper()
-	p := &process{command: exec.Command(build(o.t, "faultpoints"), command), log: &lockedBuffer{}, exited: make(chan struct{})}
+	p := &process{
+		command: exec.Command(build(o.t, "faultpoints"), command), log: &lockedBuffer{}, exited: make(chan struct{}),
+	}
 	p.command.Env = append(o.env, "FAULTPOINT="+faultpoint)
 	p.command.Stderr = p.log
 	require.NoError(o.t, p.command.Start())
@@ -144,7 +152,10 @@ func (o *outside) login() string {
 
 func (o *outside) loginAs(username string) string {
 	o.t.Helper()
-	a := expect(o.t, 200, http.MethodPost, o.api("/token"), "", url.Values{"username": {username}, "password": {o.password}})
+	a := expect(o.t, 200, http.MethodPost, o.api("/token"), "", url.Values{
+		"username": {username},
+		"password": {o.password},
+	})
 	return a["access_token"].(string)
 }
 
@@ -194,7 +205,9 @@ type way struct {
 var ways = map[string]way{
 	"gwb card": {
 		subscribe: func(o *outside, token string) (int, []byte, error) {
-			return tryCall(http.MethodPost, o.api("/gwb/subscribe"), token, map[string]any{"plan_id": "plus", "payment_method_id": "pm_card_visa"})
+			return tryCall(http.MethodPost, o.api("/gwb/subscribe"), token, map[string]any{
+				"plan_id": "plus", "payment_method_id": "pm_card_visa",
+			})
 		},
 		calls:   func(*outside) string { return "/v1/subscriptions" },
 		gateway: func(o *outside) *stage.Stage { return o.sandbox.GWB.Stage() },
@@ -228,7 +241,10 @@ var ways = map[string]way{
 }
 
 // steps are those of a subscription: fault points, and the call itself.
-var steps = []string{"subscribe.after_intent", "during the call", "subscribe.after_call", "subscribe.before_commit", "webhook.before_commit", "webhook.applied"}
+var steps = []string{
+	"subscribe.after_intent", "during the call", "subscribe.after_call", "subscribe.before_commit",
+	"webhook.before_commit", "webhook.applied",
+}
 
 // TestKilledAtEachStepSoak kills the process that serves at each step of a
 // subscription: of one way to pay a step, in a soak of all. After a restart there is
@@ -335,7 +351,9 @@ func (o *outside) dieDuringTheCall(w way) {
 	p := o.serve("")
 	token := o.login()
 	s := w.gateway(o)
-	require.NoError(o.t, s.Faults.Plan(stage.Fault{Kind: stage.FaultTimeoutAfter, Method: http.MethodPost, Path: w.calls(o), Times: 1}))
+	require.NoError(o.t, s.Faults.Plan(stage.Fault{
+		Kind: stage.FaultTimeoutAfter, Method: http.MethodPost, Path: w.calls(o), Times: 1,
+	}))
 	answered := make(chan error, 1)
 	go func() {
 		_, _, err := w.subscribe(o, token)

@@ -24,7 +24,10 @@ func TestDeletingAnAccountWhileTheGatewayIsDown(t *testing.T) {
 	require.Len(t, data["subscriptions"], 1)
 	require.Len(t, data["payments"].(map[string]any)["settled"], 1)
 
-	status, raw := call(t, http.MethodPost, faults, "", map[string]any{"kind": "status", "status": 503, "method": "DELETE", "path": strings.TrimPrefix(remote, m.Sandbox.GWB), "times": 1000})
+	status, raw := call(t, http.MethodPost, faults, "", map[string]any{
+		"kind": "status", "status": 503, "method": "DELETE", "path": strings.TrimPrefix(remote, m.Sandbox.GWB),
+		"times": 1000,
+	})
 	require.Less(t, status, 300, "%s", raw)
 	expect(t, 200, http.MethodDelete, api+"/customers/me", token, nil)
 	expect(t, 403, http.MethodGet, api+"/customers/me", token, nil)

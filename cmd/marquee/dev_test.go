@@ -27,7 +27,8 @@ var gatewayACard = map[string]any{
 
 func cardHolder(taxID string) map[string]any {
 	return map[string]any{
-		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": taxID, "postalCode": "01310100", "addressNumber": "150", "phone": "11987654321",
+		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": taxID, "postalCode": "01310100",
+		"addressNumber": "150", "phone": "11987654321",
 	}
 }
 
@@ -48,7 +49,9 @@ func TestFromSignUpToAnOpenVideo(t *testing.T) {
 
 	for name, subscribe := range map[string]func(t *testing.T, token, taxID string){
 		"gwbcard": func(t *testing.T, token, _ string) {
-			a := expect(t, 201, http.MethodPost, api+"/gwb/subscribe", token, map[string]any{"plan_id": planID, "payment_method_id": "pm_card_visa"})
+			a := expect(t, 201, http.MethodPost, api+"/gwb/subscribe", token, map[string]any{
+				"plan_id": planID, "payment_method_id": "pm_card_visa",
+			})
 			require.Equal(t, "succeeded", a["info"].(map[string]any)["payment_status"])
 		},
 		"gwacard": func(t *testing.T, token, taxID string) {
@@ -141,7 +144,10 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 	require.Equal(t, first.Webhooks, second.Webhooks)
 	require.Equal(t, ahead, expect(t, 200, http.MethodGet, second.ClockURL, "", nil)["ahead"])
 	expect(t, 403, http.MethodGet, second.URL+"/api/v1/videos", token, nil) // of a week ago, by the clock
-	expect(t, 200, http.MethodPost, second.URL+"/api/v1/token", "", url.Values{"username": {"stays"}, "password": {"a long password"}})
+	expect(t, 200, http.MethodPost, second.URL+"/api/v1/token", "", url.Values{
+		"username": {"stays"},
+		"password": {"a long password"},
+	})
 	expect(t, 200, http.MethodGet, second.URL+"/api/v1/videos", login(t, second, "customer"), nil) // data is still there
 
 	status, out := runOnce(t, "dev", "--json", "--addr", "127.0.0.1:0", "--data-dir", dir)
@@ -162,7 +168,10 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 	t.Helper()
 	require.Equal(t, "0s", expect(t, 200, http.MethodGet, m.ClockURL, "", nil)["ahead"])
-	for _, bad := range []string{`{}`, `{"by":"-1h"}`, `{"by":"367d"}`, `{"to":"2020-01-01T00:00:00Z"}`, `{"by":"1h","to":"2120-01-01T00:00:00Z"}`, `{"day":1}`} {
+	for _, bad := range []string{
+		`{}`, `{"by":"-1h"}`, `{"by":"367d"}`, `{"to":"2020-01-01T00:00:00Z"}`,
+		`{"by":"1h","to":"2120-01-01T00:00:00Z"}`, `{"day":1}`,
+	} {
 		refused := expect(t, 400, http.MethodPost, m.ClockURL+"/advance", "", json.RawMessage(bad))
 		require.NotEmpty(t, refused["error"], bad)
 	}
@@ -173,7 +182,9 @@ func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 		}
 	}
 	token := signUp(t, api, m.MailboxURL, "tries", cpf(123_456_781))
-	expect(t, 201, http.MethodPost, api+"/gwb/subscribe", token, map[string]any{"plan_id": trial, "payment_method_id": "pm_card_visa"})
+	expect(t, 201, http.MethodPost, api+"/gwb/subscribe", token, map[string]any{
+		"plan_id": trial, "payment_method_id": "pm_card_visa",
+	})
 	ids := gwbSubscriptions(t, m)
 	require.Len(t, ids, 2, "the seeded customer's, and this one's")
 	moved := expect(t, 200, http.MethodPost, m.ClockURL+"/advance", "", map[string]any{"by": "8d"})
@@ -183,7 +194,10 @@ func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 		require.Equal(t, now[:19], moved[gateway].(string)[:19], "all three show the same")
 	}
 	require.Equal(t, []string{"active", "active"}, gwbSubscriptions(t, m))
-	renewed := expect(t, 200, http.MethodPost, api+"/token", "", url.Values{"username": {"tries"}, "password": {"a long password"}})["access_token"].(string)
+	renewed := expect(t, 200, http.MethodPost, api+"/token", "", url.Values{
+		"username": {"tries"},
+		"password": {"a long password"},
+	})["access_token"].(string)
 	s := expect(t, 200, http.MethodGet, api+"/customers/me/subscription", renewed, nil)["docs"].([]any)[0].(map[string]any)
 	require.Equal(t, "active", s["status"])
 	db, err := pgx.Connect(t.Context(), m.DatabaseURL)
@@ -230,7 +244,10 @@ func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 	require.Contains(t, string(raw), "Mailbox")
 	for name, status := range map[string]int{"migrated": 401, "migrated_flagged": 200} {
 		u := m.Users[name]
-		a := expect(t, status, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{"username": {u.Username}, "password": {u.Password}})
+		a := expect(t, status, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{
+			"username": {u.Username},
+			"password": {u.Password},
+		})
 		if status == 200 {
 			require.Equal(t, true, a["password_reset_required"])
 			require.NotEmpty(t, a["message"])
@@ -242,7 +259,10 @@ func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 	create.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATABASE_URL=" + m.DatabaseURL}
 	out, err := create.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	imported := expect(t, 401, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{"username": {"imported"}, "password": {"whatever it was"}})
+	imported := expect(t, 401, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{
+		"username": {"imported"},
+		"password": {"whatever it was"},
+	})
 	require.Equal(t, "PASSWORD_RESET_REQUIRED", imported["error"].(map[string]any)["code"])
 	var controls []map[string]any
 	status, raw = call(t, http.MethodGet, strings.TrimSuffix(m.Sandbox.GWA, "/v3")+"/_sandbox", "", nil)
@@ -264,7 +284,9 @@ func TestServeNamesWhatIsMissing(t *testing.T) {
 	for _, command := range []string{"serve", "work"} {
 		status, out := runOnce(t, command)
 		require.NotZero(t, status)
-		for _, key := range []string{"DATABASE_URL", "TOKEN_KEYS", "FILE_KEY", "GWA_WEBHOOK_TOKEN", "GWB_SECRET_KEY", "SMTP_URL", "PUBLIC_URL"} {
+		for _, key := range []string{
+			"DATABASE_URL", "TOKEN_KEYS", "FILE_KEY", "GWA_WEBHOOK_TOKEN", "GWB_SECRET_KEY", "SMTP_URL", "PUBLIC_URL",
+		} {
 			require.Contains(t, out, key)
 		}
 	}
@@ -277,7 +299,10 @@ func login(t *testing.T, m *machine, user string) string {
 	t.Helper()
 	u := m.Users[user]
 	require.NotEmpty(t, u.Username)
-	a := expect(t, 200, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{"username": {u.Username}, "password": {u.Password}})
+	a := expect(t, 200, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{
+		"username": {u.Username},
+		"password": {u.Password},
+	})
 	return a["access_token"].(string)
 }
 

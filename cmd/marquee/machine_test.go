@@ -240,7 +240,8 @@ func signUp(t *testing.T, api, mailboxURL, name, taxID string) string {
 	t.Helper()
 	address := name + "@example.com"
 	form := map[string]any{
-		"username": name, "email": address, "password": "a long password", "full_name": "Ana " + name, "phone": "+5511987654321", "tax_id": taxID,
+		"username": name, "email": address, "password": "a long password", "full_name": "Ana " + name,
+		"phone": "+5511987654321", "tax_id": taxID,
 	}
 	expect(t, 200, http.MethodPost, api+"/customers/signup", "", []any{form})
 	form["verification_code"] = codeFor(t, mailboxURL, address)

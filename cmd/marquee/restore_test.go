@@ -62,7 +62,9 @@ func TestRestoreFromTheDocs(t *testing.T) {
 	expect(t, 201, http.MethodPost, o.api("/gwa/subscribe/pix"), ana, map[string]any{"plan_id": "plus"})
 	o.run("user", "create", "--customer", "--username", "bia", "--email", "bia@example.com", "--phone", "+5511987654322", "--tax-id", "11144477735", "--password-stdin")
 	bia := o.loginAs("bia")
-	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe"), bia, map[string]any{"plan_id": "plus", "payment_method_id": "pm_card_visa"})
+	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe"), bia, map[string]any{
+		"plan_id": "plus", "payment_method_id": "pm_card_visa",
+	})
 	eventually(t, "the card is not booked", func() bool { return paid() == 2990 })
 	run(0) // yesterday's dump
 

@@ -21,7 +21,10 @@ func TestWhatServeAndWorkStartWith(t *testing.T) {
 	ctx, database, long := t.Context(), pgtest.URL(t), strings.Repeat("k", 32)
 	key := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(key, []byte(long+"\n"), 0o600))
-	o := &outside{t: t, database: database, addr: loopback(), env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATABSE_URL=" + database}}
+	o := &outside{
+		t: t, database: database, addr: loopback(),
+		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATABSE_URL=" + database},
+	}
 	metrics := loopback()
 	refused := func(args ...string) string {
 		t.Helper()

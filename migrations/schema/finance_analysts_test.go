@@ -72,7 +72,10 @@ func settingsOf(t *testing.T, conn *pgx.Conn, name string) []string {
 	return all
 }
 
-var settings = []string{"default_transaction_read_only=on", "idle_in_transaction_session_timeout=10min", "search_path=finance", "statement_timeout=60s"}
+var settings = []string{
+	"default_transaction_read_only=on", "idle_in_transaction_session_timeout=10min", "search_path=finance",
+	"statement_timeout=60s",
+}
 
 func settled(name string) (all []string) {
 	for _, role := range []string{name, name + "_personal"} {

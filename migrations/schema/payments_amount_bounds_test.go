@@ -39,7 +39,9 @@ func TestChargebacksThatNoSumHeldAreCut(t *testing.T) {
 	require.EqualValues(t, 200_000_000, taken)
 	var open []string
 	require.NoError(t, db.QueryRow(ctx, "SELECT array_agg(conname::text ORDER BY conname) FROM pg_constraint WHERE NOT convalidated AND conname ~ '_bounded$'").Scan(&open))
-	require.Equal(t, []string{"failed_attempts_amount_bounded", "payments_amount_bounded"}, open, "a row beyond the bound stays, and no other comes")
+	require.Equal(t, []string{
+		"failed_attempts_amount_bounded", "payments_amount_bounded",
+	}, open, "a row beyond the bound stays, and no other comes")
 	_, err = db.Exec(ctx, "UPDATE payments.disputes SET amount_cents = 100000000001")
 	require.ErrorContains(t, err, "disputes_amount_bounded")
 	var unbounded []string

@@ -33,7 +33,9 @@ func openOffice(t *testing.T, set ...func(*accounts.Deps)) *office {
 
 // newAdmin is a body of POST /users; set changes it.
 func newAdmin(name string, set map[string]any) []map[string]any {
-	body := map[string]any{"username": name, "email": name + "@example.com", "password": "long enough", "name": "Admin " + name}
+	body := map[string]any{
+		"username": name, "email": name + "@example.com", "password": "long enough", "name": "Admin " + name,
+	}
 	for k, v := range set {
 		if v == nil {
 			delete(body, k)
@@ -75,8 +77,9 @@ func TestAdminLife(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	made := o.post(t, "/users", o.adminToken, newAdmin("bia", map[string]any{
-		"email": "Bia@Example.com", "user_type": "admin", "phone": "+5511987654321", "tax_id": "12345678909", "full_name": "Bia Souza",
-		"created_at": "2020-01-01", "document_created_by_id": o.root.ID, "register_date": "2020-01-01",
+		"email": "Bia@Example.com", "user_type": "admin", "phone": "+5511987654321", "tax_id": "12345678909",
+		"full_name": "Bia Souza", "created_at": "2020-01-01", "document_created_by_id": o.root.ID,
+		"register_date": "2020-01-01",
 	}))
 	require.Equal(t, 200, made.status, made.raw)
 	doc := made.doc(t)
@@ -101,7 +104,9 @@ func TestAdminLife(t *testing.T) {
 
 	// The username is a name, so it stays when the e-mail moves.
 	o.clock.Advance(time.Second)
-	edited := o.put(t, "/users", o.adminToken, change(id, map[string]any{"email": "BIA2@example.com", "phone": nil, "user_type": "admin"}))
+	edited := o.put(t, "/users", o.adminToken, change(id, map[string]any{
+		"email": "BIA2@example.com", "phone": nil, "user_type": "admin",
+	}))
 	require.Equal(t, 200, edited.status, edited.raw)
 	require.Equal(t, "bia2@example.com", edited.doc(t)["email"])
 	require.Equal(t, "bia", edited.doc(t)["username"])
@@ -124,12 +129,16 @@ func TestAdminLife(t *testing.T) {
 func TestAnAddressAsUsernameMovesWithTheEmail(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	made := o.post(t, "/users", o.adminToken, newAdmin("x", map[string]any{"username": "Lia@Example.com", "email": "lia@example.com"}))
+	made := o.post(t, "/users", o.adminToken, newAdmin("x", map[string]any{
+		"username": "Lia@Example.com", "email": "lia@example.com",
+	}))
 	require.Equal(t, 200, made.status, made.raw)
 	id := objectid.ID(made.doc(t)["_id"].(string))
 	edited := o.put(t, "/users", o.adminToken, change(id, map[string]any{"email": "lia2@example.com"}))
 	require.Equal(t, "lia2@example.com", edited.doc(t)["username"], edited.raw)
-	edited = o.put(t, "/users", o.adminToken, change(id, map[string]any{"email": "lia3@example.com", "username": "lia2@example.com"}))
+	edited = o.put(t, "/users", o.adminToken, change(id, map[string]any{
+		"email": "lia3@example.com", "username": "lia2@example.com",
+	}))
 	require.Equal(t, "lia3@example.com", edited.doc(t)["username"], edited.raw)
 	edited = o.put(t, "/users", o.adminToken, change(id, map[string]any{"email": "lia4@example.com", "username": "lia"}))
 	require.Equal(t, "lia", edited.doc(t)["username"], edited.raw)
@@ -148,47 +157,175 @@ func TestUserRefusals(t *testing.T) {
 		status        int
 		code, field   string
 	}{
-		"no object":              {"POST", o.adminToken, map[string]any{}, 422, fault.CodeValidation, "body"},
-		"no name":                {"POST", o.adminToken, newAdmin("n12", map[string]any{"name": nil}), 422, fault.CodeValidation, "name"},
-		"short name":             {"POST", o.adminToken, newAdmin("n12", map[string]any{"name": "ab"}), 422, fault.CodeValidation, "name"},
-		"no password":            {"POST", o.adminToken, newAdmin("n12", map[string]any{"password": nil}), 422, fault.CodeValidation, "password"},
-		"short password":         {"POST", o.adminToken, newAdmin("n12", map[string]any{"password": "1234567"}), 422, fault.CodeValidation, "password"},
-		"no e-mail":              {"POST", o.adminToken, newAdmin("n12", map[string]any{"email": "no address"}), 422, fault.CodeValidation, "email"},
-		"short username":         {"POST", o.adminToken, newAdmin("n12", map[string]any{"username": "ab"}), 422, fault.CodeValidation, "username"},
-		"long username":          {"POST", o.adminToken, newAdmin("n12", map[string]any{"username": strings.Repeat("x", 51)}), 422, fault.CodeValidation, "username"},
-		"foreign address":        {"POST", o.adminToken, newAdmin("n12", map[string]any{"username": "other@example.com"}), 422, fault.CodeValidation, "username"},
-		"customer":               {"POST", o.adminToken, newAdmin("n12", map[string]any{"user_type": "customer"}), 422, fault.CodeValidation, "user_type"},
-		"root by an admin":       {"POST", o.adminToken, newAdmin("n12", map[string]any{"is_root": true}), 422, fault.CodeValidation, "is_root"},
-		"profile by an admin":    {"POST", o.adminToken, newAdmin("n12", map[string]any{"type_user": []string{"000000000000000000000001"}}), 422, fault.CodeValidation, "type_user"},
-		"unknown profile":        {"POST", o.rootToken, newAdmin("n12", map[string]any{"type_user": []string{"0123456789abcdef01234567"}}), 422, fault.CodeValidation, "type_user"},
-		"bad tax id":             {"POST", o.adminToken, newAdmin("n12", map[string]any{"tax_id": "123"}), 422, fault.CodeValidation, "tax_id"},
-		"bad phone":              {"POST", o.adminToken, newAdmin("n12", map[string]any{"phone": "12"}), 422, fault.CodeValidation, "phone"},
-		"unknown field":          {"POST", o.adminToken, newAdmin("n12", map[string]any{"tokens_valid_after": "2020-01-01"}), 422, fault.CodeValidation, "tokens_valid_after"},
-		"stored hash":            {"POST", o.adminToken, newAdmin("n12", map[string]any{"password_hash": "x"}), 422, fault.CodeValidation, "password_hash"},
-		"username taken":         {"POST", o.adminToken, newAdmin("n12", map[string]any{"username": o.customer.Username}), 409, fault.CodeConflict, "username"},
-		"e-mail taken":           {"POST", o.adminToken, newAdmin("n12", map[string]any{"email": strings.ToUpper(o.customer.Email)}), 409, fault.CodeConflict, "email"},
-		"username an e-mail":     {"PUT", o.adminToken, change(other.ID, map[string]any{"email": o.customer.Email}), 409, fault.CodeConflict, "email"},
-		"in the body twice":      {"POST", o.adminToken, append(newAdmin("n12", nil), newAdmin("n12", nil)...), 409, fault.CodeConflict, "username"},
-		"unknown id":             {"PUT", o.adminToken, change("0123456789abcdef01234567", map[string]any{"name": "Some name"}), 404, fault.CodeNotFound, "_id"},
-		"a customer's id":        {"PUT", o.adminToken, change(o.customer.ID, map[string]any{"name": "Some name"}), 404, fault.CodeNotFound, "_id"},
-		"no id":                  {"PUT", o.adminToken, []any{map[string]any{"name": "Some name"}}, 422, fault.CodeValidation, "_id"},
-		"null name":              {"PUT", o.adminToken, change(other.ID, map[string]any{"name": nil}), 422, fault.CodeValidation, "name"},
-		"another type":           {"PUT", o.adminToken, change(other.ID, map[string]any{"user_type": "customer"}), 422, fault.CodeValidation, "user_type"},
-		"root made by an admin":  {"PUT", o.adminToken, change(other.ID, map[string]any{"is_root": true}), 422, fault.CodeValidation, "is_root"},
-		"root for oneself":       {"PUT", o.adminToken, change(o.admin.ID, map[string]any{"is_root": true}), 422, fault.CodeValidation, "is_root"},
-		"profiles of an admin":   {"PUT", o.adminToken, change(o.admin.ID, map[string]any{"type_user": []string{}}), 422, fault.CodeValidation, "type_user"},
-		"a root by an admin":     {"PUT", o.adminToken, change(o.root.ID, map[string]any{"name": "Nobody"}), 403, fault.CodeForbidden, ""},
-		"a root's password":      {"PUT", o.adminToken, change(o.root.ID, map[string]any{"password": "long enough"}), 403, fault.CodeForbidden, ""},
-		"one's own password":     {"PUT", o.adminToken, change(o.admin.ID, map[string]any{"password": "long enough"}), 422, fault.CodeValidation, "password"},
-		"oneself disabled":       {"PUT", o.adminToken, change(o.admin.ID, map[string]any{"enable": false}), 409, fault.CodeConflict, "enable"},
-		"the last root demoted":  {"PUT", o.rootToken, change(o.root.ID, map[string]any{"is_root": false}), 409, fault.CodeConflict, ""},
-		"oneself deleted":        {"DELETE", o.adminToken, ids(o.admin.ID), 409, fault.CodeConflict, ""},
-		"the last root deleted":  {"DELETE", o.rootToken, ids(o.root.ID), 409, fault.CodeConflict, ""},
-		"a root deleted":         {"DELETE", o.adminToken, ids(o.root.ID), 403, fault.CodeForbidden, ""},
-		"one of them is oneself": {"DELETE", o.adminToken, ids(other.ID, o.admin.ID), 409, fault.CodeConflict, ""},
-		"nobody deleted":         {"DELETE", o.adminToken, ids("0123456789abcdef01234567"), 404, fault.CodeNotFound, ""},
-		"a customer deleted":     {"DELETE", o.adminToken, ids(o.customer.ID), 404, fault.CodeNotFound, ""},
-		"a malformed id":         {"DELETE", o.adminToken, []any{map[string]any{"_id": "x"}}, 422, fault.CodeValidation, "_id"},
+		"no object": {
+			method: "POST", token: o.adminToken, body: map[string]any{}, status: 422, code: fault.CodeValidation,
+			field: "body",
+		},
+		"no name": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"name": nil}), status: 422,
+			code: fault.CodeValidation, field: "name",
+		},
+		"short name": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"name": "ab"}), status: 422,
+			code: fault.CodeValidation, field: "name",
+		},
+		"no password": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"password": nil}), status: 422,
+			code: fault.CodeValidation, field: "password",
+		},
+		"short password": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"password": "1234567"}),
+			status: 422, code: fault.CodeValidation, field: "password",
+		},
+		"no e-mail": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"email": "no address"}),
+			status: 422, code: fault.CodeValidation, field: "email",
+		},
+		"short username": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"username": "ab"}), status: 422,
+			code: fault.CodeValidation, field: "username",
+		},
+		"long username": {
+			method: "POST", token: o.adminToken,
+			body: newAdmin("n12", map[string]any{"username": strings.Repeat("x", 51)}), status: 422,
+			code: fault.CodeValidation, field: "username",
+		},
+		"foreign address": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"username": "other@example.com"}),
+			status: 422, code: fault.CodeValidation, field: "username",
+		},
+		"customer": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"user_type": "customer"}),
+			status: 422, code: fault.CodeValidation, field: "user_type",
+		},
+		"root by an admin": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"is_root": true}), status: 422,
+			code: fault.CodeValidation, field: "is_root",
+		},
+		"profile by an admin": {
+			method: "POST", token: o.adminToken,
+			body: newAdmin("n12", map[string]any{"type_user": []string{"000000000000000000000001"}}), status: 422,
+			code: fault.CodeValidation, field: "type_user",
+		},
+		"unknown profile": {
+			method: "POST", token: o.rootToken,
+			body: newAdmin("n12", map[string]any{"type_user": []string{"0123456789abcdef01234567"}}), status: 422,
+			code: fault.CodeValidation, field: "type_user",
+		},
+		"bad tax id": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"tax_id": "123"}), status: 422,
+			code: fault.CodeValidation, field: "tax_id",
+		},
+		"bad phone": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"phone": "12"}), status: 422,
+			code: fault.CodeValidation, field: "phone",
+		},
+		"unknown field": {
+			method: "POST", token: o.adminToken,
+			body: newAdmin("n12", map[string]any{"tokens_valid_after": "2020-01-01"}), status: 422,
+			code: fault.CodeValidation, field: "tokens_valid_after",
+		},
+		"stored hash": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"password_hash": "x"}),
+			status: 422, code: fault.CodeValidation, field: "password_hash",
+		},
+		"username taken": {
+			method: "POST", token: o.adminToken, body: newAdmin("n12", map[string]any{"username": o.customer.Username}),
+			status: 409, code: fault.CodeConflict, field: "username",
+		},
+		"e-mail taken": {
+			method: "POST", token: o.adminToken,
+			body: newAdmin("n12", map[string]any{"email": strings.ToUpper(o.customer.Email)}), status: 409,
+			code: fault.CodeConflict, field: "email",
+		},
+		"username an e-mail": {
+			method: "PUT", token: o.adminToken, body: change(other.ID, map[string]any{"email": o.customer.Email}),
+			status: 409, code: fault.CodeConflict, field: "email",
+		},
+		"in the body twice": {
+			method: "POST", token: o.adminToken, body: append(newAdmin("n12", nil), newAdmin("n12", nil)...),
+			status: 409, code: fault.CodeConflict, field: "username",
+		},
+		"unknown id": {
+			method: "PUT", token: o.adminToken,
+			body: change("0123456789abcdef01234567", map[string]any{"name": "Some name"}), status: 404,
+			code: fault.CodeNotFound, field: "_id",
+		},
+		"a customer's id": {
+			method: "PUT", token: o.adminToken, body: change(o.customer.ID, map[string]any{"name": "Some name"}),
+			status: 404, code: fault.CodeNotFound, field: "_id",
+		},
+		"no id": {
+			method: "PUT", token: o.adminToken, body: []any{map[string]any{"name": "Some name"}}, status: 422,
+			code: fault.CodeValidation, field: "_id",
+		},
+		"null name": {
+			method: "PUT", token: o.adminToken, body: change(other.ID, map[string]any{"name": nil}), status: 422,
+			code: fault.CodeValidation, field: "name",
+		},
+		"another type": {
+			method: "PUT", token: o.adminToken, body: change(other.ID, map[string]any{"user_type": "customer"}),
+			status: 422, code: fault.CodeValidation, field: "user_type",
+		},
+		"root made by an admin": {
+			method: "PUT", token: o.adminToken, body: change(other.ID, map[string]any{"is_root": true}), status: 422,
+			code: fault.CodeValidation, field: "is_root",
+		},
+		"root for oneself": {
+			method: "PUT", token: o.adminToken, body: change(o.admin.ID, map[string]any{"is_root": true}), status: 422,
+			code: fault.CodeValidation, field: "is_root",
+		},
+		"profiles of an admin": {
+			method: "PUT", token: o.adminToken, body: change(o.admin.ID, map[string]any{"type_user": []string{}}),
+			status: 422, code: fault.CodeValidation, field: "type_user",
+		},
+		"a root by an admin": {
+			method: "PUT", token: o.adminToken, body: change(o.root.ID, map[string]any{"name": "Nobody"}), status: 403,
+			code: fault.CodeForbidden, field: "",
+		},
+		"a root's password": {
+			method: "PUT", token: o.adminToken, body: change(o.root.ID, map[string]any{"password": "long enough"}),
+			status: 403, code: fault.CodeForbidden, field: "",
+		},
+		"one's own password": {
+			method: "PUT", token: o.adminToken, body: change(o.admin.ID, map[string]any{"password": "long enough"}),
+			status: 422, code: fault.CodeValidation, field: "password",
+		},
+		"oneself disabled": {
+			method: "PUT", token: o.adminToken, body: change(o.admin.ID, map[string]any{"enable": false}), status: 409,
+			code: fault.CodeConflict, field: "enable",
+		},
+		"the last root demoted": {
+			method: "PUT", token: o.rootToken, body: change(o.root.ID, map[string]any{"is_root": false}), status: 409,
+			code: fault.CodeConflict, field: "",
+		},
+		"oneself deleted": {
+			method: "DELETE", token: o.adminToken, body: ids(o.admin.ID), status: 409, code: fault.CodeConflict,
+			field: "",
+		},
+		"the last root deleted": {
+			method: "DELETE", token: o.rootToken, body: ids(o.root.ID), status: 409, code: fault.CodeConflict, field: "",
+		},
+		"a root deleted": {
+			method: "DELETE", token: o.adminToken, body: ids(o.root.ID), status: 403, code: fault.CodeForbidden,
+			field: "",
+		},
+		"one of them is oneself": {
+			method: "DELETE", token: o.adminToken, body: ids(other.ID, o.admin.ID), status: 409,
+			code: fault.CodeConflict, field: "",
+		},
+		"nobody deleted": {
+			method: "DELETE", token: o.adminToken, body: ids("0123456789abcdef01234567"), status: 404,
+			code: fault.CodeNotFound, field: "",
+		},
+		"a customer deleted": {
+			method: "DELETE", token: o.adminToken, body: ids(o.customer.ID), status: 404, code: fault.CodeNotFound,
+			field: "",
+		},
+		"a malformed id": {
+			method: "DELETE", token: o.adminToken, body: []any{map[string]any{"_id": "x"}}, status: 422,
+			code: fault.CodeValidation, field: "_id",
+		},
 	} {
 		a := o.json(t, c.method, "/users", c.token, c.body)
 		require.Equal(t, c.status, a.status, "%s: %s", name, a.raw)
@@ -266,15 +403,24 @@ func TestAdminsWithMoreRightsAreOutOfReach(t *testing.T) {
 		require.Equal(t, fault.CodeForbidden, a.code())
 	}
 	for _, fields := range []map[string]any{
-		{"password": "long enough 2"}, {"email": "mine@example.com"}, {"username": "mine"}, {"name": "New name"}, {"phone": "+5511912345678"},
-		{"enable": false}, {"avatar_id": nil}, {"name": o.admin.Username, "email": o.admin.Email},
+		{"password": "long enough 2"},
+		{"email": "mine@example.com"},
+		{"username": "mine"},
+		{"name": "New name"},
+		{"phone": "+5511912345678"},
+		{"enable": false},
+		{"avatar_id": nil},
+		{"name": o.admin.Username, "email": o.admin.Email},
 	} {
 		refused(o.put(t, "/users", plain, change(o.admin.ID, fields)))
 	}
 	refused(o.remove(t, "/users", plain, ids(o.admin.ID)))
 	require.Equal(t, 200, o.put(t, "/my-user", plain, []any{map[string]any{"name": "Their own"}}).status)
 
-	profile := o.post(t, "/users-type", o.rootToken, []any{map[string]any{"name": "Readers", "view": []string{"requisition_get"}}}).doc(t)["_id"]
+	profile := o.post(t, "/users-type", o.rootToken, []any{map[string]any{
+		"name": "Readers",
+		"view": []string{"requisition_get"},
+	}}).doc(t)["_id"]
 	reader := o.post(t, "/users", o.rootToken, newAdmin("reader", map[string]any{"type_user": []any{profile}})).doc(t)["_id"]
 	readers := objectid.ID(reader.(string))
 	refused(o.put(t, "/users", plain, change(readers, map[string]any{"name": "New name"})))

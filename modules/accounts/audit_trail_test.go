@@ -47,10 +47,14 @@ func TestTheTrailTellsWhatAdminsChange(t *testing.T) {
 	require.Equal(t, "[hidden]", entry["after"].(map[string]any)["password"])
 
 	tick()
-	o.put(t, "/users", o.adminToken, change(id, map[string]any{"name": "Beatriz", "password": "quite another one", "username": "bia"}))
+	o.put(t, "/users", o.adminToken, change(id, map[string]any{
+		"name": "Beatriz", "password": "quite another one", "username": "bia",
+	}))
 	entry = o.lastEntry(t)
 	require.Equal(t, map[string]any{"name": "Admin bia"}, entry["before"])
-	require.Equal(t, map[string]any{"name": "Beatriz", "password": "[hidden]"}, entry["after"], "that there is a new password, not which")
+	require.Equal(t, map[string]any{
+		"name": "Beatriz", "password": "[hidden]",
+	}, entry["after"], "that there is a new password, not which")
 	tick()
 	o.remove(t, "/users?_id="+id.String(), o.adminToken, "")
 	entry = o.lastEntry(t)
@@ -110,8 +114,14 @@ func TestSecretsAreMaskedAndOnlyDifferencesKept(t *testing.T) {
 	o.recorded(t,
 		audit.Change{
 			Resource: "plans", RecordID: id,
-			Before: map[string]any{"amount": 1, "name": "same", "password": "a", "nested": map[string]any{"access_token": "s1", "list": []any{map[string]any{"cvv": "1"}}}},
-			After:  map[string]any{"amount": 12345678901234567, "name": "same", "password": "b", "nested": map[string]any{"access_token": "s2"}, "register_update_date": "x"},
+			Before: map[string]any{
+				"amount": 1, "name": "same", "password": "a",
+				"nested": map[string]any{"access_token": "s1", "list": []any{map[string]any{"cvv": "1"}}},
+			},
+			After: map[string]any{
+				"amount": 12345678901234567, "name": "same", "password": "b",
+				"nested": map[string]any{"access_token": "s2"}, "register_update_date": "x",
+			},
 		},
 		audit.Change{Resource: "config", After: json.RawMessage(`{"gateway":"gwa"}`)},
 	).Expect(200)
@@ -132,7 +142,9 @@ func TestOnlyAdminsLeaveATrail(t *testing.T) {
 	require.Equal(t, 200, o.put(t, "/customers/me", token, []any{map[string]any{"full_name": "Myself"}}).status)
 	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.audit_log`))
 	require.NoError(t, postgres.InTx(t.Context(), o.db, func(tx pgx.Tx) error {
-		return audit.RecordTx(t.Context(), tx, audit.Change{Resource: "x", After: "no object"}) // nobody listens outside of requests
+		return audit.RecordTx(t.Context(), tx, audit.Change{
+			Resource: "x", After: "no object",
+		}) // nobody listens outside of requests
 	}))
 }
 
@@ -151,8 +163,10 @@ func TestTheTrailIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	b := openOffice(t)
 	b.recorded(t, audit.Change{
-		Resource: "customers", RecordID: b.customer.ID,
-		Before: map[string]any{"full_name": "A", "enable": true, "address": nil}, After: map[string]any{"full_name": "B", "enable": false, "address": map[string]any{"city": "C"}},
+		Resource: "customers",
+		RecordID: b.customer.ID,
+		Before:   map[string]any{"full_name": "A", "enable": true, "address": nil},
+		After:    map[string]any{"full_name": "B", "enable": false, "address": map[string]any{"city": "C"}},
 	}).Expect(200)
 	for _, sql := range []string{
 		`UPDATE accounts.audit_log SET actor_name = 'somebody else'`,

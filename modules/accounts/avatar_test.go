@@ -193,9 +193,12 @@ func TestAvatarIsOnesOwnPicture(t *testing.T) {
 		id        objectid.ID
 		pictureOf string
 	}{
-		{b.customer, "/customers/me", "somebody else's", "", theirs}, {b.customer, "/customers/me", "nobody's", "", objectid.New().String()},
-		{colleague, "/my-user", "somebody else's", "", own}, {colleague, "/my-user", "nobody's", "", objectid.New().String()},
-		{colleague, "/customers", "the admin's own", b.id, theirs}, {root, "/users", "a customer's", admin.ID, own},
+		{c: b.customer, path: "/customers/me", as: "somebody else's", id: "", pictureOf: theirs},
+		{c: b.customer, path: "/customers/me", as: "nobody's", id: "", pictureOf: objectid.New().String()},
+		{c: colleague, path: "/my-user", as: "somebody else's", id: "", pictureOf: own},
+		{c: colleague, path: "/my-user", as: "nobody's", id: "", pictureOf: objectid.New().String()},
+		{c: colleague, path: "/customers", as: "the admin's own", id: b.id, pictureOf: theirs},
+		{c: root, path: "/users", as: "a customer's", id: admin.ID, pictureOf: own},
 	} {
 		object := map[string]any{"avatar_id": try.pictureOf}
 		if try.id != "" {
@@ -205,7 +208,8 @@ func TestAvatarIsOnesOwnPicture(t *testing.T) {
 		require.Equal(t, "avatar_id", a.Field(), "%s at %s", try.as, try.path)
 	}
 	a := root.Post("/users", []any{map[string]any{
-		"username": "newcomer", "email": "newcomer@example.com", "password": "long enough 1", "name": "Newcomer", "avatar_id": theirs,
+		"username": "newcomer", "email": "newcomer@example.com", "password": "long enough 1", "name": "Newcomer",
+		"avatar_id": theirs,
 	}}).Expect(422)
 	require.Equal(t, "avatar_id", a.Field())
 	require.Equal(t, 2, b.rows(`SELECT count(*) FROM files.files WHERE purpose = 'avatar'`), "nothing is lost")
@@ -355,7 +359,9 @@ func TestAvatarsAtOnceWithoutTheLockLeaveTwo(t *testing.T) {
 		open = append(open, tx)
 	}
 	for _, tx := range open {
-		_, err := b.files.StoreTx(t.Context(), tx, "a.png", "", strings.NewReader("x"), files.Place{Purpose: files.Avatar, Kind: "user", RecordID: b.id})
+		_, err := b.files.StoreTx(t.Context(), tx, "a.png", "", strings.NewReader("x"), files.Place{
+			Purpose: files.Avatar, Kind: "user", RecordID: b.id,
+		})
 		require.NoError(t, err)
 		require.NoError(t, tx.Commit(t.Context()))
 	}

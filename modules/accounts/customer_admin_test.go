@@ -15,7 +15,8 @@ import (
 
 func homeAddress(set map[string]any) map[string]any {
 	address := map[string]any{
-		"street": "Rua das Flores", "number": "12", "locality": "Centro", "city": "Curitiba", "region_code": "PR", "country": "BRA", "postal_code": "80010000",
+		"street": "Rua das Flores", "number": "12", "locality": "Centro", "city": "Curitiba", "region_code": "PR",
+		"country": "BRA", "postal_code": "80010000",
 	}
 	for k, v := range set {
 		address[k] = v
@@ -34,7 +35,8 @@ func TestAdminsEditCustomers(t *testing.T) {
 	o.clock.Advance(time.Second)
 	a := o.put(t, "/customers", o.adminToken, change(id, map[string]any{
 		"full_name": "Ana Maria", "phone": "+5541999990000", "tax_id": "12345678909", "address": homeAddress(nil),
-		"nationality": "pt", "my_list": []string{"a", "b"}, "avatar_id": shown["avatar_id"], "email_verified_at": "2001-01-01", "created_at": "2001-01-01",
+		"nationality": "pt", "my_list": []string{"a", "b"}, "avatar_id": shown["avatar_id"],
+		"email_verified_at": "2001-01-01", "created_at": "2001-01-01",
 	}))
 	require.Equal(t, 200, a.status, a.raw)
 	doc := a.doc(t)
@@ -68,12 +70,16 @@ func TestAdminsMoveTheEmailOfACustomer(t *testing.T) {
 	require.Equal(t, 401, o.login(t, o.customer.Email, accountstest.Password).status)
 	require.Equal(t, 200, o.login(t, "new@example.com", accountstest.Password).status)
 
-	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{"email": "newer@example.com", "email_verified": true}))
+	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{
+		"email": "newer@example.com", "email_verified": true,
+	}))
 	require.Equal(t, true, a.doc(t)["email_verified"])
 	require.NotNil(t, a.doc(t)["email_verified_at"])
 	at := a.doc(t)["email_verified_at"]
 	o.clock.Advance(time.Hour)
-	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{"email_verified": true, "email": "newer@example.com"}))
+	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{
+		"email_verified": true, "email": "newer@example.com",
+	}))
 	require.Equal(t, at, a.doc(t)["email_verified_at"], "he was verified before")
 	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{"email_verified": false}))
 	require.Nil(t, a.doc(t)["email_verified_at"])
@@ -88,33 +94,48 @@ func TestCustomerRefusals(t *testing.T) {
 		status int
 		field  string
 	}{
-		"type":              {map[string]any{"user_type": "admin"}, 422, "user_type"},
-		"root":              {map[string]any{"is_root": true}, 422, "is_root"},
-		"password":          {map[string]any{"password": "long enough"}, 422, "password"},
-		"subscription":      {map[string]any{"current_subscription_id": other.ID}, 422, "current_subscription_id"},
-		"gateway id":        {map[string]any{"gwb_customer_id": "cus_1"}, 422, "gwb_customer_id"},
-		"other gateway id":  {map[string]any{"gwa_customer_id": "cus_1"}, 422, "gwa_customer_id"},
-		"promo code":        {map[string]any{"promo_code_used": "X"}, 422, "promo_code_used"},
-		"reset flag":        {map[string]any{"password_reset_required": true}, 422, "password_reset_required"},
-		"nationality":       {map[string]any{"nationality": "Brasil"}, 422, "nationality"},
-		"no nationality":    {map[string]any{"nationality": nil}, 422, "nationality"},
-		"trial":             {map[string]any{"trial_used_at": "2026-01-01T00:00:00Z"}, 422, "trial_used_at"},
-		"tax id":            {map[string]any{"tax_id": "12"}, 422, "tax_id"},
-		"phone":             {map[string]any{"phone": "5541999990000"}, 422, "phone"},
-		"no phone":          {map[string]any{"phone": nil}, 422, "phone"},
-		"no name":           {map[string]any{"full_name": nil}, 422, "full_name"},
-		"e-mail":            {map[string]any{"email": "none"}, 422, "email"},
-		"list":              {map[string]any{"my_list": "a"}, 422, "my_list"},
-		"address":           {map[string]any{"address": "Rua"}, 422, "address"},
-		"address city":      {map[string]any{"address": homeAddress(map[string]any{"city": "x"})}, 422, "address.city"},
-		"address code":      {map[string]any{"address": homeAddress(map[string]any{"postal_code": "80010-000"})}, 422, "address.postal_code"},
-		"address member":    {map[string]any{"address": homeAddress(map[string]any{"planet": "Mars"})}, 422, "address.planet"},
-		"address empty":     {map[string]any{"address": map[string]any{}}, 422, "address.city"},
-		"foreign address":   {map[string]any{"username": "else@example.com"}, 422, "username"},
-		"taken e-mail":      {map[string]any{"email": other.Email}, 409, "email"},
-		"an admin's e-mail": {map[string]any{"email": o.admin.Email}, 409, "email"},
-		"taken username":    {map[string]any{"username": other.Username}, 409, "username"},
-		"taken tax id":      {map[string]any{"tax_id": other.TaxID}, 409, "tax_id"},
+		"type":     {fields: map[string]any{"user_type": "admin"}, status: 422, field: "user_type"},
+		"root":     {fields: map[string]any{"is_root": true}, status: 422, field: "is_root"},
+		"password": {fields: map[string]any{"password": "long enough"}, status: 422, field: "password"},
+		"subscription": {
+			fields: map[string]any{"current_subscription_id": other.ID}, status: 422, field: "current_subscription_id",
+		},
+		"gateway id":       {fields: map[string]any{"gwb_customer_id": "cus_1"}, status: 422, field: "gwb_customer_id"},
+		"other gateway id": {fields: map[string]any{"gwa_customer_id": "cus_1"}, status: 422, field: "gwa_customer_id"},
+		"promo code":       {fields: map[string]any{"promo_code_used": "X"}, status: 422, field: "promo_code_used"},
+		"reset flag": {
+			fields: map[string]any{"password_reset_required": true}, status: 422, field: "password_reset_required",
+		},
+		"nationality":    {fields: map[string]any{"nationality": "Brasil"}, status: 422, field: "nationality"},
+		"no nationality": {fields: map[string]any{"nationality": nil}, status: 422, field: "nationality"},
+		"trial": {
+			fields: map[string]any{"trial_used_at": "2026-01-01T00:00:00Z"}, status: 422, field: "trial_used_at",
+		},
+		"tax id":   {fields: map[string]any{"tax_id": "12"}, status: 422, field: "tax_id"},
+		"phone":    {fields: map[string]any{"phone": "5541999990000"}, status: 422, field: "phone"},
+		"no phone": {fields: map[string]any{"phone": nil}, status: 422, field: "phone"},
+		"no name":  {fields: map[string]any{"full_name": nil}, status: 422, field: "full_name"},
+		"e-mail":   {fields: map[string]any{"email": "none"}, status: 422, field: "email"},
+		"list":     {fields: map[string]any{"my_list": "a"}, status: 422, field: "my_list"},
+		"address":  {fields: map[string]any{"address": "Rua"}, status: 422, field: "address"},
+		"address city": {
+			fields: map[string]any{"address": homeAddress(map[string]any{"city": "x"})}, status: 422,
+			field: "address.city",
+		},
+		"address code": {
+			fields: map[string]any{"address": homeAddress(map[string]any{"postal_code": "80010-000"})}, status: 422,
+			field: "address.postal_code",
+		},
+		"address member": {
+			fields: map[string]any{"address": homeAddress(map[string]any{"planet": "Mars"})}, status: 422,
+			field: "address.planet",
+		},
+		"address empty":     {fields: map[string]any{"address": map[string]any{}}, status: 422, field: "address.city"},
+		"foreign address":   {fields: map[string]any{"username": "else@example.com"}, status: 422, field: "username"},
+		"taken e-mail":      {fields: map[string]any{"email": other.Email}, status: 409, field: "email"},
+		"an admin's e-mail": {fields: map[string]any{"email": o.admin.Email}, status: 409, field: "email"},
+		"taken username":    {fields: map[string]any{"username": other.Username}, status: 409, field: "username"},
+		"taken tax id":      {fields: map[string]any{"tax_id": other.TaxID}, status: 409, field: "tax_id"},
 	} {
 		a := o.put(t, "/customers", o.adminToken, change(o.customer.ID, c.fields))
 		require.Equal(t, c.status, a.status, "%s: %s", name, a.raw)
@@ -142,7 +163,9 @@ func TestDisablingACustomer(t *testing.T) {
 	path := "/admin/customers/" + o.customer.ID.String() + "/toggle-active"
 	a := o.post(t, path, o.adminToken, "")
 	require.Equal(t, 200, a.status, a.raw)
-	require.Equal(t, map[string]any{"message": a.body["message"], "customer_id": o.customer.ID.String(), "enable": false}, a.body)
+	require.Equal(t, map[string]any{
+		"message": a.body["message"], "customer_id": o.customer.ID.String(), "enable": false,
+	}, a.body)
 	require.Equal(t, badToken, o.get(t, "/customers/me", o.customerJWT).detail())
 	require.Equal(t, 403, o.login(t, o.customer.Username, accountstest.Password).status)
 	o.clock.Advance(time.Second)
@@ -202,7 +225,10 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 		accountstest.Admin(t, o.db)
 	}
 	o.exec(t, `UPDATE accounts.users SET gwa_customer_id = 'cus_' || id, trial_used_at = created_at, tokens_valid_after = '2020-01-01'`)
-	hidden := []string{"password", "password_hash", "tokens_valid_after", "kept_token_id", "deleted_at", "gwa_customer_id", "trial_used_at", "language", "verify_later", "id", "codes"}
+	hidden := []string{
+		"password", "password_hash", "tokens_valid_after", "kept_token_id", "deleted_at", "gwa_customer_id",
+		"trial_used_at", "language", "verify_later", "id", "codes",
+	}
 	for path, more := range map[string][]string{
 		"/users": {"address", "nationality", "email_verified", "my_list"}, "/customers": {"is_root", "type_user", "name"},
 	} {
@@ -213,7 +239,10 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 			return a
 		}
 		for _, field := range append(hidden, more...) {
-			for _, condition := range []string{`{"$exists":true}`, `null`, `{"$ne":"x"}`, `{"$regex":"."}`, `{"$gt":""}`, `{"$type":"string"}`, `{"$in":[null,"x"]}`, `true`, `{"$not":{"$regex":"a"}}`} {
+			for _, condition := range []string{
+				`{"$exists":true}`, `null`, `{"$ne":"x"}`, `{"$regex":"."}`, `{"$gt":""}`, `{"$type":"string"}`,
+				`{"$in":[null,"x"]}`, `true`, `{"$not":{"$regex":"a"}}`,
+			} {
 				known := ask("query", `{"`+field+`":`+condition+`}`)
 				require.Equal(t, ask("query", `{"never_heard_of":`+condition+`}`).body, known.body, "%s %s %s", path, field, condition)
 			}
@@ -235,8 +264,10 @@ func TestFilteringCustomersByAddress(t *testing.T) {
 	require.Equal(t, 200, o.put(t, "/customers", o.adminToken, change(o.customer.ID, map[string]any{"address": homeAddress(nil)})).status)
 	accountstest.Customer(t, o.db)
 	for filter, total := range map[string]float64{
-		`{"address.city":"Curitiba"}`: 1, `{"address.city":null}`: 1, `{"address":null}`: 1, `{"address.city":{"$regex":"^curi","$options":"i"}}`: 1,
-		`{"tax_id":{"$exists":true},"email_verified":true}`: 2, `{"user_type":"admin"}`: 0, `{"$or":[{"user_type":"admin"},{"_id":{"$exists":true}}]}`: 2,
+		`{"address.city":"Curitiba"}`: 1, `{"address.city":null}`: 1, `{"address":null}`: 1,
+		`{"address.city":{"$regex":"^curi","$options":"i"}}`: 1,
+		`{"tax_id":{"$exists":true},"email_verified":true}`:  2, `{"user_type":"admin"}`: 0,
+		`{"$or":[{"user_type":"admin"},{"_id":{"$exists":true}}]}`: 2,
 	} {
 		a := o.json(t, http.MethodGet, "/customers?query="+url.QueryEscape(filter), o.adminToken, "")
 		require.Equal(t, 200, a.status, a.raw)

@@ -38,7 +38,9 @@ func TestModulesAboveAreToldOfChangedCustomers(t *testing.T) {
 
 	require.Equal(t, 200, b.json(t, "PUT", "/customers/me", me, []any{map[string]any{"full_name": "New Name"}}).status)
 	require.Equal(t, "New Name", above.last.FullName)
-	require.Equal(t, 200, b.json(t, "PUT", "/customers", admin, []any{map[string]any{"_id": c.ID, "email": "new@example.com"}}).status)
+	require.Equal(t, 200, b.json(t, "PUT", "/customers", admin, []any{map[string]any{
+		"_id": c.ID, "email": "new@example.com",
+	}}).status)
 	require.Equal(t, "new@example.com", above.last.Email)
 	require.False(t, above.last.EmailVerified)
 	require.Equal(t, 200, b.post(t, "/admin/customers/"+c.ID.String()+"/verify-email", admin, nil).status)

@@ -18,7 +18,10 @@ import (
 func TestCustomerByID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	address := &accounts.Address{Street: "Rua Augusta", Number: "1", Locality: "Centro", City: "Sao Paulo", RegionCode: "SP", Country: "BRA", PostalCode: "01305000"}
+	address := &accounts.Address{
+		Street: "Rua Augusta", Number: "1", Locality: "Centro", City: "Sao Paulo", RegionCode: "SP", Country: "BRA",
+		PostalCode: "01305000",
+	}
 	made := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Address, n.Nationality = address, "br" })
 	c, err := b.svc.CustomerByID(t.Context(), b.db, made.ID)
 	require.NoError(t, err)
@@ -145,7 +148,10 @@ func TestLockCustomerSerialises(t *testing.T) {
 func TestCreateUser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	valid := accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Email: "Root@Example.com", Password: secret.NewText("eight8ch"), Name: "Root"}
+	valid := accounts.NewUser{
+		Type: httpapi.TypeAdmin, Root: true, Username: "root", Email: "Root@Example.com",
+		Password: secret.NewText("eight8ch"), Name: "Root",
+	}
 	u, err := b.svc.CreateUser(t.Context(), valid)
 	require.NoError(t, err)
 	require.Equal(t, accounts.User{ID: u.ID, Type: "admin", Username: "root", Email: "root@example.com", Root: true}, u)

@@ -70,7 +70,11 @@ func (s *shop) calls() int {
 func withShop(t *testing.T, b *bundle) *shop {
 	t.Helper()
 	s := &shop{}
-	b.svc.Connect(accounts.Above{Billing: []accounts.Billing{s}, Purchases: []accounts.Purchases{s}, Personal: []accounts.PersonalData{s}})
+	b.svc.Connect(accounts.Above{
+		Billing:   []accounts.Billing{s},
+		Purchases: []accounts.Purchases{s},
+		Personal:  []accounts.PersonalData{s},
+	})
 	return s
 }
 
@@ -84,7 +88,9 @@ func TestDeletedCustomerIsClosedAtOnceAndErasedOnceBillingHasStopped(t *testing.
 	token := session.text("access_token")
 	require.Equal(t, 200, changeEmail(t, b, token, "later@example.com").status)
 	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-		_, err := b.files.StoreTx(t.Context(), tx, "a.txt", "text/plain", readerOf("private"), files.Place{Purpose: files.Record, Kind: "user", RecordID: c.ID, ReaderID: c.ID})
+		_, err := b.files.StoreTx(t.Context(), tx, "a.txt", "text/plain", readerOf("private"), files.Place{
+			Purpose: files.Record, Kind: "user", RecordID: c.ID, ReaderID: c.ID,
+		})
 		return err
 	}))
 

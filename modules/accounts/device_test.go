@@ -17,7 +17,10 @@ const deviceHeader = "Device-Token"
 
 // loginOn signs in on a device.
 func (b *bundle) loginOn(device, username, password string) int {
-	return b.client.With(deviceHeader, device).PostForm("/token", url.Values{"username": {username}, "password": {password}}).Status
+	return b.client.With(deviceHeader, device).PostForm("/token", url.Values{
+		"username": {username},
+		"password": {password},
+	}).Status
 }
 
 // shutOut has wrong passwords from elsewhere make the account wait.
@@ -56,7 +59,10 @@ func TestDeviceIsNotShutOutByWrongPasswordsElsewhere(t *testing.T) {
 	cookies := first.header.Get("Set-Cookie")
 	require.Regexp(t, `^marquee_device=[^;]+; Path=/api/v1; Max-Age=7776000; HttpOnly; SameSite=Strict$`, cookies)
 	pair, _, _ := strings.Cut(cookies, ";")
-	a := b.client.With("Cookie", pair).PostForm("/token", url.Values{"username": {c.Username}, "password": {accountstest.Password}})
+	a := b.client.With("Cookie", pair).PostForm("/token", url.Values{
+		"username": {c.Username},
+		"password": {accountstest.Password},
+	})
 	require.Equal(t, 200, a.Status, "as a browser sends it")
 
 	// Its own bucket is not without a bottom.

@@ -113,7 +113,10 @@ func TestATakenAccountIsGivenBack(t *testing.T) {
 	root := b.token(t, accountstest.Root(t, b.db).Username)
 	require.Equal(t, 409, b.json(t, "PUT", "/customers", root, change(accountstest.Customer(t, b.db).ID, map[string]any{"email": c.Email})).status)
 
-	for _, forged := range []string{"x", link[:len(link)-1], link + "x", strings.ToUpper(link[:24]) + link[24:], objectid.New().String() + link[24:]} {
+	for _, forged := range []string{
+		"x", link[:len(link)-1], link + "x", strings.ToUpper(link[:24]) + link[24:],
+		objectid.New().String() + link[24:],
+	} {
 		a := b.undo(t, forged)
 		require.Equal(t, 400, a.status, "%s: %s", forged, a.raw)
 	}
@@ -303,7 +306,9 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 		require.Equal(t, 400, a.status, "an empty one is not left out: %s", a.raw)
 		require.Contains(t, a.raw, "is wrong")
 	}
-	misspelt := o.put(t, "/my-user", o.adminToken, []any{map[string]any{"email": "wrong@example.com", "EMAIL": "x", "current_password": "not the password"}})
+	misspelt := o.put(t, "/my-user", o.adminToken, []any{map[string]any{
+		"email": "wrong@example.com", "EMAIL": "x", "current_password": "not the password",
+	}})
 	require.Equal(t, 422, misspelt.status, "a body that nobody can read tries no password: %s", misspelt.raw)
 	require.Equal(t, 200, ask(o, "right@example.com", accountstest.Password).status)
 	require.Equal(t, 200, mine(o, "admin-right@example.com", accountstest.Password).status)
@@ -312,11 +317,15 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	require.Contains(t, text, "o e-mail da sua conta agora é a…@example.com")
 	require.Contains(t, text, "o nome de usuário continua o mesmo")
 	o.clock.Advance(time.Minute)
-	both := o.put(t, "/my-user", o.adminToken, []any{map[string]any{"email": "admin-again@example.com", "username": "another name"}})
+	both := o.put(t, "/my-user", o.adminToken, []any{map[string]any{
+		"email": "admin-again@example.com", "username": "another name",
+	}})
 	require.Equal(t, 200, both.status, both.raw)
 	require.Contains(t, o.noticeOf(t, "admin-right@example.com"), "o nome de usuário também foi trocado")
 	o.clock.Advance(time.Minute)
-	require.Equal(t, 200, o.put(t, "/my-user", o.adminToken, []any{map[string]any{"email": "admin-last@example.com", "username": "admin-last@example.com"}}).status)
+	require.Equal(t, 200, o.put(t, "/my-user", o.adminToken, []any{map[string]any{
+		"email": "admin-last@example.com", "username": "admin-last@example.com",
+	}}).status)
 	require.Contains(t, o.noticeOf(t, "admin-again@example.com"), "o e-mail e o nome de usuário da sua conta agora são a…@example.com")
 
 	// Moved back and forth, it is told no more than a few times a day; the way back stays open.
@@ -356,7 +365,8 @@ func TestAResetIsTheFirstProof(t *testing.T) {
 		return name + "@example.com"
 	}
 	stranger := map[string]any{"verify_email_now": false, "tax_id": "52998224725", "address": map[string]any{
-		"street": "Rua das Flores", "number": "12", "locality": "Centro", "city": "Niteroi", "region_code": "RJ", "country": "BRA", "postal_code": "24020000",
+		"street": "Rua das Flores", "number": "12", "locality": "Centro", "city": "Niteroi", "region_code": "RJ",
+		"country": "BRA", "postal_code": "24020000",
 	}}
 	email := signed("victim", stranger)
 	theirs := b.login(t, email, "s3cret-enough-victim").text("access_token")
@@ -386,7 +396,9 @@ func TestAResetIsTheFirstProof(t *testing.T) {
 	require.NotContains(t, reset(t, b, email, forgot(t, b, email, 2), newPassword).body, "info", "who was verified once keeps all")
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE email = $1 AND phone IS NOT NULL AND username = 'known'`, email))
 
-	guest, err := b.svc.CheckoutCustomer(t.Context(), accounts.Buyer{FullName: "Gil Guest", Email: "guest@example.com", TaxID: "11144477735", Phone: "+5511987654321"})
+	guest, err := b.svc.CheckoutCustomer(t.Context(), accounts.Buyer{
+		FullName: "Gil Guest", Email: "guest@example.com", TaxID: "11144477735", Phone: "+5511987654321",
+	})
 	require.NoError(t, err)
 	a = reset(t, b, guest.Email, b.mailedCode(t, guest.Email, 1), newPassword)
 	require.Equal(t, 200, a.status, a.raw)

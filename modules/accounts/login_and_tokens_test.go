@@ -37,7 +37,9 @@ func TestLogin(t *testing.T) {
 		}
 	}
 	me := b.get(t, "/current-user", b.token(t, c.Username))
-	require.Equal(t, map[string]any{"user_id": c.ID.String(), "username": c.Username, "type_user": []any{}, "tz": "UTC"}, me.body)
+	require.Equal(t, map[string]any{
+		"user_id": c.ID.String(), "username": c.Username, "type_user": []any{}, "tz": "UTC",
+	}, me.body)
 	admin := accountstest.Admin(t, b.db)
 	me = b.get(t, "/current-user", b.token(t, admin.Username))
 	require.Equal(t, []any{"000000000000000000000001"}, me.body["type_user"])
@@ -131,8 +133,8 @@ func TestBearerRefusals(t *testing.T) {
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"test","typ":"JWT"}`)) + "." + parts[1] + "."
 	foreign := signed(t, "test", "another key, another key, another key", nil)
 	for name, token := range map[string]string{
-		"garbage": "x", "cut": good[:len(good)-2], "refresh token": login.text("refresh_token"), "alg none": none, "foreign key": foreign,
-		"unknown kid":   signed(t, "other", "0123456789abcdef0123456789abcdef", nil),
+		"garbage": "x", "cut": good[:len(good)-2], "refresh token": login.text("refresh_token"), "alg none": none,
+		"foreign key": foreign, "unknown kid": signed(t, "other", "0123456789abcdef0123456789abcdef", nil),
 		"no expiry":     signed(t, "test", "0123456789abcdef0123456789abcdef", jwt.MapClaims{"exp": nil}),
 		"other issuer":  signed(t, "test", "0123456789abcdef0123456789abcdef", jwt.MapClaims{"iss": "other"}),
 		"no kind":       signed(t, "test", "0123456789abcdef0123456789abcdef", jwt.MapClaims{"kind": nil}),
@@ -153,7 +155,8 @@ func TestBearerRefusals(t *testing.T) {
 func signed(t *testing.T, kid, key string, set jwt.MapClaims) string {
 	t.Helper()
 	claims := jwt.MapClaims{
-		"iss": "marquee", "exp": time.Now().Add(time.Hour).Unix(), "kind": "access", "user_id": "0123456789abcdef01234567", "iat_ms": time.Now().UnixMilli(),
+		"iss": "marquee", "exp": time.Now().Add(time.Hour).Unix(), "kind": "access",
+		"user_id": "0123456789abcdef01234567", "iat_ms": time.Now().UnixMilli(),
 	}
 	for k, v := range set {
 		claims[k] = v
@@ -254,7 +257,10 @@ func TestKeysCanBeRotated(t *testing.T) {
 func TestWeakKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	deps := accounts.Deps{Config: accountstest.Config()}
-	for _, keys := range []string{"", "short:abc", "nokid", ":0123456789abcdef0123456789abcdef", "a:0123456789abcdef0123456789abcdef,a:0123456789abcdef0123456789abcdef"} {
+	for _, keys := range []string{
+		"", "short:abc", "nokid", ":0123456789abcdef0123456789abcdef",
+		"a:0123456789abcdef0123456789abcdef,a:0123456789abcdef0123456789abcdef",
+	} {
 		deps.Config.TokenKeys = keys
 		_, err := accounts.New(deps)
 		require.ErrorContains(t, err, "TOKEN_KEYS", keys)
@@ -298,8 +304,9 @@ func TestCallerIsReadLive(t *testing.T) {
 	require.False(t, a.Root)
 	require.Equal(t, httpapi.TypeAdmin, a.Type)
 	require.ElementsMatch(t, []string{
-		"requisition_get", "requisition_status_get", "requisition_file_download", "requisition_post", "requisition_status_post", "requisition_file_upload",
-		"requisition_put", "requisition_status_put", "requisition_delete", "requisition_status_delete", "requisition_file_delete",
+		"requisition_get", "requisition_status_get", "requisition_file_download", "requisition_post",
+		"requisition_status_post", "requisition_file_upload", "requisition_put", "requisition_status_put",
+		"requisition_delete", "requisition_status_delete", "requisition_file_delete",
 	}, a.Handlers)
 	c := read(customer.Username)
 	require.Equal(t, httpapi.TypeCustomer, c.Type)

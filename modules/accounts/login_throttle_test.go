@@ -150,7 +150,9 @@ func TestNoSecretOfResetsIsStoredQueuedOrLogged(t *testing.T) {
 	place += dump(t, b)
 	require.NotContains(t, place, "127.0.0.1", "throttles do not keep who called")
 	place += b.log.String()
-	for _, secret := range []string{newPassword, session.text("access_token"), session.text("refresh_token"), session.text("archive_token")} {
+	for _, secret := range []string{
+		newPassword, session.text("access_token"), session.text("refresh_token"), session.text("archive_token"),
+	} {
 		require.NotContains(t, place, secret)
 	}
 	require.NotRegexp(t, `(^|[^0-9a-f.])`+code+`($|[^0-9a-f])`, place)

@@ -25,7 +25,10 @@ func realCost(b *testing.B) (*apitest.Client, func(n int) []accounts.Customer) {
 	db := pgtest.DB(b)
 	deps := accountstest.Deps(b, db)
 	deps.Config.Password = accounts.PasswordCost{}
-	deps.Config.Throttle = accounts.ThrottleLimits{LoginFailures: 1_000_000, CodeFailures: 1_000_000, AddressFailures: 1_000_000, MailsPerDay: 1_000_000, Off: true}
+	deps.Config.Throttle = accounts.ThrottleLimits{
+		LoginFailures: 1_000_000, CodeFailures: 1_000_000, AddressFailures: 1_000_000, MailsPerDay: 1_000_000,
+		Off: true,
+	}
 	service, err := accounts.New(deps)
 	require.NoError(b, err)
 	log := leaktest.Logger(b)

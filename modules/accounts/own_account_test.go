@@ -25,12 +25,18 @@ func TestMeShowsTheSpecificationsFields(t *testing.T) {
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, "ok", a.body["msg"])
 	require.Nil(t, a.body["info"])
-	require.Equal(t, []any{map[string]any{"link_type": "GET", "rel": "self", "href": "http://marquee.test/api/v1/customers/me"}}, a.body["links"])
-	require.Equal(t, map[string]any{"current_page": 0.0, "qty_docs_page": 1.0, "qty_of_pages": 1.0, "qty_total_docs": 1.0}, a.body["pagination"])
+	require.Equal(t, []any{map[string]any{
+		"link_type": "GET", "rel": "self", "href": "http://marquee.test/api/v1/customers/me",
+	}}, a.body["links"])
+	require.Equal(t, map[string]any{
+		"current_page": 0.0, "qty_docs_page": 1.0, "qty_of_pages": 1.0, "qty_total_docs": 1.0,
+	}, a.body["pagination"])
 	doc := a.doc(t)
 	require.Equal(t, []string{
-		"_id", "address", "avatar_id", "created_at", "current_subscription_id", "document_created_by_id", "email", "email_verified", "email_verified_at", "enable",
-		"full_name", "my_list", "nationality", "password_reset_required", "phone", "register_date", "register_update_date", "tax_id", "updated_at", "user_type", "username",
+		"_id", "address", "avatar_id", "created_at", "current_subscription_id", "document_created_by_id", "email",
+		"email_verified", "email_verified_at", "enable", "full_name", "my_list", "nationality",
+		"password_reset_required", "phone", "register_date", "register_update_date", "tax_id", "updated_at",
+		"user_type", "username",
 	}, slices.Sorted(maps.Keys(doc)), "optional ones are left out while unset")
 	require.Equal(t, doc["created_at"], doc["register_date"])
 	require.Equal(t, doc["updated_at"], doc["register_update_date"])
@@ -93,7 +99,10 @@ func TestPutMeTakesServiceKeptFieldsWithoutEffect(t *testing.T) {
 	token := b.token(t, c.Username)
 	doc := b.get(t, "/customers/me", token).doc(t)
 	sent := map[string]any{"full_name": "Sara Nova"}
-	for _, kept := range []string{"_id", "created_at", "updated_at", "register_date", "register_update_date", "document_created_by_id", "email_verified_at"} {
+	for _, kept := range []string{
+		"_id", "created_at", "updated_at", "register_date", "register_update_date", "document_created_by_id",
+		"email_verified_at",
+	} {
 		sent[kept] = doc[kept]
 	}
 	sent["created_at"] = "1999-01-01T00:00:00.000Z"
@@ -109,7 +118,8 @@ func TestWhatGetMeShowsPutMeTakes(t *testing.T) {
 	c := accountstest.Customer(t, b.db)
 	token := b.token(t, c.Username)
 	for _, change := range []string{
-		``, `gwb_customer_id = 'cus_x', promo_code_used = 'ABC123', nationality = 'BR', email_verified = false, email_verified_at = NULL`,
+		``,
+		`gwb_customer_id = 'cus_x', promo_code_used = 'ABC123', nationality = 'BR', email_verified = false, email_verified_at = NULL`,
 		`phone = NULL`, // as in accounts that came from elsewhere
 	} {
 		if change != "" {
@@ -226,7 +236,10 @@ func TestCheckAvailability(t *testing.T) {
 	require.Equal(t, 400, a.status)
 	require.Equal(t, fault.CodeValidation, a.code())
 	require.Equal(t, 400, b.get(t, "/customers/check-availability?email=&tax_id=", "").status)
-	for query, field := range map[string]string{"email=x": "email", "tax_id=1": "tax_id", "tax_id=123456789012345": "tax_id", "email=%ff@example.com": "email"} {
+	for query, field := range map[string]string{
+		"email=x": "email", "tax_id=1": "tax_id", "tax_id=123456789012345": "tax_id",
+		"email=%ff@example.com": "email",
+	} {
 		a := b.get(t, "/customers/check-availability?"+query, "")
 		require.Equal(t, 422, a.status, "%s: %s", query, a.raw)
 		require.Equal(t, field, a.field(), query)

@@ -81,7 +81,9 @@ func TestWhoMayCallTheRoutesOfAdmins(t *testing.T) {
 		customerPath + "verify-email": {"POST"}, customerPath + "toggle-active": {"POST"}, "/audit-log": {"GET"},
 	}
 	roots := map[string][]string{"/users-type": {"GET", "POST", "PUT", "DELETE"}}
-	users := map[string]string{"root": o.rootToken, "admin": o.adminToken, "customer": o.customerJWT, "nobody": "", "forger": "x.y.z"}
+	users := map[string]string{
+		"root": o.rootToken, "admin": o.adminToken, "customer": o.customerJWT, "nobody": "", "forger": "x.y.z",
+	}
 	for who, token := range users {
 		check := func(path, method string, welcome bool) {
 			body := ""

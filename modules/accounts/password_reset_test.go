@@ -267,7 +267,9 @@ func TestMigratedUsers(t *testing.T) {
 	require.Equal(t, true, a.body["password_reset_required"])
 	require.NotEmpty(t, a.text("message"))
 	require.Equal(t, "INVALID_CREDENTIALS", b.login(t, "flagged", "wrong").code())
-	a = b.post(t, "/auth/change-password", a.text("access_token"), map[string]any{"current_password": accountstest.Password, "new_password": newPassword})
+	a = b.post(t, "/auth/change-password", a.text("access_token"), map[string]any{
+		"current_password": accountstest.Password, "new_password": newPassword,
+	})
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, false, a.body["password_reset_required"])
 	require.NotContains(t, b.login(t, "flagged", newPassword).body, "password_reset_required")

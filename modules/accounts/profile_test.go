@@ -22,7 +22,10 @@ func TestProfiles(t *testing.T) {
 	require.Equal(t, "Requisitions", seeded["name"])
 	require.Contains(t, seeded["create"], "requisition_post")
 
-	made := o.post(t, "/users-type", o.rootToken, []any{map[string]any{"name": "Readers", "view": []string{"requisition_get"}}})
+	made := o.post(t, "/users-type", o.rootToken, []any{map[string]any{
+		"name": "Readers",
+		"view": []string{"requisition_get"},
+	}})
 	require.Equal(t, 200, made.status, made.raw)
 	doc := made.doc(t)
 	require.Equal(t, []any{}, doc["delete"])
@@ -42,14 +45,30 @@ func TestProfiles(t *testing.T) {
 		code   string
 		field  string
 	}{
-		"no name":       {map[string]any{}, 422, fault.CodeValidation, "name"},
-		"long name":     {map[string]any{"name": strings.Repeat("x", 101)}, 422, fault.CodeValidation, "name"},
-		"taken name":    {map[string]any{"name": "Readers"}, 409, fault.CodeConflict, "name"},
-		"no list":       {map[string]any{"name": "x", "view": "a"}, 422, fault.CodeValidation, "view"},
-		"no handler":    {map[string]any{"name": "x", "view": []string{"GET /users"}}, 422, fault.CodeValidation, "view[0]"},
-		"no route":      {map[string]any{"name": "x", "view": []string{"no_such_handler"}}, 422, fault.CodeValidation, "view[0]"},
-		"no route last": {map[string]any{"name": "x", "delete": []string{"user_delete", "no_such_handler"}}, 422, fault.CodeValidation, "delete[1]"},
-		"unknown field": {map[string]any{"name": "x", "admin": true}, 422, fault.CodeValidation, "admin"},
+		"no name": {body: map[string]any{}, status: 422, code: fault.CodeValidation, field: "name"},
+		"long name": {
+			body: map[string]any{"name": strings.Repeat("x", 101)}, status: 422, code: fault.CodeValidation,
+			field: "name",
+		},
+		"taken name": {body: map[string]any{"name": "Readers"}, status: 409, code: fault.CodeConflict, field: "name"},
+		"no list": {
+			body: map[string]any{"name": "x", "view": "a"}, status: 422, code: fault.CodeValidation, field: "view",
+		},
+		"no handler": {
+			body: map[string]any{"name": "x", "view": []string{"GET /users"}}, status: 422, code: fault.CodeValidation,
+			field: "view[0]",
+		},
+		"no route": {
+			body: map[string]any{"name": "x", "view": []string{"no_such_handler"}}, status: 422,
+			code: fault.CodeValidation, field: "view[0]",
+		},
+		"no route last": {
+			body: map[string]any{"name": "x", "delete": []string{"user_delete", "no_such_handler"}}, status: 422,
+			code: fault.CodeValidation, field: "delete[1]",
+		},
+		"unknown field": {
+			body: map[string]any{"name": "x", "admin": true}, status: 422, code: fault.CodeValidation, field: "admin",
+		},
 	} {
 		a := o.post(t, "/users-type", o.rootToken, []any{c.body})
 		require.Equal(t, c.status, a.status, "%s: %s", name, a.raw)
@@ -82,7 +101,10 @@ func TestPermissionsCountAtTheNextRequest(t *testing.T) {
 
 	const profile = objectid.ID("000000000000000000000001")
 	// The route is not among those of the office, whose names profiles may hold; another profile keeps it known.
-	require.Equal(t, 200, o.post(t, "/users-type", o.rootToken, []any{map[string]any{"name": "Keeper", "view": []string{"requisition_get"}}}).status)
+	require.Equal(t, 200, o.post(t, "/users-type", o.rootToken, []any{map[string]any{
+		"name": "Keeper",
+		"view": []string{"requisition_get"},
+	}}).status)
 	require.Equal(t, 200, status(o.adminToken), "the seeded profile permits it")
 	require.Equal(t, 200, o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"view": []string{}})).status)
 	require.Equal(t, 401, status(o.adminToken), "the profile does no longer")

@@ -21,7 +21,9 @@ func TestNoSecretIsStoredQueuedOrLogged(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
 	const password = "an unmistakable p4ssword"
-	a := b.post(t, "/customers/signup", "", signupOf("queila", map[string]any{"verify_email_now": false, "password": password}))
+	a := b.post(t, "/customers/signup", "", signupOf("queila", map[string]any{
+		"verify_email_now": false, "password": password,
+	}))
 	require.Equal(t, 200, a.status, a.raw)
 	code := b.mailedCode(t, "queila@example.com", 1)
 	token := a.text("auth", "access_token")
@@ -31,7 +33,9 @@ func TestNoSecretIsStoredQueuedOrLogged(t *testing.T) {
 	refreshed := b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": login.text("refresh_token")})
 	archive := b.post(t, "/auth/refresh-archive-token", token, "")
 	require.Equal(t, 200, archive.status, archive.raw)
-	require.Equal(t, 422, b.post(t, "/customers/signup", "", signupOf("queila", map[string]any{"password": password, "phone": "x"})).status)
+	require.Equal(t, 422, b.post(t, "/customers/signup", "", signupOf("queila", map[string]any{
+		"password": password, "phone": "x",
+	})).status)
 
 	before, log := dump(t, b), b.log.String()
 	require.Equal(t, 200, b.post(t, "/customers/me/verify-email", token, map[string]any{"code": code}).status)

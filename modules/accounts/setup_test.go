@@ -74,7 +74,9 @@ func (b *bundle) work(t *testing.T, first ...river.JobArgs) *bundle {
 	t.Helper()
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
-	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: leaktest.Logger(t, b.log)})
+	client, err := jobs.New(b.db, jobs.Options{
+		Workers: workers, Periodic: b.svc.Periodic(), Log: leaktest.Logger(t, b.log),
+	})
 	require.NoError(t, err)
 	for _, job := range first {
 		_, err := client.Insert(t.Context(), job, nil)

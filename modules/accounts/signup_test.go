@@ -21,8 +21,12 @@ func TestSignupModeA(t *testing.T) {
 	b := setup(t).work(t)
 	payload := signupOf("ana", map[string]any{
 		"tax_id": "52998224725", "nationality": "br",
-		"address": map[string]any{"street": "Rua Augusta", "number": "1", "locality": "Centro", "city": "Sao Paulo", "region_code": "SP", "country": "BRA", "postal_code": "01305000"},
-		"_id":     "000000000000000000000001", "created_at": "2001-01-01", "register_date": nil, "document_created_by_id": nil, // kept by the service
+		"address": map[string]any{
+			"street": "Rua Augusta", "number": "1", "locality": "Centro", "city": "Sao Paulo", "region_code": "SP",
+			"country": "BRA", "postal_code": "01305000",
+		},
+		"_id": "000000000000000000000001", "created_at": "2001-01-01", "register_date": nil,
+		"document_created_by_id": nil, // kept by the service
 	})
 	first := b.post(t, "/customers/signup", "", payload)
 	require.Equal(t, 200, first.status, first.raw)
@@ -120,12 +124,15 @@ func TestSignupConflicts(t *testing.T) {
 		set   map[string]any
 		field string
 	}{
-		"username":                     {map[string]any{"username": taken.Username}, "username"},
-		"username in another case":     {map[string]any{"username": strings.ToUpper(taken.Username)}, "username"},
-		"username in full-width forms": {map[string]any{"username": strings.Replace(taken.Username, "c", "ｃ", 1)}, "username"},
-		"e-mail in another case":       {map[string]any{"email": strings.ToUpper(taken.Email)}, "email"},
-		"e-mail of an admin":           {map[string]any{"email": admin.Email}, "email"},
-		"tax_id":                       {map[string]any{"tax_id": taken.TaxID}, "tax_id"},
+		"username":                 {map[string]any{"username": taken.Username}, "username"},
+		"username in another case": {map[string]any{"username": strings.ToUpper(taken.Username)}, "username"},
+		"username in full-width forms": {
+			map[string]any{"username": strings.Replace(taken.Username, "c", "ｃ", 1)},
+			"username",
+		},
+		"e-mail in another case": {map[string]any{"email": strings.ToUpper(taken.Email)}, "email"},
+		"e-mail of an admin":     {map[string]any{"email": admin.Email}, "email"},
+		"tax_id":                 {map[string]any{"tax_id": taken.TaxID}, "tax_id"},
 	} {
 		a := b.post(t, "/customers/signup", "", signupOf("duda", c.set))
 		require.Equal(t, 409, a.status, "%s: %s", name, a.raw)
@@ -143,24 +150,30 @@ func TestSignupRefusesBadInput(t *testing.T) {
 		set   map[string]any
 		field string
 	}{
-		"no username":               {map[string]any{"username": nil}, "username"},
-		"short username":            {map[string]any{"username": "ab"}, "username"},
-		"long username":             {map[string]any{"username": long}, "username"},
-		"foreign address as name":   {map[string]any{"username": "eva2@example.com"}, "username"},
-		"full-width at sign":        {map[string]any{"username": "eva2＠example.com"}, "username"},
-		"no e-mail":                 {map[string]any{"email": "eva.example.com"}, "email"},
-		"e-mail with a name":        {map[string]any{"email": "Eva <eva@example.com>"}, "email"},
-		"short password":            {map[string]any{"password": "1234567"}, "password"},
-		"endless password":          {map[string]any{"password": strings.Repeat("x", 1025)}, "password"},
-		"password no text":          {map[string]any{"password": 12345678}, "password"},
-		"short full name":           {map[string]any{"full_name": "Ev"}, "full_name"},
-		"phone without plus":        {map[string]any{"phone": "5511987654321"}, "phone"},
-		"tax_id with dots":          {map[string]any{"tax_id": "529.982.247-25"}, "tax_id"},
-		"tax_id of 12 digits":       {map[string]any{"tax_id": "529982247255"}, "tax_id"},
-		"tax_id with letters":       {map[string]any{"tax_id": "12ABC34501DE35"}, "tax_id"},
-		"nationality":               {map[string]any{"nationality": "Brazil"}, "nationality"},
-		"incomplete address":        {map[string]any{"address": map[string]any{"street": "Rua Augusta"}}, "address.number"},
-		"postal code with dash":     {map[string]any{"address": map[string]any{"street": "Rua Augusta", "number": "1", "locality": "Centro", "city": "Sao Paulo", "region_code": "SP", "country": "BRA", "postal_code": "01305-00"}}, "address.postal_code"},
+		"no username":             {map[string]any{"username": nil}, "username"},
+		"short username":          {map[string]any{"username": "ab"}, "username"},
+		"long username":           {map[string]any{"username": long}, "username"},
+		"foreign address as name": {map[string]any{"username": "eva2@example.com"}, "username"},
+		"full-width at sign":      {map[string]any{"username": "eva2＠example.com"}, "username"},
+		"no e-mail":               {map[string]any{"email": "eva.example.com"}, "email"},
+		"e-mail with a name":      {map[string]any{"email": "Eva <eva@example.com>"}, "email"},
+		"short password":          {map[string]any{"password": "1234567"}, "password"},
+		"endless password":        {map[string]any{"password": strings.Repeat("x", 1025)}, "password"},
+		"password no text":        {map[string]any{"password": 12345678}, "password"},
+		"short full name":         {map[string]any{"full_name": "Ev"}, "full_name"},
+		"phone without plus":      {map[string]any{"phone": "5511987654321"}, "phone"},
+		"tax_id with dots":        {map[string]any{"tax_id": "529.982.247-25"}, "tax_id"},
+		"tax_id of 12 digits":     {map[string]any{"tax_id": "529982247255"}, "tax_id"},
+		"tax_id with letters":     {map[string]any{"tax_id": "12ABC34501DE35"}, "tax_id"},
+		"nationality":             {map[string]any{"nationality": "Brazil"}, "nationality"},
+		"incomplete address":      {map[string]any{"address": map[string]any{"street": "Rua Augusta"}}, "address.number"},
+		"postal code with dash": {
+			map[string]any{"address": map[string]any{
+				"street": "Rua Augusta", "number": "1", "locality": "Centro", "city": "Sao Paulo", "region_code": "SP",
+				"country": "BRA", "postal_code": "01305-00",
+			}},
+			"address.postal_code",
+		},
 		"code of 5 digits":          {map[string]any{"verification_code": "12345"}, "verification_code"},
 		"unknown field":             {map[string]any{"user_type": "admin"}, "user_type"},
 		"privileged field":          {map[string]any{"email_verified": true}, "email_verified"},
@@ -177,7 +190,10 @@ func TestSignupRefusesBadInput(t *testing.T) {
 		issue := a.body["detail"].([]any)[0].(map[string]any)
 		require.Equal(t, []any{"body", 0.0}, issue["loc"].([]any)[:2], "%s: %s", name, a.raw)
 	}
-	for name, body := range map[string]string{"object": `{"username":"eva"}`, "empty array": `[]`, "no JSON": `[{`, "null": `null`, "null in the array": `[null]`, "text": `"x"`} {
+	for name, body := range map[string]string{
+		"object": `{"username":"eva"}`, "empty array": `[]`, "no JSON": `[{`, "null": `null`,
+		"null in the array": `[null]`, "text": `"x"`,
+	} {
 		require.Equal(t, 422, b.json(t, "POST", "/customers/signup", "", body).status, name)
 	}
 	two := append(signupOf("eva", nil), signupOf("eva2", nil)...)

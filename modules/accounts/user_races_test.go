@@ -95,7 +95,9 @@ func TestOneLoginGoesToOneUser(t *testing.T) {
 	statuses := make([]int, 10)
 	for i := range statuses {
 		wg.Go(func() {
-			body := newAdmin("racer", map[string]any{"username": []string{"racer", "RACER"}[i%2], "email": fmt.Sprintf("racer%d@example.com", i)})
+			body := newAdmin("racer", map[string]any{
+				"username": []string{"racer", "RACER"}[i%2], "email": fmt.Sprintf("racer%d@example.com", i),
+			})
 			statuses[i] = o.client.As(o.adminToken).Post("/users", body).Status
 		})
 	}

@@ -38,8 +38,8 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 	accountstest.Admin(t, o.db, func(n *accounts.NewUser) { n.Username = "marquee-team" })
 	accountstest.Customer(t, o.db, func(n *accounts.NewUser) { n.Username = "paul" })
 	for _, taken := range []string{
-		"rnarquee-team", "MARQUEE-TEAM", "marquee−team", "pauI", "pau1", "PAUL", "раul", "root", "Root", "rооt", "r00t", "admin", "adrnin", "ADMIN", "ADMlN", "аdmіn",
-		"support", "Suppоrt", "suporte", "sup0rte", "ѕuрроrt",
+		"rnarquee-team", "MARQUEE-TEAM", "marquee−team", "pauI", "pau1", "PAUL", "раul", "root", "Root", "rооt",
+		"r00t", "admin", "adrnin", "ADMIN", "ADMlN", "аdmіn", "support", "Suppоrt", "suporte", "sup0rte", "ѕuрроrt",
 		"ʀᴏᴏᴛ", "ᴀᴅᴍɪɴ", "Ádmin", "ádmin", "$uporte", "ꜱᴜᴘᴘᴏʀᴛ", "supõrte", "4dm!n", "ADMÍN",
 	} {
 		a := signUpAs(t, o.bundle, taken, nil)
@@ -68,7 +68,9 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 	require.Equal(t, 409, a.status, a.raw)
 	require.Equal(t, "username is taken, or reads like one that is (index 1 of the body)", a.detail())
 
-	for _, free := range []string{"pauline", "Пётр", "山田たろう", "이름-李", "josé da silva", "ana_2", "supporter", "administradora", "raízes", "ca$h"} {
+	for _, free := range []string{
+		"pauline", "Пётр", "山田たろう", "이름-李", "josé da silva", "ana_2", "supporter", "administradora", "raízes", "ca$h",
+	} {
 		require.Equal(t, 200, signUpAs(t, o.bundle, free, nil).status, free)
 	}
 	require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"username": "Some Name"}}).status)
@@ -86,9 +88,12 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 func TestNamesWithoutHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	hidden := []string{"Ana\u202e Silva", "Ana\u2066Silva", "Ana\u200bSilva", "Ana\ufeffSilva", "Ana\u0007Silva", "Ana\u3164Silva", "Ana\u2800Silva", "Ana\u2028Silva",
-		"Ana\u00adSilva", "Ana\U000e0041", "Ana\ufe0f", "Ana\U0001d159Silva", "Ana\ufffcSilva", "Ana\uffffSilva", "Ana\U0001fffeSilva", "Ana\ufdd0Silva",
-		"Ana\ue000Silva", "Ana\U000f0000Silva", "Ana\u0378Silva", "\u2003\u2003\u2003", "     "}
+	hidden := []string{
+		"Ana\u202e Silva", "Ana\u2066Silva", "Ana\u200bSilva", "Ana\ufeffSilva", "Ana\u0007Silva", "Ana\u3164Silva",
+		"Ana\u2800Silva", "Ana\u2028Silva", "Ana\u00adSilva", "Ana\U000e0041", "Ana\ufe0f", "Ana\U0001d159Silva",
+		"Ana\ufffcSilva", "Ana\uffffSilva", "Ana\U0001fffeSilva", "Ana\ufdd0Silva", "Ana\ue000Silva",
+		"Ana\U000f0000Silva", "Ana\u0378Silva", "\u2003\u2003\u2003", "     ",
+	}
 	for _, name := range append(hidden, "\u200d\u200d\u200d", "Ana \u200dSilva") {
 		a := signUpAs(t, o.bundle, unique(), map[string]any{"full_name": name})
 		require.Equal(t, 422, a.status, "%q: %s", name, a.raw)
@@ -104,10 +109,14 @@ func TestNamesWithoutHiddenCharacters(t *testing.T) {
 		require.Equal(t, 422, o.put(t, "/customers", o.rootToken, change(o.customer.ID, map[string]any{"full_name": name})).status)
 		require.Equal(t, 422, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"full_name": name})).status)
 		require.Equal(t, 422, o.post(t, "/users", o.rootToken, newAdmin(unique(), map[string]any{"name": name})).status)
-		_, err := o.svc.CheckoutCustomer(t.Context(), accounts.Buyer{FullName: name, Email: "guest@example.com", TaxID: "52998224725"})
+		_, err := o.svc.CheckoutCustomer(t.Context(), accounts.Buyer{
+			FullName: name, Email: "guest@example.com", TaxID: "52998224725",
+		})
 		require.True(t, fault.Is(err, fault.Invalid), "%q: %v", name, err)
 	}
-	for _, name := range []string{"مریم می\u200cخواهد", "ක්\u200dරිෂාන්ත", "José María Ñuñez", "山田 太郎", "D'Ávila-Souza Jr."} {
+	for _, name := range []string{
+		"مریم می\u200cخواهد", "ක්\u200dරිෂාන්ත", "José María Ñuñez", "山田 太郎", "D'Ávila-Souza Jr.",
+	} {
 		require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"full_name": name}}).status, name)
 	}
 	require.Equal(t, 422, signUpAs(t, o.bundle, "می\u200cخواهد", nil).status, "usernames take no joiner")
@@ -136,15 +145,21 @@ func TestNamesFromBeforeStay(t *testing.T) {
 	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE user_id = $1 AND NOT shared`, admin.ID), "the admin's counts as theirs")
 
 	token := o.token(t, "1uсas\u200b")
-	a := o.put(t, "/customers/me", token, []any{map[string]any{"username": "1uсas\u200b", "full_name": "Ana\u202eSilva", "phone": "+5511912345678"}})
+	a := o.put(t, "/customers/me", token, []any{map[string]any{
+		"username": "1uсas\u200b", "full_name": "Ana\u202eSilva", "phone": "+5511912345678",
+	}})
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, "+5511912345678", a.doc(t)["phone"])
 	read := o.get(t, "/customers?_id="+second.ID.String(), o.rootToken).doc(t)
-	a = o.put(t, "/customers", o.rootToken, change(second.ID, map[string]any{"username": read["username"], "full_name": read["full_name"]}))
+	a = o.put(t, "/customers", o.rootToken, change(second.ID, map[string]any{
+		"username": read["username"], "full_name": read["full_name"],
+	}))
 	require.Equal(t, 200, a.status, a.raw)
 	a = o.put(t, "/customers", o.rootToken, change(second.ID, map[string]any{"email": "moved@example.com"}))
 	require.Equal(t, 200, a.status, "a new address does not judge the name: %s", a.raw)
-	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(admin.ID, map[string]any{"username": "lucаs", "full_name": "Ana\u202eSilva", "name": "The admin"})).status)
+	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(admin.ID, map[string]any{
+		"username": "lucаs", "full_name": "Ana\u202eSilva", "name": "The admin",
+	})).status)
 	require.Equal(t, 409, signUpAs(t, o.bundle, "Iucas", nil).status)
 	o.exec(t, `UPDATE accounts.users SET username = 'paula' WHERE id IN ($1)`, admin.ID)
 	require.Equal(t, 409, signUpAs(t, o.bundle, "Iucas", nil).status, "while anybody has such a name")
@@ -160,28 +175,37 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 		n.FullName, n.Username, n.Email = "Fernanda Montenegro Assunção", "fer.monte", "fernanda.m+tv@example.com"
 	})
 	token := o.token(t, c.Username)
-	for _, weak := range []string{"Password1", "12345678", "FERNANDA.M@example.com", "FERNANDA.M+tv@example.com", "fernandam", "fernandamtv", "fernanda", "Fernanda Montenegro-Assuncao", "montenegro",
-		"assuncao", "ASSUNÇÃO", "fermonte", "987654321", "123123123", "aaaaaaaa", "abcd1234", "senha1234", "Corinthians", "  corinthians ", "ｃｏｒｉｎｔｈｉａｎｓ", "Flamengo2024!",
-		"pass word", "i love you", "12-34-56-78", "12345678\u200b", "pass\u00adword"} {
-		a := o.post(t, "/auth/change-password", token, map[string]any{"current_password": accountstest.Password, "new_password": weak})
+	for _, weak := range []string{
+		"Password1", "12345678", "FERNANDA.M@example.com", "FERNANDA.M+tv@example.com", "fernandam", "fernandamtv",
+		"fernanda", "Fernanda Montenegro-Assuncao", "montenegro", "assuncao", "ASSUNÇÃO", "fermonte", "987654321",
+		"123123123", "aaaaaaaa", "abcd1234", "senha1234", "Corinthians", "  corinthians ", "ｃｏｒｉｎｔｈｉａｎｓ",
+		"Flamengo2024!", "pass word", "i love you", "12-34-56-78", "12345678\u200b", "pass\u00adword",
+	} {
+		a := o.post(t, "/auth/change-password", token, map[string]any{
+			"current_password": accountstest.Password, "new_password": weak,
+		})
 		require.Equal(t, 400, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, fault.CodeValidation, a.code())
 		require.Equal(t, "new_password", a.field())
 		require.NotContains(t, a.raw, weak)
 
 		a = o.post(t, "/customers/signup", "", signupOf("x", map[string]any{
-			"full_name": "Fernanda Montenegro Assunção", "username": "fer.monte", "email": "fernanda.m+tv@example.com", "password": weak,
+			"full_name": "Fernanda Montenegro Assunção", "username": "fer.monte", "email": "fernanda.m+tv@example.com",
+			"password": weak,
 		}))
 		require.Equal(t, 422, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, "password", a.field())
 		a = o.post(t, "/users", o.rootToken, newAdmin("x", map[string]any{
-			"name": "Fernanda Montenegro Assunção", "full_name": "Fer Monte", "username": "the.other", "email": "fernanda.m+tv@example.org", "password": strings.Replace(weak, ".com", ".org", 1),
+			"name": "Fernanda Montenegro Assunção", "full_name": "Fer Monte", "username": "the.other",
+			"email": "fernanda.m+tv@example.org", "password": strings.Replace(weak, ".com", ".org", 1),
 		}))
 		require.Equal(t, 422, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, "password", a.field())
 	}
 	require.Equal(t, 422, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"password": strings.ToUpper(o.admin.Email)})).status)
-	require.Equal(t, 422, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"name": "Gil Gilberto", "password": "gilberto"})).status)
+	require.Equal(t, 422, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{
+		"name": "Gil Gilberto", "password": "gilberto",
+	})).status)
 
 	code := forgot(t, o.bundle, c.Email, 1)
 	for _, weak := range []string{"baseball", strings.ToUpper(c.Email)} {
@@ -195,5 +219,7 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 
 	off := openOffice(t, func(d *accounts.Deps) { d.Config.NoPasswordList = true })
 	require.Equal(t, 200, off.post(t, "/customers/signup", "", signupOf("weak", map[string]any{"password": "password"})).status)
-	require.Equal(t, 200, off.post(t, "/auth/change-password", off.customerJWT, map[string]any{"current_password": accountstest.Password, "new_password": strings.ToUpper(off.customer.Email)}).status)
+	require.Equal(t, 200, off.post(t, "/auth/change-password", off.customerJWT, map[string]any{
+		"current_password": accountstest.Password, "new_password": strings.ToUpper(off.customer.Email),
+	}).status)
 }

@@ -46,7 +46,9 @@ func TestVerifyEmailRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
 	token, code := pendingCustomer(t, b, "nina")
-	for _, bad := range []string{`{"code":"12345"}`, `{"code":"1234567"}`, `{"code":"12a456"}`, `{"code":123456}`, `{}`, `{"code":null}`, `[]`} {
+	for _, bad := range []string{
+		`{"code":"12345"}`, `{"code":"1234567"}`, `{"code":"12a456"}`, `{"code":123456}`, `{}`, `{"code":null}`, `[]`,
+	} {
 		a := b.json(t, "POST", "/customers/me/verify-email", token, bad)
 		require.Equal(t, 422, a.status, "%s: %s", bad, a.raw)
 	}
@@ -114,7 +116,10 @@ func TestResendAnswersAlikeForAllAddresses(t *testing.T) {
 func TestMailSpeaksTheCustomersLanguage(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
-	for language, want := range map[string]string{"en-GB,en;q=0.8": "Your verification code", "pt-BR": "Seu código de verificação", "ja": "Seu código de verificação", "": "Seu código de verificação", ";;": "Seu código de verificação"} {
+	for language, want := range map[string]string{
+		"en-GB,en;q=0.8": "Your verification code", "pt-BR": "Seu código de verificação",
+		"ja": "Seu código de verificação", "": "Seu código de verificação", ";;": "Seu código de verificação",
+	} {
 		c := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.EmailVerified, n.Language = false, language })
 		require.Equal(t, 200, b.post(t, "/auth/resend-verification", "", map[string]any{"email": c.Email}).status)
 		code := b.mailedCode(t, c.Email, 1)

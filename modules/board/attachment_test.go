@@ -30,7 +30,9 @@ func TestAttachmentIsKeptShownAndDeleted(t *testing.T) {
 	changed := docs[card](b.upload(b.admin, held.ID, "../Relatório \"final\".csv", "text/csv", data))[0]
 	require.Len(t, changed.Files, 1)
 	file := changed.Files[0]
-	require.Equal(t, attachment{FileID: file.FileID, Filename: `Relatório "final".csv`, ContentType: "text/csv", Size: int64(len(data))}, file)
+	require.Equal(t, attachment{
+		FileID: file.FileID, Filename: `Relatório "final".csv`, ContentType: "text/csv", Size: int64(len(data)),
+	}, file)
 	require.True(t, changed.UpdatedAt.After(held.UpdatedAt))
 	second := b.attached(held.ID, "empty", nil)
 	require.Equal(t, []attachment{file, second}, b.read(held.ID).Files, "oldest first")
@@ -102,8 +104,8 @@ func TestAttachmentErrors(t *testing.T) {
 
 	file := b.read(held.ID).Files[0].FileID.String()
 	for _, path := range []string{
-		other.ID.String() + "/files/" + file, held.ID.String() + "/files/" + unknown.String(), held.ID.String() + "/files/nonsense",
-		unknown.String() + "/files/" + file, "nonsense/files/" + file,
+		other.ID.String() + "/files/" + file, held.ID.String() + "/files/" + unknown.String(),
+		held.ID.String() + "/files/nonsense", unknown.String() + "/files/" + file, "nonsense/files/" + file,
 	} {
 		require.Equal(t, "NOT_FOUND", b.admin.Delete(cards+"/"+path, nil).Expect(404).Code(), path)
 	}
@@ -226,7 +228,8 @@ func TestAbandonedAttachmentsAreKnown(t *testing.T) {
 	file := b.attached(held.ID, "note.txt", []byte("note"))
 	lost := objectid.New()
 	gone, err := b.svc.FileRecords().AbandonedFiles(t.Context(), []files.Ref{
-		{FileID: file.FileID, RecordID: held.ID, Purpose: files.Attachment}, {FileID: lost, RecordID: held.ID, Purpose: files.Attachment},
+		{FileID: file.FileID, RecordID: held.ID, Purpose: files.Attachment},
+		{FileID: lost, RecordID: held.ID, Purpose: files.Attachment},
 	})
 	require.NoError(t, err)
 	require.Equal(t, []objectid.ID{lost}, gone)

@@ -130,7 +130,12 @@ func TestDownloadPermissions(t *testing.T) {
 		id       objectid.ID
 		username string
 		want     int
-	}{{with.ID, with.Username, 200}, {root.ID, root.Username, 200}, {without.ID, without.Username, 401}, {customer.ID, customer.Username, 403}} {
+	}{
+		{id: with.ID, username: with.Username, want: 200},
+		{id: root.ID, username: root.Username, want: 200},
+		{id: without.ID, username: without.Username, want: 401},
+		{id: customer.ID, username: customer.Username, want: 403},
+	} {
 		token := accountstest.Token(t, b.db, who.username)
 		archive, _, err := b.files.IssueArchiveToken(t.Context(), b.db, who.id)
 		require.NoError(t, err)
@@ -151,7 +156,9 @@ func TestDownloadPermissions(t *testing.T) {
 		}
 	}
 
-	for address, want := range map[string]int{"": 401, "?token=": 401, "?archive_token=": 401, "?token=nonsense": 403, "?archive_token=nonsense": 403} {
+	for address, want := range map[string]int{
+		"": 401, "?token=": 401, "?archive_token=": 401, "?token=nonsense": 403, "?archive_token=nonsense": 403,
+	} {
 		res, body := b.fetch(path + address)
 		require.Equal(t, want, res.StatusCode, "%q: %s", address, body)
 	}

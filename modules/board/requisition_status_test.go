@@ -19,13 +19,19 @@ func TestColumnsStandInTheirOrder(t *testing.T) {
 	require.Equal(t, "#1a2B3c", *made[1].Color)
 
 	const path = "/admin/requisition-status"
-	require.Equal(t, []string{"first", "second", "third", "later", "also later"}, b.listed(path, "", ""), "null stands at the end")
-	require.Equal(t, []string{"third", "second", "first", "later", "also later"}, b.listed(path, "", `{"index":-1}`), "in both directions")
+	require.Equal(t, []string{
+		"first", "second", "third", "later", "also later",
+	}, b.listed(path, "", ""), "null stands at the end")
+	require.Equal(t, []string{
+		"third", "second", "first", "later", "also later",
+	}, b.listed(path, "", `{"index":-1}`), "in both directions")
 	require.Equal(t, []string{"later", "also later"}, b.listed(path, `{"index":null}`, ""))
 	require.Equal(t, []string{"second"}, b.listed(path, `{"color":{"$regex":"^#1A","$options":"i"},"index":2}`, ""))
 
 	page := b.admin.Get(path).Map()["pagination"].(map[string]any)
-	require.Equal(t, map[string]any{"current_page": 0.0, "qty_docs_page": 100.0, "qty_of_pages": 1.0, "qty_total_docs": 5.0}, page)
+	require.Equal(t, map[string]any{
+		"current_page": 0.0, "qty_docs_page": 100.0, "qty_of_pages": 1.0, "qty_total_docs": 5.0,
+	}, page)
 
 	id := made[1].ID.String()
 	changed := docs[column](b.admin.Put(path, `[{"_id":"`+id+`","index":null,"color":null}]`))[0]
@@ -48,11 +54,13 @@ func TestColumnErrors(t *testing.T) {
 	name, err := json.Marshal(string(long))
 	require.NoError(t, err)
 	for body, field := range map[string]string{
-		`[{"index":1}]`: "name", `[{"name":""}]`: "name", `[{"name":null}]`: "name", `[{"name":` + string(name) + `}]`: "name",
-		`[{"name":"a","color":"red"}]`: "color", `[{"name":"a","color":"#12"}]`: "color", `[{"name":"a","color":"#12345"}]`: "color",
-		`[{"name":"a","color":"#1234567"}]`: "color", `[{"name":"a","color":"123456"}]`: "color", `[{"name":"a","color":"#ggg"}]`: "color",
-		`[{"name":"a","color":"#abc\n"}]`: "color", `[{"name":"a","color":""}]`: "color",
-		`[{"name":"a","index":1.5}]`: "index", `[{"name":"a","index":"1"}]`: "index", `[{"name":"a","index":2147483648}]`: "index",
+		`[{"index":1}]`: "name", `[{"name":""}]`: "name", `[{"name":null}]`: "name",
+		`[{"name":` + string(name) + `}]`: "name", `[{"name":"a","color":"red"}]`: "color",
+		`[{"name":"a","color":"#12"}]`: "color", `[{"name":"a","color":"#12345"}]`: "color",
+		`[{"name":"a","color":"#1234567"}]`: "color", `[{"name":"a","color":"123456"}]`: "color",
+		`[{"name":"a","color":"#ggg"}]`: "color", `[{"name":"a","color":"#abc\n"}]`: "color",
+		`[{"name":"a","color":""}]`: "color", `[{"name":"a","index":1.5}]`: "index",
+		`[{"name":"a","index":"1"}]`: "index", `[{"name":"a","index":2147483648}]`: "index",
 		`[{"name":"a","cards":[]}]`: "cards",
 	} {
 		answer := b.admin.Post(path, body).Expect(422)

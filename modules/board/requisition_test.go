@@ -71,7 +71,9 @@ func TestCardsAreListed(t *testing.T) {
 	require.Equal(t, "d", b.listed(cards, "", `{"status_name":1,"name":-1}`)[0])
 
 	page := b.admin.Get(cards + "?current_page=1&qty_docs_page=2").Map()["pagination"].(map[string]any)
-	require.Equal(t, map[string]any{"current_page": 1.0, "qty_docs_page": 2.0, "qty_of_pages": 3.0, "qty_total_docs": 5.0}, page)
+	require.Equal(t, map[string]any{
+		"current_page": 1.0, "qty_docs_page": 2.0, "qty_of_pages": 3.0, "qty_total_docs": 5.0,
+	}, page)
 	require.Equal(t, 10.0, b.admin.Get(cards).Map()["pagination"].(map[string]any)["qty_docs_page"])
 	b.admin.Get(cards + "?query=" + url.QueryEscape(`{"$where":"1"}`)).Expect(422)
 	b.admin.Get(cards + "?_id=nonsense").Expect(422)
@@ -122,7 +124,9 @@ func TestCardsAreFoundByTheirWords(t *testing.T) {
 	b := setup(t)
 	col := b.made("To do")[0].ID
 	b.card("Trocar a legenda do episódio", col)
-	docs[card](b.admin.Post(cards, []map[string]any{{"name": "Outro", "status_id": col, "description": []string{"a legenda está errada"}}}))
+	docs[card](b.admin.Post(cards, []map[string]any{{
+		"name": "Outro", "status_id": col, "description": []string{"a legenda está errada"},
+	}}))
 	b.card("Nada", col)
 	var found []string
 	for _, c := range docs[card](b.admin.Get("/search/requisitions?q=LEGENDAS")) {
@@ -148,10 +152,15 @@ func TestHistoryTellsWhoChangedWhat(t *testing.T) {
 	for _, e := range all {
 		actions = append(actions, e.Action)
 	}
-	require.Equal(t, []string{"requisition_delete", "requisition_file_delete", "requisition_file_upload", "requisition_put", "requisition_post"}, actions, "newest first")
+	require.Equal(t, []string{
+		"requisition_delete", "requisition_file_delete", "requisition_file_upload", "requisition_put",
+		"requisition_post",
+	}, actions, "newest first")
 	require.Nil(t, all[4].Before)
 	require.Equal(t, "held", all[4].After["name"])
-	require.Equal(t, map[string]any{"name": "held", "status_id": cols[0].ID.String(), "status_name": "To do"}, all[3].Before)
+	require.Equal(t, map[string]any{
+		"name": "held", "status_id": cols[0].ID.String(), "status_name": "To do",
+	}, all[3].Before)
 	require.Equal(t, map[string]any{"name": "kept", "status_id": cols[1].ID.String(), "status_name": "Done"}, all[3].After)
 	require.Equal(t, map[string]any{"files": []any{}}, all[2].Before)
 	require.Len(t, all[2].After["files"], 1)

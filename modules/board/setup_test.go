@@ -50,7 +50,10 @@ func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 	b := &bundle{t: t, db: pgtest.DB(t)}
 	log := leaktest.Logger(t)
 	who := accountstest.Service(t, b.db)
-	cfg := files.Config{FileKey: []byte("fedcba9876543210fedcba9876543210"), PublicURL: "http://marquee.test", MaxAttachmentBytes: maxAttachment}
+	cfg := files.Config{
+		FileKey: []byte("fedcba9876543210fedcba9876543210"), PublicURL: "http://marquee.test",
+		MaxAttachmentBytes: maxAttachment,
+	}
 	for _, f := range set {
 		f(&cfg)
 	}

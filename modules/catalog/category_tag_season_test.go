@@ -41,7 +41,11 @@ func TestComputedNamesFollow(t *testing.T) {
 	b := setup(t)
 	drama, live := catalogtest.Category(t, b.db, "Drama"), catalogtest.Category(t, b.db, "Live")
 	tag, season := catalogtest.Tag(t, b.db, "New"), catalogtest.Season(t, b.db, "First")
-	video := catalogtest.Video(t, b.db, catalogtest.Fields{"category_id": []any{live, drama, live}, "tags_id": []any{tag}, "season_id": season})
+	video := catalogtest.Video(t, b.db, catalogtest.Fields{
+		"category_id": []any{live, drama, live},
+		"tags_id":     []any{tag},
+		"season_id":   season,
+	})
 	other := catalogtest.Video(t, b.db)
 
 	get := func() map[string]any { return b.must(http.MethodGet, "/videos?_id="+string(video), "").Docs[0] }
@@ -70,7 +74,11 @@ func TestGroupsInUseStay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	category, tag, season := catalogtest.Category(t, b.db, "Drama"), catalogtest.Tag(t, b.db, "New"), catalogtest.Season(t, b.db, "First")
-	video := catalogtest.Video(t, b.db, catalogtest.Fields{"category_id": []any{category}, "tags_id": []any{tag}, "season_id": season})
+	video := catalogtest.Video(t, b.db, catalogtest.Fields{
+		"category_id": []any{category},
+		"tags_id":     []any{tag},
+		"season_id":   season,
+	})
 	paths := map[string]string{"/categories": string(category), "/tags": string(tag), "/seasons": string(season)}
 	for path, id := range paths {
 		a := b.call("admin", http.MethodDelete, path+"?_id="+id, "")

@@ -34,7 +34,9 @@ func TestFilesOfTheCatalogue(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, ok)
 
-		kept, gone := files.Ref{FileID: objectid.New(), RecordID: records[kind.FileKind()]}, files.Ref{FileID: objectid.New(), RecordID: nobody}
+		kept, gone := files.Ref{
+			FileID: objectid.New(), RecordID: records[kind.FileKind()],
+		}, files.Ref{FileID: objectid.New(), RecordID: nobody}
 		abandoned, err := kind.AbandonedFiles(t.Context(), []files.Ref{kept, gone})
 		require.NoError(t, err)
 		if kind.FileKind() == "video" {

@@ -67,10 +67,12 @@ func nested(before, inner, after string, n int) string {
 // injections are texts that mean something to Postgres, JSON paths or its regular
 // expressions.
 var injections = []string{
-	`'`, `"`, `\`, `''; --`, `'; DROP TABLE catalog.videos; --`, `' OR '1'='1`, `1) OR (1=1`, `") OR ("1"="1`, `' UNION SELECT version() --`,
-	`'||pg_sleep(5)||'`, `1; SELECT pg_sleep(5)`, `$1`, `$1::int`, `$$`, `$tag$;--$tag$`, `/*`, `*/ OR TRUE --`, `E'\\x27'`, `%27%20OR%201=1`,
-	`t.title`, `t.search`, `catalog.videos`, `(SELECT password_hash FROM accounts.users LIMIT 1)`, `title" COLLATE "C`, `title'::text`, `@ == 1) || (1 == 1`,
-	`$.* ? (@ like_regex ".*")`, `***=.*`, `(?e)x`, `U&'\0027'`, "\u02bc OR 1=1", "\uff07 OR 1=1", "\x01\x1b[31m", "\u202e\u2028\ufeff",
+	`'`, `"`, `\`, `''; --`, `'; DROP TABLE catalog.videos; --`, `' OR '1'='1`, `1) OR (1=1`, `") OR ("1"="1`,
+	`' UNION SELECT version() --`, `'||pg_sleep(5)||'`, `1; SELECT pg_sleep(5)`, `$1`, `$1::int`, `$$`,
+	`$tag$;--$tag$`, `/*`, `*/ OR TRUE --`, `E'\\x27'`, `%27%20OR%201=1`, `t.title`, `t.search`, `catalog.videos`,
+	`(SELECT password_hash FROM accounts.users LIMIT 1)`, `title" COLLATE "C`, `title'::text`,
+	`@ == 1) || (1 == 1`, `$.* ? (@ like_regex ".*")`, `***=.*`, `(?e)x`, `U&'\0027'`, "\u02bc OR 1=1",
+	"\uff07 OR 1=1", "\x01\x1b[31m", "\u202e\u2028\ufeff",
 }
 
 // injected puts each of the texts in every place where a client's text may stand.
@@ -132,9 +134,17 @@ func edges() []attack {
 	all = append(all, sorts(200, keys(query.MaxSortKeys), blanks(query.MaxSortBytes))...)
 	all = append(all, sorts(422, keys(query.MaxSortKeys+1), blanks(query.MaxSortBytes+1))...)
 	return append(all,
-		attack{param("qty_docs_page", "1000"), 200}, attack{param("qty_docs_page", "1001"), 422}, attack{param("qty_docs_page", "0"), 422},
-		attack{param("current_page", "1000000"), 200}, attack{param("current_page", "1000001"), 422}, attack{param("current_page", "-1"), 422},
-		attack{param("docs_range", "(0, 1000)"), 200}, attack{param("docs_range", "(0, 1001)"), 422}, attack{param("docs_range", "(9223372036854775807, 9223372036854775808)"), 422},
+		attack{
+			param("qty_docs_page", "1000"), 200,
+		}, attack{param("qty_docs_page", "1001"), 422}, attack{param("qty_docs_page", "0"), 422},
+		attack{
+			param("current_page", "1000000"), 200,
+		}, attack{param("current_page", "1000001"), 422}, attack{param("current_page", "-1"), 422},
+		attack{
+			param("docs_range", "(0, 1000)"), 200,
+		}, attack{
+			param("docs_range", "(0, 1001)"), 422,
+		}, attack{param("docs_range", "(9223372036854775807, 9223372036854775808)"), 422},
 		attack{param("qty_docs_page", "9223372036854775808"), 422},
 	)
 }
@@ -163,9 +173,23 @@ func malformed() []attack {
 	all = append(all, sorts(422, "{\"a\x00\":1}", `{"a\u0000":1}`, "{\"\xff\":1}", `{"title":1,"title":-1}`, `{"title":2}`, `{"title":1e0000000001}`, `{"title":{"$meta":"textScore"}}`,
 		`{"$where":1}`, `{"title":"asc"}`, `{"title":null}`, `[["title",1]]`, `title`, `{"title":9223372036854775808}`, `{"a..b":1}`, strings.Repeat(`{"a":`, 400))...)
 	return append(append(all, sorts(200, `{"__proto__":1}`, `{"constructor":-1}`, `{"password_hash":1}`, `{"\ud800":1}`, `{"tags.0":1}`)...),
-		attack{"query={}&query={}", 422}, attack{"sort={}&sort={}", 422}, attack{"_id=f&_id=f", 422}, attack{"qty_docs_page=1&qty_docs_page=1", 422}, attack{"current_page=0&current_page=0", 422},
-		attack{"docs_range=(0,1)&docs_range=(0,1)", 422}, attack{"query=%", 422}, attack{"query=%zz", 422}, attack{"query=%ff", 422}, attack{"sort=%c0%af", 422}, attack{"query=%00", 422},
-		attack{"query={};sort={}", 422}, attack{"query[$where]=1", 0}, attack{"query[]=1", 0}, attack{"__proto__[x]=1", 200}, attack{"query=&sort=", 200}, attack{"_id=%00", 422},
+		attack{
+			"query={}&query={}", 422,
+		}, attack{
+			"sort={}&sort={}", 422,
+		}, attack{
+			"_id=f&_id=f", 422,
+		}, attack{"qty_docs_page=1&qty_docs_page=1", 422}, attack{"current_page=0&current_page=0", 422},
+		attack{
+			"docs_range=(0,1)&docs_range=(0,1)", 422,
+		}, attack{
+			"query=%", 422,
+		}, attack{"query=%zz", 422}, attack{"query=%ff", 422}, attack{"sort=%c0%af", 422}, attack{"query=%00", 422},
+		attack{
+			"query={};sort={}", 422,
+		}, attack{
+			"query[$where]=1", 0,
+		}, attack{"query[]=1", 0}, attack{"__proto__[x]=1", 200}, attack{"query=&sort=", 200}, attack{"_id=%00", 422},
 	)
 }
 
@@ -174,14 +198,17 @@ func malformed() []attack {
 func patterns() []attack {
 	var all []attack
 	for _, pattern := range []string{
-		`(a+)+$`, `(a*)*b`, `^(a|aa)+$`, `(a|a?)+$`, `(.*)*$`, `(.*a){20}`, `^(([a-z])+.)+[A-Z]([a-z])+$`, `(x+x+)+y`, `([a-zA-Z]+)*!`, `(?:a?){50}a{50}`, `.*.*.*.*.*.*=.*`,
-		`(?:.{0,30}a){30}`, `((a{1,20}){1,20}){1,2}`, `[\p{L}\p{N}]{15}[^\p{L}]`, `(?i)(?:[a-z]{0,25}é){20}$`, `^.{255}.{255}.{255}$`, `(?:a|b|c|d|e){200}z`, `\b\w+\b.*\b\w+\b.*\bz\b`,
+		`(a+)+$`, `(a*)*b`, `^(a|aa)+$`, `(a|a?)+$`, `(.*)*$`, `(.*a){20}`, `^(([a-z])+.)+[A-Z]([a-z])+$`, `(x+x+)+y`,
+		`([a-zA-Z]+)*!`, `(?:a?){50}a{50}`, `.*.*.*.*.*.*=.*`, `(?:.{0,30}a){30}`, `((a{1,20}){1,20}){1,2}`,
+		`[\p{L}\p{N}]{15}[^\p{L}]`, `(?i)(?:[a-z]{0,25}é){20}$`, `^.{255}.{255}.{255}$`, `(?:a|b|c|d|e){200}z`,
+		`\b\w+\b.*\b\w+\b.*\bz\b`,
 	} {
 		all = append(all, filters(0, `{"description":{"$regex":`+quoted(pattern)+`}}`, `{"title":{"$not":{"$regex":`+quoted(pattern)+`,"$options":"i"}}}`,
 			`{"$or":[`+times(`{"description":{"$regex":`+quoted(pattern)+`}}`, query.MaxPatterns)+`]}`)...)
 	}
 	for _, pattern := range []string{
-		`(`, `)`, `[`, `[z-a]`, `*`, `a**`, `(a)\1`, `(?=a)`, `(?<!a)b`, `(?R)`, `(?>a)`, `(?#x)`, `(*VERB)`, `\`, `\u00e9`, `[[:<:]]`, `***=a`, `***:a`, `a{1000}`, `((a{200}){200}){200}`, `(?e)a`,
+		`(`, `)`, `[`, `[z-a]`, `*`, `a**`, `(a)\1`, `(?=a)`, `(?<!a)b`, `(?R)`, `(?>a)`, `(?#x)`, `(*VERB)`, `\`,
+		`\u00e9`, `[[:<:]]`, `***=a`, `***:a`, `a{1000}`, `((a{200}){200}){200}`, `(?e)a`,
 	} {
 		all = append(all, filters(422, `{"title":{"$regex":`+quoted(pattern)+`}}`)...)
 	}
@@ -258,7 +285,9 @@ func TestHostileInput(t *testing.T) {
 	before := b.find(`{"duration":{"$gt":100}}`, `{"_id":1}`)
 	require.NotEmpty(t, before.Docs)
 
-	for name, attacks := range map[string][]attack{"injections": injected(), "limits": edges(), "malformed": malformed(), "patterns": patterns()} {
+	for name, attacks := range map[string][]attack{
+		"injections": injected(), "limits": edges(), "malformed": malformed(), "patterns": patterns(),
+	} {
 		for _, path := range []string{"/videos", "/categories"} {
 			group, ctx := errgroup.WithContext(t.Context())
 			group.SetLimit(2) // so that a request's two seconds are its own

@@ -83,11 +83,19 @@ func TestPlans(t *testing.T) {
 		{collection.Params{Query: `{"enable":true}`, Sort: `{"release_date":-1}`}, "videos_enabled_by_release"},
 		{collection.Params{Query: `{"enable":false}`}, "videos_disabled_by_update"},
 		{collection.Params{Query: `{"category_id":"` + string(category) + `"}`}, "videos_category_id"},
-		{collection.Params{Query: `{"category_id":{"$in":["` + string(category) + `"]},"enable":true}`, Sort: `{"title":1}`}, "videos_category_id"},
+		{
+			collection.Params{Query: `{"category_id":{"$in":["` + string(category) + `"]},"enable":true}`, Sort: `{"title":1}`},
+			"videos_category_id",
+		},
 		{collection.Params{Query: `{"category_name":"Drama"}`}, "videos_category_name"},
 		{collection.Params{Query: `{"tags":"tag33"}`}, "videos_tags"},
 		{collection.Params{Query: `{"tags":{"$all":["tag33","tag2"]}}`}, "videos_tags"},
-		{collection.Params{Query: `{"tags":"tag33","enable":true,"release_date":{"$gte":"2010-01-01"}}`, Sort: `{"release_date":-1}`}, "videos_tags"},
+		{
+			collection.Params{
+				Query: `{"tags":"tag33","enable":true,"release_date":{"$gte":"2010-01-01"}}`, Sort: `{"release_date":-1}`,
+			},
+			"videos_tags",
+		},
 		{collection.Params{Query: `{"tags_id":"` + string(category) + `"}`}, "videos_tags_id"},
 		{collection.Params{Query: `{"tags_name":"New"}`}, "videos_tags_name"},
 		{collection.Params{Query: `{"season_id":"` + string(category) + `"}`}, "videos_season"},
@@ -136,7 +144,9 @@ func TestPatternsBeyondASCII(t *testing.T) {
 		`{"$regex":"A[ÇX]ÃO to|drama"}`:          {"AÇÃO total", "drama"},
 		`{"$regex":"[Çç]ão to|Ç[Ãã]O|drama"}`:    {"AÇÃO total", "ação total", "Ação total", "drama"},
 	} {
-		list, err := catalog.Videos.Prepare(collection.Params{Query: `{"title":` + pattern + `}`, Sort: `{"_id":1}`, Size: 10})
+		list, err := catalog.Videos.Prepare(collection.Params{
+			Query: `{"title":` + pattern + `}`, Sort: `{"_id":1}`, Size: 10,
+		})
 		require.NoError(t, err)
 		require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(t.Context(), "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off"); err != nil {

@@ -59,7 +59,9 @@ func (p people) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, err
 // subscriptions read: the subscriber has a subscription, and of the deleted user nothing is left.
 func furnish(t testing.TB, db *pgxpool.Pool) {
 	t.Helper()
-	for id, userType := range map[objectid.ID]string{admin: httpapi.TypeAdmin, subscriber: httpapi.TypeCustomer, stranger: httpapi.TypeCustomer} {
+	for id, userType := range map[objectid.ID]string{
+		admin: httpapi.TypeAdmin, subscriber: httpapi.TypeCustomer, stranger: httpapi.TypeCustomer,
+	} {
 		_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at)
 			VALUES ($1, $2, $3, $3 || '@example.com', now(), now())`, id, userType, id.String())
 		require.NoError(t, err)

@@ -53,7 +53,10 @@ func TestPagesInMemoryAreNeverStale(t *testing.T) {
 	two := one.second()
 	category := catalogtest.Category(t, one.db, "Drama")
 	video := catalogtest.Video(t, one.db, catalogtest.Fields{"title": "0", "category_id": []any{category}})
-	lists := []string{"/videos", "/videos?query=" + url.QueryEscape(`{"enable":true}`), "/videos?sort=" + url.QueryEscape(`{"title":1}`)}
+	lists := []string{
+		"/videos", "/videos?query=" + url.QueryEscape(`{"enable":true}`),
+		"/videos?sort=" + url.QueryEscape(`{"title":1}`),
+	}
 	warm := func() {
 		for _, b := range []*bundle{one, two} {
 			for _, path := range lists {

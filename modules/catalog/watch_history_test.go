@@ -52,7 +52,10 @@ func TestWatchHistoryIsNewestFirstWithOneEntryAVideo(t *testing.T) {
 	require.Equal(t, true, watch(me, second, 0).Expect(http.StatusOK).Map()["upserted"])
 	b.clock.Advance(time.Second)
 	require.Equal(t, false, watch(me, first, 3).Expect(http.StatusOK).Map()["upserted"])
-	require.Equal(t, []seen{{first, 3, start.Add(2 * time.Second)}, {second, 0, start.Add(time.Second)}}, watchedBy(t, me, ""))
+	require.Equal(t, []seen{
+		{VideoID: first, Timeline: 3, UpdatedAt: start.Add(2 * time.Second)},
+		{VideoID: second, Timeline: 0, UpdatedAt: start.Add(time.Second)},
+	}, watchedBy(t, me, ""))
 	require.Equal(t, []seen{{second, 0, start.Add(time.Second)}}, watchedBy(t, me, "?video_id="+second.String()))
 	require.Empty(t, watchedBy(t, me, "?video_id="+objectid.New().String()))
 }

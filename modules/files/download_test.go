@@ -42,7 +42,10 @@ func TestRanges(t *testing.T) {
 	require.Equal(t, "bytes", res.Header.Get("Accept-Ranges"))
 	require.True(t, bytes.Equal(data, body))
 
-	for _, outside := range []string{"bytes=900000-", "bytes=-0", "Bytes=900000-900001, -0", "bytes=99999999999999999999-", "bytes=99999999999999999999-99999999999999999999"} {
+	for _, outside := range []string{
+		"bytes=900000-", "bytes=-0", "Bytes=900000-900001, -0", "bytes=99999999999999999999-",
+		"bytes=99999999999999999999-99999999999999999999",
+	} {
 		res, body = b.with(path, "Range", outside)
 		require.Equal(t, http.StatusRequestedRangeNotSatisfiable, res.StatusCode, outside)
 		require.Equal(t, "bytes */900000", res.Header.Get("Content-Range"), outside)
@@ -50,12 +53,18 @@ func TestRanges(t *testing.T) {
 		require.JSONEq(t, `{"detail":"The range lies outside of the file."}`, string(body), outside)
 		require.Empty(t, res.Header.Get("Content-Disposition"))
 	}
-	for _, aside := range []string{"lines=0-9", "bytes", "bytes=", "bytes=,", "bytes=a-b", "bytes=9-0", "bytes=0-9,x", "bytes=5", "bytes=-", "bytes=--5", "bytes=0-9-"} {
+	for _, aside := range []string{
+		"lines=0-9", "bytes", "bytes=", "bytes=,", "bytes=a-b", "bytes=9-0", "bytes=0-9,x", "bytes=5", "bytes=-",
+		"bytes=--5", "bytes=0-9-",
+	} {
 		res, body = b.with(path, "Range", aside)
 		require.Equal(t, http.StatusOK, res.StatusCode, aside)
 		require.Len(t, body, len(data), aside)
 	}
-	for part, want := range map[string]int{"BYTES=0-9": 10, "bytes = 0-9": 10, "bytes=0-99999999999999999999": 900000, "bytes=-0,-4": 4, "bytes=900000-,2-3": 2} {
+	for part, want := range map[string]int{
+		"BYTES=0-9": 10, "bytes = 0-9": 10, "bytes=0-99999999999999999999": 900000, "bytes=-0,-4": 4,
+		"bytes=900000-,2-3": 2,
+	} {
 		res, body = b.with(path, "Range", part)
 		require.Equal(t, http.StatusPartialContent, res.StatusCode, part)
 		require.Len(t, body, want, part)
@@ -164,7 +173,9 @@ func TestDownloadCallerTakesAnyCredential(t *testing.T) {
 func TestArchiveTokenOpensWhatItsUserMaySee(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	f := b.store("a.txt", "text/plain", []byte("hello"), files.Place{Purpose: files.Record, Kind: "user", RecordID: b.alice, ReaderID: b.alice})
+	f := b.store("a.txt", "text/plain", []byte("hello"), files.Place{
+		Purpose: files.Record, Kind: "user", RecordID: b.alice, ReaderID: b.alice,
+	})
 	alice, bob := b.archiveToken("alice"), b.archiveToken("bob")
 	get := func(token string) int {
 		return b.as("").Get("/archive-records-public/" + token + "?f=" + f.ID.String()).Status
@@ -207,7 +218,9 @@ func TestPublicIDs(t *testing.T) {
 	}
 	missing := files.File{ID: objectid.New()}
 	require.Equal(t, "NOT_FOUND", b.as("").Get(path(missing)).Expect(404).Code())
-	for _, public := range []string{"x", strings.Repeat("A", 54), objectid.New().String(), "%2e%2e%2f", strings.Repeat("a", 4000)} {
+	for _, public := range []string{
+		"x", strings.Repeat("A", 54), objectid.New().String(), "%2e%2e%2f", strings.Repeat("a", 4000),
+	} {
 		b.as("").Get("/archive-records-public/" + public).Expect(404)
 	}
 }

@@ -38,7 +38,9 @@ func TestFileLivesAndDiesWithItsTransaction(t *testing.T) {
 	first := b.store("1", "", []byte("1"), place)
 	b.clock.Advance(time.Second)
 	second := b.store("2", "", []byte("2"), place)
-	other := b.store("3", "", []byte("3"), files.Place{Purpose: files.Attachment, Kind: "requisition", RecordID: objectid.New()})
+	other := b.store("3", "", []byte("3"), files.Place{
+		Purpose: files.Attachment, Kind: "requisition", RecordID: objectid.New(),
+	})
 	listed, err := b.svc.FilesOfRecords(t.Context(), b.db, "requisition", place.RecordID)
 	require.NoError(t, err)
 	require.Equal(t, []files.File{first, second}, listed)
@@ -66,7 +68,12 @@ func TestReaderSeeks(t *testing.T) {
 		offset int64
 		whence int
 		at     int
-	}{{-10, io.SeekEnd, 599_990}, {262_140, io.SeekStart, 262_140}, {100, io.SeekCurrent, 262_140 + 16 + 100}, {0, io.SeekStart, 0}} {
+	}{
+		{offset: -10, whence: io.SeekEnd, at: 599_990},
+		{offset: 262_140, whence: io.SeekStart, at: 262_140},
+		{offset: 100, whence: io.SeekCurrent, at: 262_140 + 16 + 100},
+		{offset: 0, whence: io.SeekStart, at: 0},
+	} {
 		at, err := r.Seek(c.offset, c.whence)
 		require.NoError(t, err)
 		require.EqualValues(t, c.at, at)

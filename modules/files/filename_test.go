@@ -36,7 +36,10 @@ func TestDisposition(t *testing.T) {
 }
 
 func FuzzFilename(f *testing.F) {
-	for _, seed := range []string{"a.txt", "../x", "\u202e", "é\r\n\"\\%", strings.Repeat("ü", 400), "\xff", ".", "a/b\\c", "x." + strings.Repeat("y", 300)} {
+	for _, seed := range []string{
+		"a.txt", "../x", "\u202e", "é\r\n\"\\%", strings.Repeat("ü", 400), "\xff", ".", "a/b\\c",
+		"x." + strings.Repeat("y", 300),
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, given string) {

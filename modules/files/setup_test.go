@@ -127,7 +127,10 @@ func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 		{ID: b.bob, Username: "bob", Type: httpapi.TypeCustomer},
 		{ID: objectid.New(), Username: "root", Type: httpapi.TypeAdmin, Root: true},
 		{ID: objectid.New(), Username: "admin", Type: httpapi.TypeAdmin},
-		{ID: objectid.New(), Username: "downloader", Type: httpapi.TypeAdmin, Handlers: []string{"requisition_file_download"}},
+		{
+			ID: objectid.New(), Username: "downloader", Type: httpapi.TypeAdmin,
+			Handlers: []string{"requisition_file_download"},
+		},
 	} {
 		b.people.byID[c.ID] = c
 	}
@@ -145,7 +148,9 @@ func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	b.svc.Register(b.users, &kind{name: "video", records: map[objectid.ID]files.Place{
 		b.video: {Purpose: files.Record, Visibility: files.Members},
 	}}, &kind{name: "event", records: map[objectid.ID]files.Place{b.event: {Purpose: files.EventImage}}})
-	b.api = httpapi.New(httpapi.Config{Auth: b.people, Log: logger, PublicURL: "http://marquee.test", BodyStall: 2 * time.Second})
+	b.api = httpapi.New(httpapi.Config{
+		Auth: b.people, Log: logger, PublicURL: "http://marquee.test", BodyStall: 2 * time.Second,
+	})
 	b.svc.Routes(b.api)
 	b.client = apitest.New(t, b.api)
 	return b

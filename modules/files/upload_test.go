@@ -27,12 +27,15 @@ func TestUploadStoresTheFile(t *testing.T) {
 	b := setup(t)
 	data := noise(700_000)
 	up := b.uploadOK("admin", b.video, part{filename: "trailer notes.bin", contentType: "application/zip", data: data})
-	require.Equal(t, uploaded{FileID: up.FileID, Filename: "trailer notes.bin", ContentType: "application/zip", Size: 700_000}, up)
+	require.Equal(t, uploaded{
+		FileID: up.FileID, Filename: "trailer notes.bin", ContentType: "application/zip", Size: 700_000,
+	}, up)
 	f, err := b.svc.File(t.Context(), up.FileID)
 	require.NoError(t, err)
 	require.Equal(t, files.File{
-		ID: up.FileID, Purpose: files.Record, Visibility: files.Members, Kind: "video", RecordID: b.video, Filename: "trailer notes.bin",
-		ContentType: "application/zip", Size: 700_000, SHA256: f.SHA256, CreatedBy: b.id("admin"), CreatedAt: f.CreatedAt,
+		ID: up.FileID, Purpose: files.Record, Visibility: files.Members, Kind: "video", RecordID: b.video,
+		Filename: "trailer notes.bin", ContentType: "application/zip", Size: 700_000, SHA256: f.SHA256,
+		CreatedBy: b.id("admin"), CreatedAt: f.CreatedAt,
 	}, f)
 	got, err := io.ReadAll(b.svc.Open(t.Context(), f))
 	require.NoError(t, err)
@@ -76,7 +79,9 @@ func TestUploadRefusals(t *testing.T) {
 	b.as("admin").Post("/upload-file/archive-records/nonsense", `{}`).Expect(404)
 
 	require.Equal(t, "file", b.upload("admin", b.video, file, file).Expect(422).Field(), "two files")
-	require.Equal(t, "file", b.upload("admin", b.video, part{field: "other", filename: "a", data: []byte("x")}).Expect(422).Field())
+	require.Equal(t, "file", b.upload("admin", b.video, part{
+		field: "other", filename: "a", data: []byte("x"),
+	}).Expect(422).Field())
 	b.upload("admin", b.video).Expect(422)
 	b.as("admin").Post(path, `{"file":"x"}`).Expect(415)
 	b.as("admin").Send(http.MethodPost, path, "", nil).Expect(415)
@@ -91,7 +96,9 @@ func TestUploadRefusals(t *testing.T) {
 func TestOtherFormFieldsAreLeftAside(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.upload("admin", b.video, part{field: "note", data: []byte("n")}, part{field: "file", filename: "a", data: []byte("x")}, part{field: "z"}).Expect(200)
+	b.upload("admin", b.video, part{
+		field: "note", data: []byte("n"),
+	}, part{field: "file", filename: "a", data: []byte("x")}, part{field: "z"}).Expect(200)
 }
 
 // raw sends a request byte by byte as no good client would, and may then end its
@@ -192,7 +199,9 @@ func TestSlowSourcesInTransactionsHoldAllConnections(t *testing.T) {
 		ends = append(ends, w)
 		go func() {
 			done <- postgres.InTx(context.Background(), b.db, func(tx pgx.Tx) error {
-				_, err := b.svc.StoreTx(context.Background(), tx, "slow.bin", "", r, files.Place{Purpose: files.Attachment, Kind: "requisition", RecordID: b.video})
+				_, err := b.svc.StoreTx(context.Background(), tx, "slow.bin", "", r, files.Place{
+					Purpose: files.Attachment, Kind: "requisition", RecordID: b.video,
+				})
 				return err
 			})
 		}()
@@ -212,11 +221,15 @@ func TestSlowSourcesInTransactionsHoldAllConnections(t *testing.T) {
 func TestPublicUploadHasToBeAnImage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := b.upload("admin", b.event, part{field: "file", filename: "poster.png", contentType: "image/png", data: []byte("<svg/>")}).Expect(400)
+	a := b.upload("admin", b.event, part{
+		field: "file", filename: "poster.png", contentType: "image/png", data: []byte("<svg/>"),
+	}).Expect(400)
 	require.Equal(t, "VALIDATION_ERROR", a.Code())
 	var poster bytes.Buffer
 	require.NoError(t, png.Encode(&poster, image.NewGray(image.Rect(0, 0, 20, 10))))
-	up := b.uploadOK("admin", b.event, part{filename: "Alice's holiday.png", data: append(poster.Bytes(), "hidden half"...)})
+	up := b.uploadOK("admin", b.event, part{
+		filename: "Alice's holiday.png", data: append(poster.Bytes(), "hidden half"...),
+	})
 	require.Equal(t, "image/png", up.ContentType)
 	seen := b.as("").Get(strings.TrimPrefix(b.svc.PublicURL(up.FileID), "http://marquee.test")).Expect(200)
 	require.NotContains(t, string(seen.Body), "hidden half")

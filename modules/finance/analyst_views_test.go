@@ -54,7 +54,10 @@ func TestViewsAreBuiltOnNoSecret(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Greater(t, n, 150)
-	for _, column := range []string{"accounts.users.password_hash", "accounts.codes.code_mac", "files.archive_tokens.token_hash", "payments.webhook_logs.payload", "tickets.orders.pix_payload"} {
+	for _, column := range []string{
+		"accounts.users.password_hash", "accounts.codes.code_mac", "files.archive_tokens.token_hash",
+		"payments.webhook_logs.payload", "tickets.orders.pix_payload",
+	} {
 		require.Regexp(t, secrets, column, "the expression knows secrets")
 	}
 }
@@ -70,8 +73,9 @@ func TestAnalystsCallNothing(t *testing.T) {
 	require.Zero(t, lent)
 	for _, role := range []string{"marquee_analyst", "marquee_analyst_personal"} {
 		for _, call := range []string{
-			"SELECT finance.rebuild()", "SELECT finance.fold(1)", "SELECT finance.use_report_tz('UTC')", "SELECT finance.grant_analysts()",
-			"UPDATE finance.settings SET report_tz = 'UTC'", "CREATE TABLE finance.mine ()", "CREATE VIEW finance.mine AS SELECT * FROM accounts.users",
+			"SELECT finance.rebuild()", "SELECT finance.fold(1)", "SELECT finance.use_report_tz('UTC')",
+			"SELECT finance.grant_analysts()", "UPDATE finance.settings SET report_tz = 'UTC'",
+			"CREATE TABLE finance.mine ()", "CREATE VIEW finance.mine AS SELECT * FROM accounts.users",
 			"COPY accounts.users TO PROGRAM 'cat'", "SELECT pg_read_file('postgresql.conf')",
 		} {
 			as(t, db, role, func(tx pgx.Tx) {

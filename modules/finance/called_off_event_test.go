@@ -40,6 +40,8 @@ func TestSharesOfOrdersAreWithoutWhatWentBack(t *testing.T) {
 	off, _ := amounts()
 	require.InDelta(t, after-cents/100, off, 0.001)
 	m := b.read("/admin/events-dashboard/events/" + event)
-	require.Equal(t, []any{0.0, cents / 100, 0.0, 0.0}, []any{m["revenue"], m["kept"], m["tickets_sold"], m["occupancy_pct"]})
+	require.Equal(t, []any{
+		0.0, cents / 100, 0.0, 0.0,
+	}, []any{m["revenue"], m["kept"], m["tickets_sold"], m["occupancy_pct"]})
 	require.NotEmpty(t, m["cancelled_at"])
 }

@@ -93,59 +93,115 @@ func TestCustomer360(t *testing.T) {
 	got := b.get("/admin/customers/360?_id=" + string(customerID))
 
 	require.Equal(t, doc{
-		"_id": string(customerID), "username": "ana", "email": "ana@example.com", "full_name": "Ana Souza", "tax_id": "52998224725", "phone": nil, "nationality": "",
-		"address": nil, "enable": true, "email_verified": true, "email_verified_at": "2026-01-05T15:00:00.000Z", "current_subscription_id": newSubscription,
-		"promo_code_used": nil, "created_at": "2026-01-05T15:00:00.000Z", "updated_at": "2026-01-05T15:00:00.000Z",
+		"_id": string(customerID), "username": "ana", "email": "ana@example.com", "full_name": "Ana Souza",
+		"tax_id": "52998224725", "phone": nil, "nationality": "", "address": nil, "enable": true,
+		"email_verified": true, "email_verified_at": "2026-01-05T15:00:00.000Z",
+		"current_subscription_id": newSubscription, "promo_code_used": nil, "created_at": "2026-01-05T15:00:00.000Z",
+		"updated_at": "2026-01-05T15:00:00.000Z",
 	}, got["customer"])
 	current := doc{
-		"_id": newSubscription, "plan_id": "premium", "plan_name": "Premium", "gateway": "gwa", "payment_method": "pix", "status": "active", "amount": 4990.0, "period_months": 12.0,
-		"started_at": "2026-03-01T00:00:00.000Z", "next_billing_date": nil, "last_payment_at": "2026-03-01T00:00:00.000Z", "expires_at": "2027-03-01T00:00:00.000Z", "ended_at": nil,
-		"cancel_at_period_end": false, "payment_failures": 0.0, "total_refunded": 0.0, "has_chargeback": true, "created_at": "2026-03-01T00:00:00.000Z",
+		"_id": newSubscription, "plan_id": "premium", "plan_name": "Premium", "gateway": "gwa",
+		"payment_method": "pix", "status": "active", "amount": 4990.0, "period_months": 12.0,
+		"started_at": "2026-03-01T00:00:00.000Z", "next_billing_date": nil,
+		"last_payment_at": "2026-03-01T00:00:00.000Z", "expires_at": "2027-03-01T00:00:00.000Z", "ended_at": nil,
+		"cancel_at_period_end": false, "payment_failures": 0.0, "total_refunded": 0.0, "has_chargeback": true,
+		"created_at": "2026-03-01T00:00:00.000Z",
 	}
 	require.Equal(t, current, got["subscription"])
 	require.Equal(t, []any{current, doc{
-		"_id": oldSubscription, "plan_id": "basic", "plan_name": "Basic", "gateway": "gwb", "payment_method": "credit_card", "status": "cancelled", "amount": 1990.0, "period_months": 1.0,
-		"started_at": "2026-01-10T00:00:00.000Z", "next_billing_date": nil, "last_payment_at": "2026-01-10T00:00:00.000Z", "expires_at": nil, "ended_at": "2026-02-20T00:00:00.000Z",
-		"cancel_at_period_end": false, "payment_failures": 1.0, "total_refunded": 990.0, "has_chargeback": false, "created_at": "2026-01-10T00:00:00.000Z",
+		"_id": oldSubscription, "plan_id": "basic", "plan_name": "Basic", "gateway": "gwb",
+		"payment_method": "credit_card", "status": "cancelled", "amount": 1990.0, "period_months": 1.0,
+		"started_at": "2026-01-10T00:00:00.000Z", "next_billing_date": nil,
+		"last_payment_at": "2026-01-10T00:00:00.000Z", "expires_at": nil, "ended_at": "2026-02-20T00:00:00.000Z",
+		"cancel_at_period_end": false, "payment_failures": 1.0, "total_refunded": 990.0, "has_chargeback": false,
+		"created_at": "2026-01-10T00:00:00.000Z",
 	}}, got["subscriptions"])
 	require.Equal(t, []any{
-		doc{"purpose": "order", "local_id": anasOrder, "gateway": "gwa", "gateway_payment_id": "pay_3", "payment_method": "pix", "amount": 10000.0, "status": "RECEIVED", "paid_at": "2026-04-01T12:00:00.000Z"},
-		doc{"purpose": "subscription", "local_id": newSubscription, "gateway": "gwa", "gateway_payment_id": "pay_2", "payment_method": "pix", "amount": 59880.0, "status": "RECEIVED", "paid_at": "2026-03-01T12:00:01.000Z"},
-		doc{"purpose": "subscription", "local_id": oldSubscription, "gateway": "gwb", "gateway_payment_id": "in_1", "payment_method": "credit_card", "amount": 1990.0, "status": "paid", "paid_at": "2026-01-10T12:00:01.000Z"},
+		doc{
+			"purpose": "order", "local_id": anasOrder, "gateway": "gwa", "gateway_payment_id": "pay_3",
+			"payment_method": "pix", "amount": 10000.0, "status": "RECEIVED", "paid_at": "2026-04-01T12:00:00.000Z",
+		},
+		doc{
+			"purpose": "subscription", "local_id": newSubscription, "gateway": "gwa", "gateway_payment_id": "pay_2",
+			"payment_method": "pix", "amount": 59880.0, "status": "RECEIVED", "paid_at": "2026-03-01T12:00:01.000Z",
+		},
+		doc{
+			"purpose": "subscription", "local_id": oldSubscription, "gateway": "gwb", "gateway_payment_id": "in_1",
+			"payment_method": "credit_card", "amount": 1990.0, "status": "paid", "paid_at": "2026-01-10T12:00:01.000Z",
+		},
 	}, drop(got["payments"], "_id"))
 	require.Equal(t, []any{
-		doc{"purpose": "subscription", "local_id": oldSubscription, "gateway": "gwb", "amount": 500.0, "status": "failed", "reason": "asked for again", "requested_at": "2026-02-22T12:00:00.000Z", "refunded_at": nil},
-		doc{"purpose": "subscription", "local_id": oldSubscription, "gateway": "gwb", "amount": 990.0, "status": "done", "reason": "asked for by mail", "requested_at": "2026-02-21T12:00:00.000Z", "refunded_at": "2026-02-21T13:00:00.000Z"},
+		doc{
+			"purpose": "subscription", "local_id": oldSubscription, "gateway": "gwb", "amount": 500.0,
+			"status": "failed", "reason": "asked for again", "requested_at": "2026-02-22T12:00:00.000Z",
+			"refunded_at": nil,
+		},
+		doc{
+			"purpose": "subscription", "local_id": oldSubscription, "gateway": "gwb", "amount": 990.0, "status": "done",
+			"reason": "asked for by mail", "requested_at": "2026-02-21T12:00:00.000Z",
+			"refunded_at": "2026-02-21T13:00:00.000Z",
+		},
 	}, drop(got["refunds"], "_id"))
 	require.Len(t, got["tickets"], 3)
 	require.Equal(t, doc{
-		"_id": giftTicket, "event_id": premiere, "event_title": "Premiere", "event_date": "2026-12-01T20:00:00.000Z", "title": "A gift", "status": "available", "blocked": nil, "refunded_at": nil,
-		"ticket_order_id": nil, "promo_code": "ABC234", "consumed_at": nil, "created_at": "2026-04-02T12:00:00.000Z",
+		"_id": giftTicket, "event_id": premiere, "event_title": "Premiere", "event_date": "2026-12-01T20:00:00.000Z",
+		"title": "A gift", "status": "available", "blocked": nil, "refunded_at": nil, "ticket_order_id": nil,
+		"promo_code": "ABC234", "consumed_at": nil, "created_at": "2026-04-02T12:00:00.000Z",
 	}, got["tickets"].([]any)[0])
 	require.Equal(t, []any{doc{
-		"_id": anasOrder, "event_id": premiere, "event_title": "Premiere", "quantity": 2.0, "unit_price": 5000.0, "total": 10000.0, "refunded": 0.0, "gateway": "gwa", "payment_method": "pix",
-		"payment_status": "RECEIVED", "paid_at": "2026-04-01T12:00:00.000Z", "created_at": "2026-04-01T11:59:00.000Z",
+		"_id": anasOrder, "event_id": premiere, "event_title": "Premiere", "quantity": 2.0, "unit_price": 5000.0,
+		"total": 10000.0, "refunded": 0.0, "gateway": "gwa", "payment_method": "pix", "payment_status": "RECEIVED",
+		"paid_at": "2026-04-01T12:00:00.000Z", "created_at": "2026-04-01T11:59:00.000Z",
 	}}, got["orders"])
-	require.Equal(t, []any{doc{"promo_code_id": giftCode, "code": "ABC234", "code_type": "ticket", "tickets": 1.0, "redeemed_at": "2026-04-02T12:00:00.000Z"}}, got["promo_codes"])
+	require.Equal(t, []any{doc{
+		"promo_code_id": giftCode, "code": "ABC234", "code_type": "ticket", "tickets": 1.0,
+		"redeemed_at": "2026-04-02T12:00:00.000Z",
+	}}, got["promo_codes"])
 	require.Equal(t, doc{"videos": 1.0, "last_at": "2026-04-04T12:00:00.000Z"}, got["watch"])
 	// 1990 + 59880 + 10000 paid, 990 given back, 1000 taken by the dispute.
-	require.Equal(t, doc{"paid": 71870.0, "refunded": 990.0, "chargebacks": 1000.0, "net": 69880.0, "orders": 1.0, "tickets": 2.0}, got["totals"])
+	require.Equal(t, doc{
+		"paid": 71870.0, "refunded": 990.0, "chargebacks": 1000.0, "net": 69880.0, "orders": 1.0, "tickets": 2.0,
+	}, got["totals"])
 	require.Equal(t, []any{
 		doc{"at": "2026-04-03T12:00:00.000Z", "type": "ticket", "summary": "Used a ticket for Premiere."},
 		doc{"at": "2026-04-02T12:00:00.000Z", "type": "promo_code", "summary": "Redeemed the promo code ABC234."},
-		doc{"at": "2026-04-01T12:00:00.000Z", "type": "payment", "summary": "Paid R$ 100.00 for a ticket order by pix at gwa."},
+		doc{
+			"at": "2026-04-01T12:00:00.000Z", "type": "payment",
+			"summary": "Paid R$ 100.00 for a ticket order by pix at gwa.",
+		},
 		doc{"at": "2026-04-01T11:59:00.000Z", "type": "order", "summary": "Ordered 2 for Premiere, R$ 100.00."},
 		doc{"at": "2026-03-05T12:00:00.000Z", "type": "chargeback", "summary": "A dispute took R$ 10.00."},
-		doc{"at": "2026-03-01T12:00:01.000Z", "type": "payment", "summary": "Paid R$ 598.80 for a subscription by pix at gwa."},
-		doc{"at": "2026-03-01T12:00:01.000Z", "type": "subscription", "summary": "Subscription to Premium went from pending to active (payment settled)."},
-		doc{"at": "2026-03-01T12:00:00.000Z", "type": "subscription", "summary": "Subscription to Premium began as pending (subscribed)."},
+		doc{
+			"at": "2026-03-01T12:00:01.000Z", "type": "payment",
+			"summary": "Paid R$ 598.80 for a subscription by pix at gwa.",
+		},
+		doc{
+			"at": "2026-03-01T12:00:01.000Z", "type": "subscription",
+			"summary": "Subscription to Premium went from pending to active (payment settled).",
+		},
+		doc{
+			"at": "2026-03-01T12:00:00.000Z", "type": "subscription",
+			"summary": "Subscription to Premium began as pending (subscribed).",
+		},
 		doc{"at": "2026-02-22T12:00:00.000Z", "type": "refund", "summary": "A refund of R$ 5.00 failed."},
 		doc{"at": "2026-02-21T13:00:00.000Z", "type": "refund", "summary": "A refund of R$ 9.90 was given back."},
-		doc{"at": "2026-02-20T12:00:00.000Z", "type": "subscription", "summary": "Subscription to Basic went from active to cancelled (customer cancelled)."},
+		doc{
+			"at": "2026-02-20T12:00:00.000Z", "type": "subscription",
+			"summary": "Subscription to Basic went from active to cancelled (customer cancelled).",
+		},
 		doc{"at": "2026-02-10T12:00:00.000Z", "type": "payment_failed", "summary": "A payment of R$ 19.90 failed at gwb."},
-		doc{"at": "2026-01-10T12:00:01.000Z", "type": "payment", "summary": "Paid R$ 19.90 for a subscription by credit card at gwb."},
-		doc{"at": "2026-01-10T12:00:01.000Z", "type": "subscription", "summary": "Subscription to Basic went from pending to active (payment settled)."},
-		doc{"at": "2026-01-10T12:00:00.000Z", "type": "subscription", "summary": "Subscription to Basic began as pending (subscribed)."},
+		doc{
+			"at": "2026-01-10T12:00:01.000Z", "type": "payment",
+			"summary": "Paid R$ 19.90 for a subscription by credit card at gwb.",
+		},
+		doc{
+			"at": "2026-01-10T12:00:01.000Z", "type": "subscription",
+			"summary": "Subscription to Basic went from pending to active (payment settled).",
+		},
+		doc{
+			"at": "2026-01-10T12:00:00.000Z", "type": "subscription",
+			"summary": "Subscription to Basic began as pending (subscribed).",
+		},
 		doc{"at": "2026-01-05T15:00:00.000Z", "type": "email_verified", "summary": "E-mail address verified."},
 		doc{"at": "2026-01-05T15:00:00.000Z", "type": "signup", "summary": "Signed up."},
 	}, got["timeline"])
@@ -156,7 +212,9 @@ func TestCustomer360HidesSecrets(t *testing.T) {
 	t.Parallel()
 	b := setup(t, at("2026-06-15T12:00:00Z"))
 	b.anasHistory()
-	for _, path := range []string{"/admin/customers/360?_id=" + string(customerID), "/admin/events-dashboard/events/" + premiere} {
+	for _, path := range []string{
+		"/admin/customers/360?_id=" + string(customerID), "/admin/events-dashboard/events/" + premiere,
+	} {
 		body := string(b.admin.Get(path).Expect(http.StatusOK).Body)
 		require.Contains(t, body, "ana@example.com", path)
 		for _, secret := range []string{"hidden", "secret-hash", "password", "argon2", "pi_"} {
@@ -172,8 +230,13 @@ func TestCustomer360Finds(t *testing.T) {
 	b := setup(t)
 	b.exec(`UPDATE accounts.users SET username = 'ANA'`+` WHERE id = $1`, customerID)
 	for _, query := range []url.Values{
-		{"_id": {string(customerID)}}, {"_id": {strings.ToUpper(string(customerID))}}, {"email": {"ana@example.com"}}, {"email": {"ANA@Example.com"}},
-		{"tax_id": {"52998224725"}}, {"tax_id": {"529.982.247-25"}}, {"_id": {string(customerID)}, "email": {"ana@example.com"}, "tax_id": {"52998224725"}},
+		{"_id": {string(customerID)}},
+		{"_id": {strings.ToUpper(string(customerID))}},
+		{"email": {"ana@example.com"}},
+		{"email": {"ANA@Example.com"}},
+		{"tax_id": {"52998224725"}},
+		{"tax_id": {"529.982.247-25"}},
+		{"_id": {string(customerID)}, "email": {"ana@example.com"}, "tax_id": {"52998224725"}},
 	} {
 		got := b.get("/admin/customers/360?" + query.Encode())
 		require.Equal(t, string(customerID), got["customer"].(doc)["_id"], query)

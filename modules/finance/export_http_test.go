@@ -35,12 +35,15 @@ func TestExportsNameTheirFiles(t *testing.T) {
 	t.Parallel()
 	b := setupExports(t)
 	types := map[string]string{
-		"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "application/zip", "json": "application/json; charset=utf-8",
+		"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "application/zip",
+		"json": "application/json; charset=utf-8",
 	}
 	extensions := map[string]string{"xlsx": "xlsx", "csv": "zip", "json": "json"}
 	for route, name := range map[string]string{
-		"/admin/finance/export": "finance_2026-08-17_2026-11-15", "/admin/events-dashboard/events/export": "events_dashboard_20261115_1200",
-		"/admin/customers/export": "customers_2026-11-15", "/admin/finance/export?start=2026-01-31&end=2026-02-01": "finance_2026-01-31_2026-02-01",
+		"/admin/finance/export":                                 "finance_2026-08-17_2026-11-15",
+		"/admin/events-dashboard/events/export":                 "events_dashboard_20261115_1200",
+		"/admin/customers/export":                               "customers_2026-11-15",
+		"/admin/finance/export?start=2026-01-31&end=2026-02-01": "finance_2026-01-31_2026-02-01",
 	} {
 		for format, contentType := range types {
 			address, err := url.Parse(route)

@@ -51,14 +51,19 @@ func setupExports(t testing.TB, set ...func(*finance.Deps)) *exportBundle {
 	require.NoError(t, err)
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
-	deps := finance.Deps{Pool: b.db, Jobs: inserter, Clock: b.clock, Log: log, Zone: zone, Callers: b.users, Exports: finance.ExportConfig{
-		LinkKey: []byte("0123456789abcdef0123456789abcdef"), PublicURL: "http://marquee.test",
-	}}
+	deps := finance.Deps{
+		Pool: b.db, Jobs: inserter, Clock: b.clock, Log: log, Zone: zone, Callers: b.users,
+		Exports: finance.ExportConfig{
+			LinkKey: []byte("0123456789abcdef0123456789abcdef"), PublicURL: "http://marquee.test",
+		},
+	}
 	for _, f := range set {
 		f(&deps)
 	}
 	b.svc = finance.New(deps)
-	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://marquee.test", Auth: b.users, Log: log, Trail: b.users})
+	api := httpapi.New(httpapi.Config{
+		Version: "test", PublicURL: "http://marquee.test", Auth: b.users, Log: log, Trail: b.users,
+	})
 	b.svc.Routes(api)
 	b.api = api
 	b.anon = apitest.New(t, api)

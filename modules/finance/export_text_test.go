@@ -18,7 +18,10 @@ import (
 func TestExportsOfHostileTexts(t *testing.T) {
 	t.Parallel()
 	b := setupExports(t)
-	given := []string{"=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "=HYPERLINK(\"http://x\")", "O'Neill - a name", "-12.50"}
+	given := []string{
+		"=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "=HYPERLINK(\"http://x\")",
+		"O'Neill - a name", "-12.50",
+	}
 	for range given {
 		accountstest.Customer(t, b.db, func(u *accounts.NewUser) { u.Phone = "+5511912345678" })
 	}
@@ -37,7 +40,10 @@ func TestExportsOfHostileTexts(t *testing.T) {
 		dialled = append(dialled, "+5511912345678")
 	}
 	for format, want := range map[string][]string{
-		"csv":  {"'=1+1", "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "'\t=1", "'\r=1", "'=HYPERLINK(\"http://x\")", "O'Neill - a name", "-12.50"},
+		"csv": {
+			"'=1+1", "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "'\t=1", "'\r=1", "'=HYPERLINK(\"http://x\")",
+			"O'Neill - a name", "-12.50",
+		},
 		"json": given, "xlsx": given, // a cell of type text is no formula
 	} {
 		names, phones := of(b.opened("/admin/customers/export?bom=0", format))
@@ -85,7 +91,15 @@ func TestAnExportTellsHowFarItIs(t *testing.T) {
 		written int
 		total   any
 		percent float64
-	}{{"queued", 0, nil, 0}, {"running", 0, nil, 0}, {"running", 0, 400, 0}, {"running", 100, 400, 25}, {"running", 399, 400, 99}, {"running", 400, 400, 99}, {"running", 0, 0, 0}} {
+	}{
+		{status: "queued", written: 0, total: nil, percent: 0},
+		{status: "running", written: 0, total: nil, percent: 0},
+		{status: "running", written: 0, total: 400, percent: 0},
+		{status: "running", written: 100, total: 400, percent: 25},
+		{status: "running", written: 399, total: 400, percent: 99},
+		{status: "running", written: 400, total: 400, percent: 99},
+		{status: "running", written: 0, total: 0, percent: 0},
+	} {
 		_, err := b.db.Exec(t.Context(), `UPDATE finance.exports SET status = $1, rows_written = $2, rows_total = $3,
 			attempt = 1, started_at = $4, lease_until = CASE $1 WHEN 'running' THEN $4::timestamptz END`, step.status, step.written, step.total, noon)
 		require.NoError(t, err)

@@ -185,7 +185,8 @@ func httpExports(format string) func(*testing.T, *exportBundle) {
 
 func exportSummary(t *testing.T, s sheets) {
 	want := []string{
-		"start - 2026-01-01\n", "end - 2026-08-20\n", "time_zone - America/Sao_Paulo\n", "generated_at - 2026-08-20T15:00:00.000Z\n",
+		"start - 2026-01-01\n", "end - 2026-08-20\n", "time_zone - America/Sao_Paulo\n",
+		"generated_at - 2026-08-20T15:00:00.000Z\n",
 	}
 	for _, r := range financetest.Table(t, "Period") {
 		value := amount(t, r, "value")

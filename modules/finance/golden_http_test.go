@@ -78,8 +78,8 @@ func TestGoldenOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := goldenAPI(t)
 	for name, holds := range map[string]func(*testing.T, *exportBundle){
-		"overview": httpOverview, "revenue": httpRevenue, "churn": httpChurn, "overdue": httpOverdue, "definitions": httpDefinitions,
-		"events": httpEvents, "orders": httpOrders, "promo codes": httpPromoCodes,
+		"overview": httpOverview, "revenue": httpRevenue, "churn": httpChurn, "overdue": httpOverdue,
+		"definitions": httpDefinitions, "events": httpEvents, "orders": httpOrders, "promo codes": httpPromoCodes,
 		"subscriptions": httpSubscriptions, "insights": httpInsights, "tenure": httpTenure, "360": httpCustomers,
 		"export xlsx": httpExports("xlsx"), "export csv": httpExports("csv"), "export json": httpExports("json"),
 	} {
@@ -132,7 +132,9 @@ func httpRevenue(t *testing.T, b *exportBundle) {
 	for _, field := range seriesFields {
 		totals[field] = financetest.Table(t, "Revenue totals")[0].Float(t, field)
 	}
-	require.Equal(t, doc{"period": "monthly", "data": want, "totals": totals}, b.read("/admin/finance/revenue?start=2026-01"))
+	require.Equal(t, doc{
+		"period": "monthly", "data": want, "totals": totals,
+	}, b.read("/admin/finance/revenue?start=2026-01"))
 	require.Equal(t, want[1:], b.read("/admin/finance/revenue")["data"], "six months back by default")
 
 	whole := b.read("/admin/finance/revenue?period=daily&start=2026-01-01")
@@ -154,7 +156,9 @@ func httpRevenue(t *testing.T, b *exportBundle) {
 
 func httpChurn(t *testing.T, b *exportBundle) {
 	var months []any
-	reasons := doc{"payment_failure": 0.0, "customer_cancelled": 0.0, "admin_cancelled": 0.0, "chargeback": 0.0, "expired": 0.0}
+	reasons := doc{
+		"payment_failure": 0.0, "customer_cancelled": 0.0, "admin_cancelled": 0.0, "chargeback": 0.0, "expired": 0.0,
+	}
 	for _, r := range financetest.Table(t, "Churn") {
 		month := doc{"month": r["month"]}
 		for _, field := range []string{"active_start", "new", "cancelled", "active_end", "churn_rate"} {
@@ -177,7 +181,10 @@ func httpOverdue(t *testing.T, b *exportBundle) {
 		want = append(want, fmt.Sprintln(customer, "c"+customer[1:], "c"+customer[1:]+"@example.com", "Customer "+customer,
 			r["status"], r["gateway"], r["method"], r["failures"], r["amount"], r["days_overdue"]))
 	}
-	fields := []string{"customer_id", "username", "email", "full_name", "subscription_status", "gateway", "payment_method", "payment_failures", "amount", "days_overdue"}
+	fields := []string{
+		"customer_id", "username", "email", "full_name", "subscription_status", "gateway", "payment_method",
+		"payment_failures", "amount", "days_overdue",
+	}
 	all := b.read("/admin/finance/overdue")
 	require.Equal(t, want, picked(all["customers"], fields...))
 	require.InDelta(t, figures(t, "Overview")["overdue_count"], all["total_overdue"], 0)
@@ -200,7 +207,10 @@ func httpDefinitions(t *testing.T, b *exportBundle) {
 			}
 		}
 	})
-	for _, figure := range []string{"active subscriptions", "MRR", "ARR", "average ticket", "overdue", "days_overdue", "exits", "gross (series)", "net (series)", "occupancy_pct"} {
+	for _, figure := range []string{
+		"active subscriptions", "MRR", "ARR", "average ticket", "overdue", "days_overdue", "exits", "gross (series)",
+		"net (series)", "occupancy_pct",
+	} {
 		require.Contains(t, told, figure)
 		require.NotEmpty(t, told[figure]["formula"], figure)
 	}
@@ -217,9 +227,13 @@ func httpEvents(t *testing.T, b *exportBundle) {
 	for _, r := range rows {
 		overview["events_by_type"].(doc)[r["type"]] = 1.0
 		want[r["event"]] = doc{
-			"event_type": r["type"], "capacity": r.Float(t, "capacity"), "tickets_issued": r.Float(t, "issued"), "tickets_sold": r.Float(t, "sold"), "tickets_promo": r.Float(t, "promo"),
-			"ticket_status": doc{"available": r.Float(t, "available"), "consumed": r.Float(t, "consumed"), "expired": r.Float(t, "expired")},
-			"revenue":       inReais(t, r, "revenue"), "orders_count": r.Float(t, "orders"), "occupancy_pct": r.Float(t, "occupancy_pct"),
+			"event_type": r["type"], "capacity": r.Float(t, "capacity"), "tickets_issued": r.Float(t, "issued"),
+			"tickets_sold": r.Float(t, "sold"), "tickets_promo": r.Float(t, "promo"),
+			"ticket_status": doc{
+				"available": r.Float(t, "available"), "consumed": r.Float(t, "consumed"), "expired": r.Float(t, "expired"),
+			},
+			"revenue": inReais(t, r, "revenue"), "orders_count": r.Float(t, "orders"),
+			"occupancy_pct": r.Float(t, "occupancy_pct"),
 		}
 	}
 	require.Equal(t, overview, b.read("/admin/events-dashboard/overview"))
@@ -253,20 +267,27 @@ func httpOrders(t *testing.T, b *exportBundle) {
 	}
 	f := figures(t, "Order figures")
 	require.Equal(t, doc{
-		"total_orders": f["orders"], "total_revenue": f["revenue"] / 100, "avg_order_value": f["average_order"] / 100, "avg_tickets_per_order": 1.8,
-		"by_status": shares("Orders", "status"), "by_gateway": shares("Orders by gateway", "gateway"), "by_payment_method": shares("Orders by payment method", "method"),
+		"total_orders": f["orders"], "total_revenue": f["revenue"] / 100, "avg_order_value": f["average_order"] / 100,
+		"avg_tickets_per_order": 1.8, "by_status": shares("Orders", "status"),
+		"by_gateway":        shares("Orders by gateway", "gateway"),
+		"by_payment_method": shares("Orders by payment method", "method"),
 	}, b.read("/admin/events-dashboard/orders"))
 }
 
 func httpPromoCodes(t *testing.T, b *exportBundle) {
 	want, total, active, tickets := doc{}, 0.0, 0.0, 0.0
 	for _, r := range financetest.Table(t, "Promo code figures") {
-		want[r["type"]] = doc{"total": r.Float(t, "total"), "active": r.Float(t, "active"), "tickets_generated": r.Float(t, "tickets_generated")}
+		want[r["type"]] = doc{
+			"total": r.Float(t, "total"), "active": r.Float(t, "active"),
+			"tickets_generated": r.Float(t, "tickets_generated"),
+		}
 		total, active, tickets = total+r.Float(t, "total"), active+r.Float(t, "active"), tickets+r.Float(t, "tickets_generated")
 	}
 	got := b.read("/admin/events-dashboard/promo-codes")
 	require.Equal(t, want, got["by_type"])
-	require.Equal(t, []any{total, active, tickets}, []any{got["total_promo_codes"], got["active_promo_codes"], got["total_tickets_from_promos"]})
+	require.Equal(t, []any{
+		total, active, tickets,
+	}, []any{got["total_promo_codes"], got["active_promo_codes"], got["total_tickets_from_promos"]})
 	require.ElementsMatch(t, cells(financetest.Table(t, "Promo codes"), "code", "type", "active", "tickets_generated"),
 		picked(got["top_codes"], "code", "code_type", "is_active", "tickets_generated"))
 	require.Equal(t, "TICKET", got["top_codes"].([]any)[0].(doc)["code"], "most tickets first")
@@ -275,14 +296,20 @@ func httpPromoCodes(t *testing.T, b *exportBundle) {
 func httpSubscriptions(t *testing.T, b *exportBundle) {
 	f, o := figures(t, "Subscription figures"), figures(t, "Overview")
 	got := b.read("/admin/subscriptions/dashboard")
-	require.Equal(t, []string{"S54\n", "S44\n", "S45\n", "S55\n", "S49\n", "S65\n", "S47\n", "S68\n", "S61\n", "S56\n"}, picked(got["recent"], "_id"), "the newest first")
+	require.Equal(t, []string{
+		"S54\n", "S44\n", "S45\n", "S55\n", "S49\n", "S65\n", "S47\n", "S68\n", "S61\n", "S56\n",
+	}, picked(got["recent"], "_id"), "the newest first")
 	delete(got, "recent")
 	require.Equal(t, doc{
-		"totals": doc{"active": f["active"], "pending": f["pending"], "suspended": f["suspended"], "cancelled": f["cancelled"], "expired": f["expired"]},
+		"totals": doc{
+			"active": f["active"], "pending": f["pending"], "suspended": f["suspended"], "cancelled": f["cancelled"],
+			"expired": f["expired"],
+		},
 		"by_gateway": doc{
 			"gwa": doc{"count": f["gwa_count"], "mrr": o["mrr_gwa"]}, "gwb": doc{"count": f["gwb_count"], "mrr": o["mrr_gwb"]},
 		},
-		"by_payment_method": httpMethods(t), "by_plan": httpPlans(t), "mrr": o["mrr"], "new_30d": f["new_30d"], "cancelled_30d": f["cancelled_30d"], "pending_pix": f["pending_pix"],
+		"by_payment_method": httpMethods(t), "by_plan": httpPlans(t), "mrr": o["mrr"], "new_30d": f["new_30d"],
+		"cancelled_30d": f["cancelled_30d"], "pending_pix": f["pending_pix"],
 	}, got)
 }
 
@@ -322,13 +349,19 @@ func httpTenure(t *testing.T, b *exportBundle) {
 	f := figures(t, "Tenure figures")
 	var buckets []any
 	for _, r := range financetest.Table(t, "Tenure buckets") {
-		bucket := doc{"from_days": r.Float(t, "from_days"), "to_days": nil, "customers": r.Float(t, "customers"), "active": r.Float(t, "active"), "cancelled": r.Float(t, "cancelled")}
+		bucket := doc{
+			"from_days": r.Float(t, "from_days"), "to_days": nil, "customers": r.Float(t, "customers"),
+			"active": r.Float(t, "active"), "cancelled": r.Float(t, "cancelled"),
+		}
 		if r["to_days"] != "-" {
 			bucket["to_days"] = r.Float(t, "to_days")
 		}
 		buckets = append(buckets, bucket)
 	}
-	require.Equal(t, doc{"average_days": f["average_days"], "median_days": f["median_days"], "buckets": buckets, "cohorts": httpCohorts(t)}, b.read("/admin/customers/tenure"))
+	require.Equal(t, doc{
+		"average_days": f["average_days"], "median_days": f["median_days"], "buckets": buckets,
+		"cohorts": httpCohorts(t),
+	}, b.read("/admin/customers/tenure"))
 }
 
 func httpCustomers(t *testing.T, b *exportBundle) {

@@ -69,8 +69,9 @@ func goldenOverview(t *testing.T, s *finance.Service) {
 func revenueRow(t *testing.T, r financetest.Row, date string) reports.RevenueRow {
 	t.Helper()
 	return reports.RevenueRow{
-		Date: r[date], Gross: r.Int(t, "gross"), Refunds: r.Int(t, "refunds"), Chargebacks: r.Int(t, "chargebacks"), Net: r.Int(t, "net"),
-		NewSubscriptions: r.Int(t, "new_subscriptions"), Cancellations: r.Int(t, "cancellations"), GWA: r.Int(t, "gwa"), GWB: r.Int(t, "gwb"),
+		Date: r[date], Gross: r.Int(t, "gross"), Refunds: r.Int(t, "refunds"), Chargebacks: r.Int(t, "chargebacks"),
+		Net: r.Int(t, "net"), NewSubscriptions: r.Int(t, "new_subscriptions"),
+		Cancellations: r.Int(t, "cancellations"), GWA: r.Int(t, "gwa"), GWB: r.Int(t, "gwb"),
 	}
 }
 
@@ -87,20 +88,25 @@ func goldenRevenue(t *testing.T, s *finance.Service) {
 	for _, r := range financetest.Table(t, "Revenue by month") {
 		want = append(want, revenueRow(t, r, "month"))
 	}
-	whole, err := s.Revenue(t.Context(), reports.RevenuePeriod{Grain: reports.Monthly, Start: day(t, "2026-01-31"), End: day(t, "2026-08-31")})
+	whole, err := s.Revenue(t.Context(), reports.RevenuePeriod{
+		Grain: reports.Monthly, Start: day(t, "2026-01-31"), End: day(t, "2026-08-31"),
+	})
 	require.NoError(t, err)
 	require.Equal(t, want, whole.Data)
 	sum := financetest.Table(t, "Revenue totals")[0]
 	require.Equal(t, reports.RevenueTotals{
-		Gross: sum.Int(t, "gross"), Refunds: sum.Int(t, "refunds"), Chargebacks: sum.Int(t, "chargebacks"), Net: sum.Int(t, "net"),
-		NewSubscriptions: sum.Int(t, "new_subscriptions"), Cancellations: sum.Int(t, "cancellations"),
+		Gross: sum.Int(t, "gross"), Refunds: sum.Int(t, "refunds"), Chargebacks: sum.Int(t, "chargebacks"),
+		Net: sum.Int(t, "net"), NewSubscriptions: sum.Int(t, "new_subscriptions"),
+		Cancellations: sum.Int(t, "cancellations"),
 	}, whole.Totals)
 
 	byDefault, err := s.Revenue(t.Context(), reports.RevenuePeriod{Grain: reports.Monthly})
 	require.NoError(t, err)
 	require.Equal(t, want[1:], byDefault.Data, "seven months, this one included")
 
-	days, err := s.Revenue(t.Context(), reports.RevenuePeriod{Grain: reports.Daily, Start: day(t, "2026-01-01"), End: day(t, "2026-08-20")})
+	days, err := s.Revenue(t.Context(), reports.RevenuePeriod{
+		Grain: reports.Daily, Start: day(t, "2026-01-01"), End: day(t, "2026-08-20"),
+	})
 	require.NoError(t, err)
 	require.Len(t, days.Data, 232)
 	byDay := map[string]reports.RevenueRow{}
@@ -133,9 +139,10 @@ func goldenChurn(t *testing.T, s *finance.Service) {
 				ActiveEnd: r.Int(t, "active_end"), ChurnRate: r.Float(t, "churn_rate"),
 			}, c.Monthly[i])
 			reasons = reports.ChurnReasons{
-				PaymentFailure: reasons.PaymentFailure + r.Int(t, "payment_failure"), CustomerCancelled: reasons.CustomerCancelled + r.Int(t, "customer_cancelled"),
-				AdminCancelled: reasons.AdminCancelled + r.Int(t, "admin_cancelled"), Chargeback: reasons.Chargeback + r.Int(t, "chargeback"),
-				Expired: reasons.Expired + r.Int(t, "expired"),
+				PaymentFailure:    reasons.PaymentFailure + r.Int(t, "payment_failure"),
+				CustomerCancelled: reasons.CustomerCancelled + r.Int(t, "customer_cancelled"),
+				AdminCancelled:    reasons.AdminCancelled + r.Int(t, "admin_cancelled"),
+				Chargeback:        reasons.Chargeback + r.Int(t, "chargeback"), Expired: reasons.Expired + r.Int(t, "expired"),
 			}
 		}
 		require.Equal(t, reasons, c.ByReason)

@@ -196,13 +196,17 @@ func (h *history) moveSubscription() {
 	}
 	switch s.status {
 	case "pending":
-		h.move(s, []string{"active", "active", "active", "cancelled", "suspended"}[h.r.IntN(5)], []string{"payment_settled", "abandoned"}[h.r.IntN(2)])
+		h.move(s, []string{
+			"active", "active", "active", "cancelled", "suspended",
+		}[h.r.IntN(5)], []string{"payment_settled", "abandoned"}[h.r.IntN(2)])
 	case "suspended":
 		if s.disputed && h.r.IntN(2) == 0 { // entered by mistake
 			h.move(s, "active", "chargeback_withdrawn")
 			return
 		}
-		h.move(s, []string{"active", "active", "cancelled", "expired"}[h.r.IntN(4)], []string{"payment_settled", "customer_cancelled"}[h.r.IntN(2)])
+		h.move(s, []string{
+			"active", "active", "cancelled", "expired",
+		}[h.r.IntN(4)], []string{"payment_settled", "customer_cancelled"}[h.r.IntN(2)])
 	default:
 		h.moveActive(s)
 	}
@@ -225,7 +229,9 @@ func (h *history) moveActive(s *subscription) {
 		s.expires = &until
 		h.exec(`UPDATE subscriptions.subscriptions SET expires_at = $2, cancel_at_period_end = $3 WHERE id = $1`, s.id, until, h.r.IntN(2) == 0)
 	case 5:
-		h.exec(`UPDATE subscriptions.subscriptions SET price_cents = price_cents + 100, plan_id = $2 WHERE id = $1`, s.id, []string{"plan-a", "plan-b"}[h.r.IntN(2)])
+		h.exec(`UPDATE subscriptions.subscriptions SET price_cents = price_cents + 100, plan_id = $2 WHERE id = $1`, s.id, []string{
+			"plan-a", "plan-b",
+		}[h.r.IntN(2)])
 	case 6:
 		h.exec(`UPDATE subscriptions.subscriptions SET last_payment_at = $2, payment_failures = 0 WHERE id = $1`, s.id, now)
 	case 7:
@@ -258,7 +264,9 @@ func (h *history) subscribe(customer objectid.ID, reason string) {
 	s := &subscription{id: objectid.New(), customer: customer, status: "pending", gateway: h.gateway()}
 	now := h.clock.Now()
 	h.exec(`INSERT INTO subscriptions.subscriptions (id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, intent_open, register_date, register_update_date)
-		VALUES ($1, $2, 'plan-a', $3, $4, 'pending', $5, 1, $6, false, $7, $7)`, s.id, customer, s.gateway, []string{"credit_card", "pix", "boleto"}[h.r.IntN(3)],
+		VALUES ($1, $2, 'plan-a', $3, $4, 'pending', $5, 1, $6, false, $7, $7)`, s.id, customer, s.gateway, []string{
+		"credit_card", "pix", "boleto",
+	}[h.r.IntN(3)],
 		1000+h.r.IntN(5000), h.r.IntN(2)*7, now)
 	h.exec(`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, to_status, reason, source) VALUES ($1, $2, $3, 'pending', $4, 'subscribe')`,
 		s.id, customer, now, reason)

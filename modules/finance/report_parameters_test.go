@@ -14,11 +14,22 @@ import (
 // texts are values that parameters without a form of their own in OpenAPI may not
 // have, by name.
 var texts = map[string][]string{
-	"start": {"yesterday", "2026", "2026-13", "2026-02-30", "2026-1-1", "0000-01-01", "1899-12-31", "2026-01-01T00:00:00Z", "9999-12-31", "\x00"},
-	"end":   {"tomorrow", "2026", "2026-00", "2026-06-31", "1.1.2026", "0000-01-01", "0001-01-01", "1899-12-31", "2026-01-01T00:00:00Z", "\x00"},
-	"query": {"{", "[1]", `"x"`, `{"email":{"$where":"1"}}`, `{"created_at":{"$gt":"yesterday"}}`, strings.Repeat("[", 200)},
-	"_id":   {"12", "0123456789abcdef0123456z", strings.Repeat("a", 3000)}, "email": {"nobody", "Ana <ana@example.com>", "a@", "\x00@example.com"},
-	"tax_id": {"123", "5299822472x", "529982247250", "\x00"}, "event_id": {"12", "0123456789abcdef0123456z"}, "id": {"12", "0123456789abcdef0123456z"},
+	"start": {
+		"yesterday", "2026", "2026-13", "2026-02-30", "2026-1-1", "0000-01-01", "1899-12-31", "2026-01-01T00:00:00Z",
+		"9999-12-31", "\x00",
+	},
+	"end": {
+		"tomorrow", "2026", "2026-00", "2026-06-31", "1.1.2026", "0000-01-01", "0001-01-01", "1899-12-31",
+		"2026-01-01T00:00:00Z", "\x00",
+	},
+	"query": {
+		"{", "[1]", `"x"`, `{"email":{"$where":"1"}}`, `{"created_at":{"$gt":"yesterday"}}`, strings.Repeat("[", 200),
+	},
+	"_id":      {"12", "0123456789abcdef0123456z", strings.Repeat("a", 3000)},
+	"email":    {"nobody", "Ana <ana@example.com>", "a@", "\x00@example.com"},
+	"tax_id":   {"123", "5299822472x", "529982247250", "\x00"},
+	"event_id": {"12", "0123456789abcdef0123456z"},
+	"id":       {"12", "0123456789abcdef0123456z"},
 }
 
 // unsuitable are values that a parameter may not have.
@@ -32,7 +43,10 @@ func unsuitable(t *testing.T, p *huma.Param) []string {
 	case s.Type == huma.TypeInteger:
 		require.NotNil(t, s.Minimum, p.Name)
 		require.NotNil(t, s.Maximum, p.Name)
-		return []string{fmt.Sprint(int64(*s.Minimum) - 1), fmt.Sprint(int64(*s.Maximum) + 1), "1.5", "x", "0x10", "99999999999999999999"}
+		return []string{
+			fmt.Sprint(int64(*s.Minimum) - 1), fmt.Sprint(int64(*s.Maximum) + 1), "1.5", "x", "0x10",
+			"99999999999999999999",
+		}
 	}
 	require.Contains(t, texts, p.Name, "say what this parameter may not be")
 	return texts[p.Name]

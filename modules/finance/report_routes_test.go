@@ -13,10 +13,11 @@ const unknown = "0123456789abcdef01234567"
 
 // routes are those of this package's reports, each with parameters that it takes.
 var routes = []string{
-	"/admin/finance/overview", "/admin/finance/revenue", "/admin/finance/overdue", "/admin/finance/churn", "/admin/finance/definitions",
-	"/admin/events-dashboard/overview", "/admin/events-dashboard/events", "/admin/events-dashboard/events/" + unknown,
-	"/admin/events-dashboard/promo-codes", "/admin/events-dashboard/orders",
-	"/admin/subscriptions/dashboard", "/admin/subscriptions/insights", "/admin/customers/360?_id=" + unknown, "/admin/customers/tenure",
+	"/admin/finance/overview", "/admin/finance/revenue", "/admin/finance/overdue", "/admin/finance/churn",
+	"/admin/finance/definitions", "/admin/events-dashboard/overview", "/admin/events-dashboard/events",
+	"/admin/events-dashboard/events/" + unknown, "/admin/events-dashboard/promo-codes",
+	"/admin/events-dashboard/orders", "/admin/subscriptions/dashboard", "/admin/subscriptions/insights",
+	"/admin/customers/360?_id=" + unknown, "/admin/customers/tenure",
 }
 
 // TestReportsAreForAdmins: nobody and customers see no figure.
@@ -109,28 +110,36 @@ func TestReportsOfNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, at("2026-07-15T12:00:00Z"))
 	require.Equal(t, doc{
-		"mrr": 0.0, "mrr_gwa": 0.0, "mrr_gwb": 0.0, "trial_mrr": 0.0, "arr": 0.0, "total_customers": 1.0, "active_subscriptions": 0.0, "overdue_count": 0.0,
-		"churn_rate_30d": 0.0, "total_refunded": 0.0, "total_chargebacks": 0.0, "net_revenue_30d": 0.0, "cash_net_30d": 0.0, "average_ticket": 0.0,
+		"mrr": 0.0, "mrr_gwa": 0.0, "mrr_gwb": 0.0, "trial_mrr": 0.0, "arr": 0.0, "total_customers": 1.0,
+		"active_subscriptions": 0.0, "overdue_count": 0.0, "churn_rate_30d": 0.0, "total_refunded": 0.0,
+		"total_chargebacks": 0.0, "net_revenue_30d": 0.0, "cash_net_30d": 0.0, "average_ticket": 0.0,
 		"payment_success_rate": 0.0, "by_payment_method": doc{}, "by_plan": doc{},
 	}, b.get("/admin/finance/overview"))
-	require.Equal(t, doc{"total_overdue": 0.0, "total_amount_at_risk": 0.0, "customers": []any{}}, b.get("/admin/finance/overdue"))
 	require.Equal(t, doc{
-		"total_events": 0.0, "active_events": 0.0, "upcoming_events": 0.0, "past_events": 0.0, "total_tickets_issued": 0.0, "total_tickets_sold": 0.0,
-		"total_tickets_promo": 0.0, "total_revenue": 0.0, "total_orders": 0.0, "events_by_type": doc{},
+		"total_overdue": 0.0, "total_amount_at_risk": 0.0, "customers": []any{},
+	}, b.get("/admin/finance/overdue"))
+	require.Equal(t, doc{
+		"total_events": 0.0, "active_events": 0.0, "upcoming_events": 0.0, "past_events": 0.0,
+		"total_tickets_issued": 0.0, "total_tickets_sold": 0.0, "total_tickets_promo": 0.0, "total_revenue": 0.0,
+		"total_orders": 0.0, "events_by_type": doc{},
 	}, b.get("/admin/events-dashboard/overview"))
 	require.Equal(t, doc{"total": 0.0, "events": []any{}}, b.get("/admin/events-dashboard/events"))
 	none := doc{"total": 0.0, "active": 0.0, "tickets_generated": 0.0}
 	require.Equal(t, doc{
-		"total_promo_codes": 0.0, "active_promo_codes": 0.0, "total_tickets_from_promos": 0.0, "by_type": doc{"promo": none, "ticket": none}, "top_codes": []any{},
+		"total_promo_codes": 0.0, "active_promo_codes": 0.0, "total_tickets_from_promos": 0.0,
+		"by_type": doc{"promo": none, "ticket": none}, "top_codes": []any{},
 	}, b.get("/admin/events-dashboard/promo-codes"))
 	require.Equal(t, doc{
-		"total_orders": 0.0, "total_revenue": 0.0, "by_status": doc{}, "by_gateway": doc{}, "by_payment_method": doc{}, "avg_order_value": 0.0, "avg_tickets_per_order": 0.0,
+		"total_orders": 0.0, "total_revenue": 0.0, "by_status": doc{}, "by_gateway": doc{},
+		"by_payment_method": doc{}, "avg_order_value": 0.0, "avg_tickets_per_order": 0.0,
 	}, b.get("/admin/events-dashboard/orders"))
 
 	series := b.get("/admin/finance/revenue")
 	require.Equal(t, "monthly", series["period"])
 	require.Len(t, series["data"], 7)
-	nothing := doc{"gross": 0.0, "refunds": 0.0, "chargebacks": 0.0, "net": 0.0, "new_subscriptions": 0.0, "cancellations": 0.0}
+	nothing := doc{
+		"gross": 0.0, "refunds": 0.0, "chargebacks": 0.0, "net": 0.0, "new_subscriptions": 0.0, "cancellations": 0.0,
+	}
 	require.Equal(t, nothing, series["totals"])
 	first := doc{"date": "2026-01", "gwa": 0.0, "gwb": 0.0}
 	for name, zero := range nothing {
@@ -139,9 +148,13 @@ func TestReportsOfNothing(t *testing.T) {
 	require.Equal(t, first, series["data"].([]any)[0])
 
 	months := b.get("/admin/finance/churn")
-	require.Equal(t, doc{"payment_failure": 0.0, "customer_cancelled": 0.0, "admin_cancelled": 0.0, "chargeback": 0.0, "expired": 0.0}, months["by_reason"])
+	require.Equal(t, doc{
+		"payment_failure": 0.0, "customer_cancelled": 0.0, "admin_cancelled": 0.0, "chargeback": 0.0, "expired": 0.0,
+	}, months["by_reason"])
 	require.Len(t, months["monthly"], 6)
-	require.Equal(t, doc{"month": "2026-02", "active_start": 0.0, "new": 0.0, "cancelled": 0.0, "active_end": 0.0, "churn_rate": 0.0}, months["monthly"].([]any)[0])
+	require.Equal(t, doc{
+		"month": "2026-02", "active_start": 0.0, "new": 0.0, "cancelled": 0.0, "active_end": 0.0, "churn_rate": 0.0,
+	}, months["monthly"].([]any)[0])
 
 	dashboard := b.get("/admin/subscriptions/dashboard")
 	share := doc{"count": 0.0, "mrr": 0.0}
@@ -153,8 +166,11 @@ func TestReportsOfNothing(t *testing.T) {
 	insights := b.get("/admin/subscriptions/insights?months=2")
 	require.Equal(t, doc{
 		"cohorts": []any{}, "average_lifetime_days": 0.0, "ltv": 0.0, "reactivations": 0.0, "upgrades": 0.0,
-		"failed_payments": []any{doc{"month": "2026-06", "count": 0.0, "recovered": 0.0}, doc{"month": "2026-07", "count": 0.0, "recovered": 0.0}},
-		"at_risk":         []any{},
+		"failed_payments": []any{
+			doc{"month": "2026-06", "count": 0.0, "recovered": 0.0},
+			doc{"month": "2026-07", "count": 0.0, "recovered": 0.0},
+		},
+		"at_risk": []any{},
 	}, insights)
 	stay := b.get("/admin/customers/tenure")
 	require.Equal(t, []any{}, stay["cohorts"])
@@ -175,18 +191,20 @@ func TestRevenueRange(t *testing.T) {
 		rows        int
 		first, last string
 	}{
-		"":                                 {7, "2026-01", "2026-07"},
-		"?period=monthly":                  {7, "2026-01", "2026-07"},
-		"?period=daily":                    {212, "2026-01-01", "2026-07-31"},
-		"?end=2026-03":                     {7, "2025-09", "2026-03"},
-		"?start=2026-02&end=2026-02":       {1, "2026-02", "2026-02"},
-		"?start=2026-02-28&end=2026-03-01": {2, "2026-02", "2026-03"},
-		"?period=daily&start=2028-02&end=2028-02":         {29, "2028-02-01", "2028-02-29"},
-		"?period=daily&start=2026-03-01&end=2026-03-01":   {1, "2026-03-01", "2026-03-01"},
-		"?period=daily&start=2018-11-01&end=2018-11-06":   {6, "2018-11-01", "2018-11-06"}, // summer time began in São Paulo on the 4th
-		"?period=daily&start=2023-01-01&end=2025-09-26":   {1000, "2023-01-01", "2025-09-26"},
-		"?period=monthly&start=1943-05-17&end=2026-08-31": {1000, "1943-05", "2026-08"},
-		"?start=2026-07-01":                               {1, "2026-07", "2026-07"},
+		"":                                 {rows: 7, first: "2026-01", last: "2026-07"},
+		"?period=monthly":                  {rows: 7, first: "2026-01", last: "2026-07"},
+		"?period=daily":                    {rows: 212, first: "2026-01-01", last: "2026-07-31"},
+		"?end=2026-03":                     {rows: 7, first: "2025-09", last: "2026-03"},
+		"?start=2026-02&end=2026-02":       {rows: 1, first: "2026-02", last: "2026-02"},
+		"?start=2026-02-28&end=2026-03-01": {rows: 2, first: "2026-02", last: "2026-03"},
+		"?period=daily&start=2028-02&end=2028-02":       {rows: 29, first: "2028-02-01", last: "2028-02-29"},
+		"?period=daily&start=2026-03-01&end=2026-03-01": {rows: 1, first: "2026-03-01", last: "2026-03-01"},
+		"?period=daily&start=2018-11-01&end=2018-11-06": {
+			rows: 6, first: "2018-11-01", last: "2018-11-06",
+		}, // summer time began in São Paulo on the 4th
+		"?period=daily&start=2023-01-01&end=2025-09-26":   {rows: 1000, first: "2023-01-01", last: "2025-09-26"},
+		"?period=monthly&start=1943-05-17&end=2026-08-31": {rows: 1000, first: "1943-05", last: "2026-08"},
+		"?start=2026-07-01": {rows: 1, first: "2026-07", last: "2026-07"},
 	} {
 		rows := b.get("/admin/finance/revenue" + query)["data"].([]any)
 		require.Len(t, rows, want.rows, query)

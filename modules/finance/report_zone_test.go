@@ -62,7 +62,9 @@ func TestReportsInAnotherZone(t *testing.T) {
 			refunds, left = refunds+500, left+1
 		}
 		got := months[r["month"]]
-		require.Equal(t, []any{gross, refunds, entered, left}, []any{got["gross"], got["refunds"], got["new_subscriptions"], got["cancellations"]}, r["month"])
+		require.Equal(t, []any{
+			gross, refunds, entered, left,
+		}, []any{got["gross"], got["refunds"], got["new_subscriptions"], got["cancellations"]}, r["month"])
 	}
 	require.Equal(t, []any{119760.0, 2.0}, b.day("2026-03-01", "gross", "new_subscriptions"), "S21 and S22")
 	require.Equal(t, []any{0.0, 0.0}, b.day("2026-02-28", "gross", "new_subscriptions"))

@@ -239,7 +239,9 @@ func TestReportsReadTheReplica(t *testing.T) {
 	primary, replica := pgtest.DB(t), pgtest.DB(t)
 	financetest.Golden(t, replica)
 	c := clock.NewFake(financetest.Now)
-	s := finance.New(finance.Deps{Pool: primary, Reads: replica, Clock: c, Log: slog.New(slog.DiscardHandler), Zone: zone(t)})
+	s := finance.New(finance.Deps{
+		Pool: primary, Reads: replica, Clock: c, Log: slog.New(slog.DiscardHandler), Zone: zone(t),
+	})
 	told, err := s.Overview(t.Context())
 	require.NoError(t, err)
 	want, err := service(t, replica, c).Overview(t.Context())

@@ -18,8 +18,9 @@ import (
 func authorizationTerms(t *testing.T, g *paymentstest.Gateways) gateway.AuthorizationTerms {
 	t.Helper()
 	return gateway.AuthorizationTerms{
-		SubscriptionID: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Description: "Plus, monthly, with a name longer than allowed",
-		PeriodMonths: 1, FirstAmount: 4990, Amount: 4990, FirstDebit: g.Sandbox.GWA.Now().AddDate(0, 1, 0), ExpiresIn: time.Hour,
+		SubscriptionID: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer,
+		Description: "Plus, monthly, with a name longer than allowed", PeriodMonths: 1, FirstAmount: 4990,
+		Amount: 4990, FirstDebit: g.Sandbox.GWA.Now().AddDate(0, 1, 0), ExpiresIn: time.Hour,
 	}
 }
 
@@ -72,7 +73,9 @@ func TestA_AutomaticPix(t *testing.T) {
 	require.Equal(t, a.ID, paid.AuthorizationID)
 	require.Equal(t, terms.SubscriptionID, paid.Reference)
 
-	ref := gateway.AuthorizationRef{ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID}
+	ref := gateway.AuthorizationRef{
+		ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID,
+	}
 	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), ref))
 	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), ref), "over already")
 	nobody := ref
@@ -93,7 +96,9 @@ func TestA_AuthorizationIsFoundAfterLostAnswer(t *testing.T) {
 	g := paymentstest.NewGateways(t)
 	terms := authorizationTerms(t, g)
 	st := g.Sandbox.GWA.Stage()
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: "/v3/pix/automatic/authorizations", Kind: stage.FaultResetAfter, Times: 1}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: "POST", Path: "/v3/pix/automatic/authorizations", Kind: stage.FaultResetAfter, Times: 1,
+	}))
 	_, err := g.A.AuthorizePix(t.Context(), terms)
 	require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 	found, ok, err := g.A.FindPixAuthorization(t.Context(), terms)
@@ -153,8 +158,8 @@ func TestA_PromoFirstMonthAndThenThePlan(t *testing.T) {
 	g := paymentstest.NewGateways(t)
 	terms := termsA(t, g, paymentstest.CardApproved)
 	first, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
-		Reference: terms.SubscriptionID, Kind: gateway.KindFirstMonth, Payer: terms.Payer, Amount: 990, Description: "Plus, first month",
-		Instrument: terms.Instrument,
+		Reference: terms.SubscriptionID, Kind: gateway.KindFirstMonth, Payer: terms.Payer, Amount: 990,
+		Description: "Plus, first month", Instrument: terms.Instrument,
 	})
 	require.NoError(t, err)
 	require.Equal(t, "CONFIRMED", first.Payment.NativeStatus)
@@ -169,7 +174,9 @@ func TestA_PromoFirstMonthAndThenThePlan(t *testing.T) {
 	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, "PENDING", read.PaymentStatus, "charged on day 30, not now")
-	all, err := g.A.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID})
+	all, err := g.A.ListPayments(t.Context(), gateway.PaymentsQuery{
+		SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
+	})
 	require.NoError(t, err)
 	require.Len(t, all, 2, "the first month and the plan's first charge")
 
@@ -186,7 +193,10 @@ func TestA_CardUnderRiskAnalysisWaits(t *testing.T) {
 	_, err := g.Sandbox.GWA.ChangeSettings(func(s *sandboxgwa.Settings) { s.RiskAnalysis = true })
 	require.NoError(t, err)
 	terms := termsA(t, g, paymentstest.CardApproved)
-	charge := gateway.CardTerms{Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument}
+	charge := gateway.CardTerms{
+		Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000,
+		Instrument: terms.Instrument,
+	}
 	made, err := g.A.ChargeCard(t.Context(), charge)
 	require.NoError(t, err)
 	require.Equal(t, gateway.PaymentPending, made.Payment.Status)
@@ -239,14 +249,17 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	require.NoError(t, b.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, b.Sandbox.GWB.Renew(sub.GatewayID))
 
-	wish := gateway.InvoicePayment{AttemptID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID}
+	wish := gateway.InvoicePayment{
+		AttemptID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
+	}
 	_, open, err := b.B.PayOpenInvoice(t.Context(), wish)
 	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined, "the card still refuses")
 	require.True(t, open)
 
 	_, err = b.B.ChangeCard(t.Context(), gateway.CardChange{
-		ChangeID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: b.terms.Payer, Instrument: paymentstest.Token("pm_card_mastercard"),
+		ChangeID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
+		Payer: b.terms.Payer, Instrument: paymentstest.Token("pm_card_mastercard"),
 	})
 	require.NoError(t, err)
 	wish.AttemptID = objectid.New()
@@ -271,7 +284,8 @@ func TestB_AuthenticationIsADeclineWhereNoStepFollows(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenAuthentication)
 	_, err := b.B.ChargeCard(t.Context(), gateway.CardTerms{
-		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
+		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000,
+		Instrument: b.terms.Instrument,
 	})
 	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined)
@@ -282,12 +296,16 @@ func TestB_CustomerListIsTheLastResort(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenApproved)
 	_, err := b.B.ChargeCard(t.Context(), gateway.CardTerms{
-		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
+		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000,
+		Instrument: b.terms.Instrument,
 	})
 	require.NoError(t, err)
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
-	q := gateway.PaymentsQuery{SubscriptionID: objectid.New(), SubscriptionGatewayID: "sub_of_another_account", CustomerGatewayID: b.terms.Payer.GatewayID}
+	q := gateway.PaymentsQuery{
+		SubscriptionID: objectid.New(), SubscriptionGatewayID: "sub_of_another_account",
+		CustomerGatewayID: b.terms.Payer.GatewayID,
+	}
 	all, err := b.B.ListPayments(t.Context(), q)
 	require.NoError(t, err)
 	require.Len(t, all, 1, "never the ticket order")
@@ -307,10 +325,14 @@ func TestB_RefundThatFailsLater(t *testing.T) {
 	payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
 	sub, err := g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token("pm_card_refundFail"),
+		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990,
+		Instrument: paymentstest.Token("pm_card_refundFail"),
 	})
 	require.NoError(t, err)
-	terms := gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: sub.LatestPayment.ID}, Amount: 1000, Reason: "A courtesy"}
+	terms := gateway.RefundTerms{
+		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: sub.LatestPayment.ID}, Amount: 1000,
+		Reason: "A courtesy",
+	}
 	made, err := g.B.Refund(t.Context(), terms)
 	require.NoError(t, err)
 	require.Equal(t, sub.LatestPayment.PaymentIntentID, made.Report.PaymentID)
@@ -345,7 +367,8 @@ func TestB_DisputeSteps(t *testing.T) {
 			payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
 			require.NoError(t, err)
 			made, err := g.B.ChargeCard(t.Context(), gateway.CardTerms{
-				Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: payer, Amount: 24000, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+				Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: payer, Amount: 24000,
+				Instrument: paymentstest.Token(paymentstest.TokenApproved),
 			})
 			require.NoError(t, err)
 			id, err := g.Sandbox.GWB.OpenDispute(made.Payment.ID, "fraudulent", tc.inquiry)
@@ -369,15 +392,24 @@ func TestA_ChargebackSteps(t *testing.T) {
 		event string
 		state gateway.DisputeState
 	}{
-		"lost": {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackDisputed, sandboxgwa.ChargebackLost}, "PAYMENT_REFUNDED", gateway.DisputeLost},
-		"won":  {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackWon}, "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", gateway.DisputeWon},
+		"lost": {
+			steps: []sandboxgwa.ChargebackStep{
+				sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackDisputed, sandboxgwa.ChargebackLost,
+			},
+			event: "PAYMENT_REFUNDED", state: gateway.DisputeLost,
+		},
+		"won": {
+			steps: []sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackWon},
+			event: "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", state: gateway.DisputeWon,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, c := live(t)
 			terms := termsA(t, g, paymentstest.CardApproved)
 			made, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
-				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
+				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000,
+				Instrument: terms.Instrument,
 			})
 			require.NoError(t, err)
 			for _, step := range tc.steps {
@@ -412,22 +444,30 @@ func TestA_RefundsBesideAChargeback(t *testing.T) {
 		disputes      int               // told by the reconciliation
 		refunded      money.Cents
 	}{
-		"refunded after it was won":       {after: 24000, last: sandboxgwa.ChargebackWon, kind: gateway.PaymentWasRefunded, refunded: 24000},
-		"refunded in part, and then lost": {before: 4000, last: sandboxgwa.ChargebackLost, kind: gateway.DisputeWasClosed, disputes: 1, refunded: 4000},
+		"refunded after it was won": {
+			after: 24000, last: sandboxgwa.ChargebackWon, kind: gateway.PaymentWasRefunded, refunded: 24000,
+		},
+		"refunded in part, and then lost": {
+			before: 4000, last: sandboxgwa.ChargebackLost, kind: gateway.DisputeWasClosed, disputes: 1, refunded: 4000,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, c := live(t)
 			terms := termsA(t, g, paymentstest.CardApproved)
 			made, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
-				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
+				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000,
+				Instrument: terms.Instrument,
 			})
 			require.NoError(t, err)
 			giveBack := func(amount money.Cents) {
 				if amount == 0 {
 					return
 				}
-				_, err := g.A.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: made.Payment.ID}, Amount: amount, AskedAt: g.Sandbox.GWA.Now()})
+				_, err := g.A.Refund(t.Context(), gateway.RefundTerms{
+					RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: made.Payment.ID}, Amount: amount,
+					AskedAt: g.Sandbox.GWA.Now(),
+				})
 				require.NoError(t, err)
 			}
 			giveBack(tc.before)

@@ -111,7 +111,9 @@ func TestA_NextChargeIsMovedByItsDayAlone(t *testing.T) {
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
 		puts := &putsA{change: func(body string) string { return body }}
-		a := gwa.New(gwa.Config{URL: g.all.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", RetryWait: time.Millisecond, Transport: puts})
+		a := gwa.New(gwa.Config{
+			URL: g.all.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", RetryWait: time.Millisecond, Transport: puts,
+		})
 		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
 		zone, err := time.LoadLocation("America/Sao_Paulo")
 		require.NoError(t, err)
@@ -128,7 +130,9 @@ func TestA_NextChargeIsMovedByItsDayAlone(t *testing.T) {
 		require.Equal(t, "application/json", r.Header.Get("Content-Type"))
 		fields := map[string]any{}
 		require.NoError(t, json.Unmarshal([]byte(puts.bodies[0]), &fields))
-		require.Equal(t, map[string]any{"status": "ACTIVE", "nextDueDate": late.Format(time.DateOnly)}, fields, "and nothing of charges that were made already")
+		require.Equal(t, map[string]any{
+			"status": "ACTIVE", "nextDueDate": late.Format(time.DateOnly),
+		}, fields, "and nothing of charges that were made already")
 
 		puts.change = func(body string) string { return strings.ReplaceAll(body, "nextDueDate", "nextDueDay") }
 		_, err = a.MoveNextCharge(t.Context(), c, late.AddDate(0, 0, 3))

@@ -14,7 +14,10 @@ import (
 var pauseUses = []asked{
 	{name: "StopCollection", prepare: func(t *testing.T, g *oddGateway) use {
 		c := g.collection(t)
-		return use{do: func(ctx context.Context) (any, error) { return nothing(g.StopCollection(ctx, c)) }, happened: func(*testing.T) int { return -1 }}
+		return use{
+			do:       func(ctx context.Context) (any, error) { return nothing(g.StopCollection(ctx, c)) },
+			happened: func(*testing.T) int { return -1 },
+		}
 	}},
 	{name: "OpenCharges", reads: true, lists: true, prepare: func(t *testing.T, g *oddGateway) use {
 		c := g.collection(t)

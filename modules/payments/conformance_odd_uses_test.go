@@ -122,14 +122,21 @@ var uses = []asked{
 	{name: "ChangeCard", prepare: func(t *testing.T, g *oddGateway) use {
 		terms, sub := g.subscribed(t)
 		change := gateway.CardChange{
-			ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other,
+			ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
+			Payer: terms.Payer, Instrument: g.other,
 		}
-		return use{do: func(ctx context.Context) (any, error) { return answered(g.ChangeCard(ctx, change)) }, happened: func(*testing.T) int { return -1 }}
+		return use{
+			do:       func(ctx context.Context) (any, error) { return answered(g.ChangeCard(ctx, change)) },
+			happened: func(*testing.T) int { return -1 },
+		}
 	}},
 	{name: "ChangePrice", prepare: func(t *testing.T, g *oddGateway) use {
 		terms, sub := g.subscribed(t)
 		change := g.anotherPrice(t, sub.GatewayID, terms.SubscriptionID)
-		return use{do: func(ctx context.Context) (any, error) { return nothing(g.ChangePrice(ctx, change)) }, happened: func(*testing.T) int { return -1 }}
+		return use{
+			do:       func(ctx context.Context) (any, error) { return nothing(g.ChangePrice(ctx, change)) },
+			happened: func(*testing.T) int { return -1 },
+		}
 	}},
 	{name: "CreatePix", prepare: func(t *testing.T, g *oddGateway) use {
 		terms := g.pixTerms(t)
@@ -228,7 +235,10 @@ var uses = []asked{
 	}},
 	{name: "ListPayments", reads: true, lists: true, prepare: func(t *testing.T, g *oddGateway) use {
 		terms, sub := g.subscribed(t)
-		q := gateway.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID}
+		q := gateway.PaymentsQuery{
+			SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
+			CustomerGatewayID: sub.CustomerGatewayID,
+		}
 		return use{do: func(ctx context.Context) (any, error) {
 			all, err := g.ListPayments(ctx, q)
 			return len(all), err
@@ -335,7 +345,9 @@ func (g *oddGateway) authorized(t *testing.T) (gateway.AuthorizationTerms, gatew
 	terms := authorizationTerms(t, g.all)
 	a, err := g.AuthorizePix(t.Context(), terms)
 	require.NoError(t, err)
-	return terms, gateway.AuthorizationRef{ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID}
+	return terms, gateway.AuthorizationRef{
+		ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID,
+	}
 }
 
 func (g *oddGateway) debit(t *testing.T) gateway.DebitTerms {

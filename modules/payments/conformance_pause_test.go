@@ -21,7 +21,9 @@ func (g *gatewayUnderTest) advance(t *testing.T, by time.Duration) {
 // paid counts the charges of a subscription that were paid.
 func (g *gatewayUnderTest) paid(t *testing.T, sub gateway.RemoteSubscription) (n int) {
 	t.Helper()
-	all, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
+	all, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{
+		SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID,
+	})
 	require.NoError(t, err)
 	for _, p := range all {
 		if p.Payment.Status == gateway.PaymentSettled {

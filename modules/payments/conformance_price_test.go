@@ -18,7 +18,10 @@ func (g *gatewayUnderTest) anotherPrice(t *testing.T, subscription string, local
 	plan.PlanID, plan.Name, plan.Amount = "premium", "Premium", 9990
 	ids, err := g.SyncPlan(t.Context(), plan)
 	require.NoError(t, err)
-	return gateway.PriceChange{SubscriptionID: local, SubscriptionGatewayID: subscription, PriceID: ids.PriceID, Amount: plan.Amount, Description: plan.Name}
+	return gateway.PriceChange{
+		SubscriptionID: local, SubscriptionGatewayID: subscription, PriceID: ids.PriceID, Amount: plan.Amount,
+		Description: plan.Name,
+	}
 }
 
 func TestPriceOfARecurrenceIsChanged(t *testing.T) {
@@ -32,7 +35,9 @@ func TestPriceOfARecurrenceIsChanged(t *testing.T) {
 		for range 2 {
 			require.NoError(t, g.ChangePrice(t.Context(), change))
 		}
-		paid, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
+		paid, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{
+			SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID,
+		})
 		require.NoError(t, err)
 		require.EqualValues(t, 4990, paid[len(paid)-1].Amount, "the present period stays paid as it was")
 	})
@@ -50,7 +55,10 @@ func TestPriceChangeFaults(t *testing.T) {
 		require.ErrorIs(t, g.ChangePrice(t.Context(), change), gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		require.NoError(t, g.ChangePrice(t.Context(), change), "repeated")
-		g.fault(t, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusForbidden, Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`})
+		g.fault(t, stage.Fault{
+			Kind: stage.FaultStatus, Status: http.StatusForbidden,
+			Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`,
+		})
 		require.ErrorIs(t, g.ChangePrice(t.Context(), change), gateway.ErrUnavailable)
 		g.stage.Faults.Clear()
 		change.SubscriptionGatewayID = "sub_nobody"

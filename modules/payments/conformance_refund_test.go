@@ -16,7 +16,8 @@ import (
 func (g *gatewayUnderTest) cardTerms(t *testing.T, i gateway.Instrument) gateway.CardTerms {
 	t.Helper()
 	return gateway.CardTerms{
-		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: g.payer(t), Amount: 24000, Description: "Tickets: Opening night (2)", Instrument: i,
+		Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: g.payer(t), Amount: 24000,
+		Description: "Tickets: Opening night (2)", Instrument: i,
 	}
 }
 
@@ -31,7 +32,8 @@ func (g *gatewayUnderTest) charged(t *testing.T) gateway.Payment {
 
 func (g *gatewayUnderTest) refundTerms(p gateway.Payment, amount money.Cents) gateway.RefundTerms {
 	return gateway.RefundTerms{
-		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: p.ID}, Amount: amount, Reason: "A courtesy", Admin: "root", AskedAt: g.stage.Clock.Now(),
+		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: p.ID}, Amount: amount, Reason: "A courtesy",
+		Admin: "root", AskedAt: g.stage.Clock.Now(),
 	}
 }
 
@@ -123,7 +125,9 @@ func TestCardIsChargedOnce(t *testing.T) {
 		read, err := g.ReadPayment(t.Context(), found.Payment.ID, terms.Reference)
 		require.NoError(t, err)
 		require.Equal(t, found.Payment.NativeStatus, read.NativeStatus)
-		_, ok, err = g.FindPix(t.Context(), gateway.PixTerms{Reference: terms.Reference, Kind: gateway.KindSubscriptionPix, Payer: terms.Payer})
+		_, ok, err = g.FindPix(t.Context(), gateway.PixTerms{
+			Reference: terms.Reference, Kind: gateway.KindSubscriptionPix, Payer: terms.Payer,
+		})
 		require.NoError(t, err)
 		require.False(t, ok, "a card payment is no PIX")
 	})
@@ -147,7 +151,10 @@ func TestChangeOfCard(t *testing.T) {
 		require.NoError(t, err)
 		before, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
 		require.NoError(t, err)
-		change := gateway.CardChange{ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other}
+		change := gateway.CardChange{
+			ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
+			Payer: terms.Payer, Instrument: g.other,
+		}
 		card, err := g.ChangeCard(t.Context(), change)
 		require.NoError(t, err)
 		require.Equal(t, "4444", card.Last4)
@@ -162,7 +169,9 @@ func TestChangeOfCard(t *testing.T) {
 		change.ChangeID, change.SubscriptionGatewayID, change.Instrument = objectid.New(), "sub_0000000000000000", g.other
 		_, err = g.ChangeCard(t.Context(), change)
 		require.ErrorIs(t, err, gateway.ErrMissing)
-		_, open, err := g.PayOpenInvoice(t.Context(), gateway.InvoicePayment{AttemptID: objectid.New(), SubscriptionGatewayID: sub.GatewayID})
+		_, open, err := g.PayOpenInvoice(t.Context(), gateway.InvoicePayment{
+			AttemptID: objectid.New(), SubscriptionGatewayID: sub.GatewayID,
+		})
 		require.NoError(t, err)
 		require.False(t, open)
 	})
@@ -179,7 +188,10 @@ func TestPaymentsOfASubscription(t *testing.T) {
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
 		g.chargeFirst(t)
-		query := gateway.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: terms.Payer.GatewayID}
+		query := gateway.PaymentsQuery{
+			SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
+			CustomerGatewayID: terms.Payer.GatewayID,
+		}
 		all, err := g.ListPayments(t.Context(), query)
 		require.NoError(t, err)
 		require.Len(t, all, 1, "the ticket order is not the subscription's")
@@ -207,11 +219,16 @@ func TestPaymentsOfAPixSubscription(t *testing.T) {
 		made, err := g.CreatePix(t.Context(), terms)
 		require.NoError(t, err)
 		require.NoError(t, g.payPix(made.Payment.ID))
-		order := gateway.PixTerms{Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 9900, DueDate: terms.DueDate, ExpiresIn: time.Hour}
+		order := gateway.PixTerms{
+			Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 9900,
+			DueDate: terms.DueDate, ExpiresIn: time.Hour,
+		}
 		sold, err := g.CreatePix(t.Context(), order)
 		require.NoError(t, err)
 		require.NoError(t, g.payPix(sold.Payment.ID))
-		all, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionID: terms.Reference, CustomerGatewayID: terms.Payer.GatewayID})
+		all, err := g.ListPayments(t.Context(), gateway.PaymentsQuery{
+			SubscriptionID: terms.Reference, CustomerGatewayID: terms.Payer.GatewayID,
+		})
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 		require.Equal(t, made.Payment.ID, all[0].Payment.ID)

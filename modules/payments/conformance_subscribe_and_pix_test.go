@@ -325,9 +325,16 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		for _, f := range []stage.Fault{
-			{Kind: stage.FaultStatus, Status: 500}, {Kind: stage.FaultStatus, Status: 400}, {Kind: stage.FaultStatus, Status: 401},
-			{Kind: stage.FaultStatus, Status: 400, Body: `{"errors":[{"code":"x","description":"cartao 5162 3062 1937 8829"}],"error":{"type":"invalid_request_error","message":"key"}}`},
-			{Kind: stage.FaultResetAfter}, {Kind: stage.FaultBadGateway}, {Kind: stage.FaultStatus, Status: 402},
+			{Kind: stage.FaultStatus, Status: 500},
+			{Kind: stage.FaultStatus, Status: 400},
+			{Kind: stage.FaultStatus, Status: 401},
+			{
+				Kind: stage.FaultStatus, Status: 400,
+				Body: `{"errors":[{"code":"x","description":"cartao 5162 3062 1937 8829"}],"error":{"type":"invalid_request_error","message":"key"}}`,
+			},
+			{Kind: stage.FaultResetAfter},
+			{Kind: stage.FaultBadGateway},
+			{Kind: stage.FaultStatus, Status: 402},
 		} {
 			terms := g.terms(t, g.approved)
 			f.Method, f.Path = "POST", "/subscriptions"
@@ -336,7 +343,9 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 			require.Error(t, err)
 			g.stage.Faults.Clear()
 			text := fmt.Sprintf("%v %+v %#v", err, err, terms.Instrument.Card)
-			for _, leak := range []string{paymentstest.CardApproved, "5162 3062", "318\"", "sk_test", "aact_hmlg", "_secret_", terms.Payer.Email} {
+			for _, leak := range []string{
+				paymentstest.CardApproved, "5162 3062", "318\"", "sk_test", "aact_hmlg", "_secret_", terms.Payer.Email,
+			} {
 				require.NotContains(t, text, leak)
 			}
 		}

@@ -26,7 +26,10 @@ func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 				}
 				_, err := s.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
 					Gateway: name, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,
-					Report: gateway.DisputeReport{ID: id, PaymentID: key, Amount: amount, State: gateway.DisputeLost, NativeStatus: "lost", At: s.clock.Now()},
+					Report: gateway.DisputeReport{
+						ID: id, PaymentID: key, Amount: amount, State: gateway.DisputeLost, NativeStatus: "lost",
+						At: s.clock.Now(),
+					},
 				})
 				return err
 			}))
@@ -34,7 +37,8 @@ func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 		list := func(paid gateway.LedgerPayment) {
 			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 				_, err := s.svc.Cases().RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
-					Kind: payments.UnappliedLate, Gateway: name, PaymentID: paid.Payment.ID, Amount: &paid.Payment.Amount, CustomerID: paid.CustomerID, OrderID: paid.LocalID,
+					Kind: payments.UnappliedLate, Gateway: name, PaymentID: paid.Payment.ID, Amount: &paid.Payment.Amount,
+					CustomerID: paid.CustomerID, OrderID: paid.LocalID,
 				})
 				return err
 			}))

@@ -19,15 +19,36 @@ func TestEventThatCanNeverBeApplied(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, tc := range []struct{ sample, from, to, reason string }{
-		{"gwa.PAYMENT_CONFIRMED.card-subscription", `"value": 49.9,`, `"value": -49.9,`, "a negative amount"},
-		{"gwa.PAYMENT_CONFIRMED.card-subscription", `"value": 49.9,`, `"value": 99999999999999,`, "an amount beyond all bounds"},
-		{"gwa.PAYMENT_CONFIRMED.card-subscription", `"pay_a1b2c3d4e5f6g7h8"`, `"pay_\u0000"`, "an id that cannot be one"},
-		{"gwa.PAYMENT_CONFIRMED.card-subscription", `"pay_a1b2c3d4e5f6g7h8"`, `"` + strings.Repeat("p", 3000) + `"`, "an id that cannot be one"},
-		{"gwa.PAYMENT_REFUNDED.pix-full", `"value": 240.0`, `"value": -240.0`, "a negative amount"},
-		{"gwb.invoice.paid.first.dahlia", `"amount_paid": 4990`, `"amount_paid": -4990`, "a negative amount"},
-		{"gwb.invoice.payment_failed.renewal.dahlia", `"attempt_count": 1`, `"attempt_count": -1`, "a number of attempts beyond all bounds"},
-		{"gwb.customer.subscription.created.incomplete.dahlia", `"created": `, `"created": 99999`, "a date beyond all bounds"},
-		{"gwb.charge.dispute.created", `"amount": `, `"amount": -`, "a negative amount"},
+		{
+			sample: "gwa.PAYMENT_CONFIRMED.card-subscription", from: `"value": 49.9,`, to: `"value": -49.9,`,
+			reason: "a negative amount",
+		},
+		{
+			sample: "gwa.PAYMENT_CONFIRMED.card-subscription", from: `"value": 49.9,`, to: `"value": 99999999999999,`,
+			reason: "an amount beyond all bounds",
+		},
+		{
+			sample: "gwa.PAYMENT_CONFIRMED.card-subscription", from: `"pay_a1b2c3d4e5f6g7h8"`, to: `"pay_\u0000"`,
+			reason: "an id that cannot be one",
+		},
+		{
+			sample: "gwa.PAYMENT_CONFIRMED.card-subscription", from: `"pay_a1b2c3d4e5f6g7h8"`,
+			to: `"` + strings.Repeat("p", 3000) + `"`, reason: "an id that cannot be one",
+		},
+		{sample: "gwa.PAYMENT_REFUNDED.pix-full", from: `"value": 240.0`, to: `"value": -240.0`, reason: "a negative amount"},
+		{
+			sample: "gwb.invoice.paid.first.dahlia", from: `"amount_paid": 4990`, to: `"amount_paid": -4990`,
+			reason: "a negative amount",
+		},
+		{
+			sample: "gwb.invoice.payment_failed.renewal.dahlia", from: `"attempt_count": 1`, to: `"attempt_count": -1`,
+			reason: "a number of attempts beyond all bounds",
+		},
+		{
+			sample: "gwb.customer.subscription.created.incomplete.dahlia", from: `"created": `, to: `"created": 99999`,
+			reason: "a date beyond all bounds",
+		},
+		{sample: "gwb.charge.dispute.created", from: `"amount": `, to: `"amount": -`, reason: "a negative amount"},
 	} {
 		body := sample(t, tc.sample)
 		require.Contains(t, string(body), tc.from, tc.sample)

@@ -94,14 +94,21 @@ func TestA_CancelledPixIsGone(t *testing.T) {
 func TestA_CodeThatIsNotThereYetIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
-	terms := gateway.PixTerms{Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now()}
-	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 2}))
+	terms := gateway.PixTerms{
+		Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 4990,
+		DueDate: g.Sandbox.GWA.Now(),
+	}
+	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
+		Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 2,
+	}))
 	made, err := g.A.CreatePix(t.Context(), terms)
 	require.NoError(t, err)
 	require.NotEmpty(t, made.Payload)
 
 	terms.Reference = objectid.New()
-	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 50}))
+	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
+		Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 50,
+	}))
 	_, err = g.A.CreatePix(t.Context(), terms)
 	require.ErrorIs(t, err, gateway.ErrOutcomeUnknown, "the payment was made")
 	g.Sandbox.GWA.Stage().Faults.Clear()
@@ -122,13 +129,22 @@ func TestA_DueDaysAreThoseOfTheReports(t *testing.T) {
 	for _, tc := range []struct {
 		zone string
 		days int // from today in that zone
-	}{{"UTC", 0}, {"UTC", 7}, {"Asia/Tokyo", 0}, {"Asia/Tokyo", 7}, {"America/Los_Angeles", 0}, {"America/Los_Angeles", 7}} {
+	}{
+		{"UTC", 0},
+		{"UTC", 7},
+		{"Asia/Tokyo", 0},
+		{"Asia/Tokyo", 7},
+		{"America/Los_Angeles", 0},
+		{"America/Los_Angeles", 7},
+	} {
 		zone, err := time.LoadLocation(tc.zone)
 		require.NoError(t, err)
 		a := gwa.New(gwa.Config{URL: g.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", Days: zone, Clock: now})
 		year, month, day := now.Now().In(zone).Date()
 		due := time.Date(year, month, day+tc.days, 0, 0, 0, 0, zone)
-		made, err := a.CreatePix(t.Context(), gateway.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: due.UTC()})
+		made, err := a.CreatePix(t.Context(), gateway.PixTerms{
+			Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: due.UTC(),
+		})
 		require.NoError(t, err, tc)
 		require.Equal(t, max(due.Format(time.DateOnly), today), made.Payment.DueDate.In(zoneA(t)).Format(time.DateOnly), tc)
 	}
@@ -145,7 +161,8 @@ func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
 	_, err := g.A.CreatePix(t.Context(), gateway.PixTerms{
-		Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 499, DueDate: g.Sandbox.GWA.Now(),
+		Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 499,
+		DueDate: g.Sandbox.GWA.Now(),
 	})
 	var rejected *gateway.Rejected
 	require.ErrorAs(t, err, &rejected)
@@ -177,7 +194,9 @@ func TestA_RestsAfter429(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrUnavailable)
 	require.EqualValues(t, 2, calls.Load())
 
-	look, subscribe := gateway.Background(t.Context()), gateway.SubscriptionTerms{SubscriptionID: objectid.New(), Instrument: paymentstest.Card(paymentstest.CardApproved)}
+	look, subscribe := gateway.Background(t.Context()), gateway.SubscriptionTerms{
+		SubscriptionID: objectid.New(), Instrument: paymentstest.Card(paymentstest.CardApproved),
+	}
 	_, err = a.Subscribe(t.Context(), subscribe)
 	require.ErrorIs(t, err, gateway.ErrUnavailable, "nothing was done")
 	require.EqualValues(t, 3, calls.Load(), "another endpoint")

@@ -100,7 +100,9 @@ func TestB_UnknownToken(t *testing.T) {
 func TestB_DeclineThatCannotBeEndedIsTold(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenDeclined)
-	require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "DELETE", Kind: stage.FaultStatus, Status: 500, Times: 50}))
+	require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+		Method: "DELETE", Kind: stage.FaultStatus, Status: 500, Times: 50,
+	}))
 	_, err := b.B.Subscribe(t.Context(), b.terms)
 	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined)
@@ -128,7 +130,9 @@ func TestB_OneLostAnswerIsHealedByTheKey(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenApproved)
 	for _, kind := range []stage.FaultKind{stage.FaultResetAfter, stage.FaultBadGateway} {
-		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/subscriptions", Kind: kind}))
+		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+			Method: "POST", Path: "/v1/subscriptions", Kind: kind,
+		}))
 	}
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
@@ -164,7 +168,8 @@ func TestB_PlanIsSynchronisedOnce(t *testing.T) {
 	payer.GatewayID, err = b.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
 	_, err = b.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Payer: payer, PriceID: back.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+		SubscriptionID: objectid.New(), Payer: payer, PriceID: back.PriceID, Amount: 4990,
+		Instrument: paymentstest.Token(paymentstest.TokenApproved),
 	})
 	require.NoError(t, err)
 }
@@ -190,11 +195,15 @@ func TestB_PixExpires(t *testing.T) {
 // A first month that costs less is one coupon, under the subscription's own id.
 func TestB_FirstMonth(t *testing.T) {
 	t.Parallel()
-	for first, status := range map[money.Cents]gateway.PaymentStatus{1990: gateway.PaymentSettled, 0: gateway.PaymentSettled} {
+	for first, status := range map[money.Cents]gateway.PaymentStatus{
+		1990: gateway.PaymentSettled, 0: gateway.PaymentSettled,
+	} {
 		b := setupB(t, paymentstest.TokenApproved)
 		b.terms.First = &first
 		// A lost answer of the coupon's call is no loss.
-		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/coupons", Kind: stage.FaultResetAfter}))
+		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+			Method: "POST", Path: "/v1/coupons", Kind: stage.FaultResetAfter,
+		}))
 		sub, err := b.B.Subscribe(t.Context(), b.terms)
 		require.NoError(t, err)
 		require.Equal(t, gateway.RemoteActive, sub.Status)

@@ -15,7 +15,9 @@ import (
 )
 
 func settled(id, native string) gateway.Payment {
-	return gateway.Payment{ID: id, Status: gateway.PaymentSettled, NativeStatus: native, Method: gateway.MethodCard, Amount: 4990}
+	return gateway.Payment{
+		ID: id, Status: gateway.PaymentSettled, NativeStatus: native, Method: gateway.MethodCard, Amount: 4990,
+	}
 }
 
 func (b *bundle) record(r payments.Record) bool {
@@ -33,7 +35,8 @@ func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := payments.Record{
-		Gateway: gateway.GWA, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "CONFIRMED"),
+		Gateway: gateway.GWA, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Payment: settled("pay_1", "CONFIRMED"),
 	}
 	at := b.clock.Now()
 	r.Payment.SettledAt = &at
@@ -62,7 +65,10 @@ func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
 func TestPaymentIntentIsAddedOnceKnown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := payments.Record{Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("in_1", "paid")}
+	r := payments.Record{
+		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Payment: settled("in_1", "paid"),
+	}
 	r.Payment.InvoiceID = "in_1"
 	require.True(t, b.record(r), "a newer invoice.paid does not tell it")
 	r.Payment.PaymentIntentID = "pi_1"
@@ -77,7 +83,10 @@ func TestPaymentIntentIsAddedOnceKnown(t *testing.T) {
 func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := payments.Record{Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("x", "RECEIVED")}
+	r := payments.Record{
+		Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Payment: settled("x", "RECEIVED"),
+	}
 	require.True(t, b.record(r))
 	r.Gateway = gateway.GWB
 	require.True(t, b.record(r))
@@ -88,7 +97,9 @@ func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 	b := setup(t)
 	for _, p := range []gateway.Payment{{ID: "pay_1", Status: gateway.PaymentPending}, {Status: gateway.PaymentSettled}} {
 		err := postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
-			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), Payment: p})
+			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
+				Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), Payment: p,
+			})
 			return err
 		})
 		require.Error(t, err)
@@ -97,7 +108,10 @@ func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 
 // recordAtOnce records one payment from eight sides and counts who was first.
 func recordAtOnce(b *bundle) int {
-	r := payments.Record{Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "RECEIVED")}
+	r := payments.Record{
+		Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Payment: settled("pay_1", "RECEIVED"),
+	}
 	firsts := make([]bool, 8)
 	var all sync.WaitGroup
 	for i := range firsts {
@@ -131,8 +145,8 @@ func (b *bundle) fail(id string, attempt int) bool {
 	var first bool
 	err := postgres.InTx(b.t.Context(), b.pool, func(tx pgx.Tx) (err error) {
 		first, err = b.svc.RecordFailureTx(b.t.Context(), tx, payments.Failure{
-			Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), PaymentID: id, Attempt: attempt, Amount: 4990,
-			FailedAt: time.Now(),
+			Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), PaymentID: id,
+			Attempt: attempt, Amount: 4990, FailedAt: time.Now(),
 		})
 		return err
 	})

@@ -49,7 +49,9 @@ func (s *shop) refundFault(p gateway.LedgerPayment, f stage.Fault) *stage.Faults
 }
 
 func (s *shop) refund(p gateway.LedgerPayment, amount money.Cents) error {
-	_, err := s.svc.RefundPayment(s.t.Context(), payments.RefundRequest{Payment: p, Amount: amount, Reason: "A courtesy"}, nil)
+	_, err := s.svc.RefundPayment(s.t.Context(), payments.RefundRequest{
+		Payment: p, Amount: amount, Reason: "A courtesy",
+	}, nil)
 	return err
 }
 
@@ -59,7 +61,8 @@ func (s *shop) atConsole(p gateway.LedgerPayment, amount money.Cents) {
 	gw, err := s.svc.Gateway(p.Gateway)
 	require.NoError(s.t, err)
 	_, err = gw.Refund(s.t.Context(), gateway.RefundTerms{
-		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: p.Payment.ID}, Amount: amount, Reason: "At the console",
+		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: p.Payment.ID}, Amount: amount,
+		Reason: "At the console",
 	})
 	require.NoError(s.t, err)
 }
@@ -267,9 +270,13 @@ func TestAnErrorThatNobodyForesawIsNotKnown(t *testing.T) {
 		}
 		client, err := jobs.New(s.pool, jobs.Options{Log: leaktest.Logger(t)})
 		require.NoError(t, err)
-		failing := payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: leaktest.Logger(t), Adapters: adapters})
+		failing := payments.New(payments.Deps{
+			Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: leaktest.Logger(t), Adapters: adapters,
+		})
 		paid := s.sold(name)
-		_, err = failing.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
+		_, err = failing.RefundPayment(t.Context(), payments.RefundRequest{
+			Payment: paid, Amount: 2000, Reason: "A courtesy",
+		}, nil)
 		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status, "it was made, and may not be made again")
 	})

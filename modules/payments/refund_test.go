@@ -51,7 +51,8 @@ func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (g
 			return gateway.Result{Unclaimed: true}, nil
 		}
 		_, err := o.svc.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: p.Report,
+			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID,
+			Report: p.Report,
 		})
 		return applied, err
 	case gateway.DisputeChange:
@@ -59,7 +60,8 @@ func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (g
 			return gateway.Result{Unclaimed: true}, nil
 		}
 		_, err := o.svc.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: p.Report,
+			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID,
+			Report: p.Report,
 		})
 		return applied, err
 	}
@@ -84,7 +86,10 @@ func openShop(t *testing.T) *shop {
 // openShopThrough sends the calls of gateway B through a transport.
 func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 	t.Helper()
-	s := &shop{order: &order{local: objectid.New(), buyer: objectid.New()}, t: t, g: paymentstest.NewGatewaysThrough(t, transport), pool: pgtest.DB(t)}
+	s := &shop{
+		order: &order{local: objectid.New(), buyer: objectid.New()}, t: t,
+		g: paymentstest.NewGatewaysThrough(t, transport), pool: pgtest.DB(t),
+	}
 	quiet := leaktest.Logger(t)
 	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
@@ -171,7 +176,9 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 		paid := s.sold(name)
 		admin := objectid.New()
 		ran := 0
-		done, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy", Admin: "root", AdminID: &admin},
+		done, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{
+			Payment: paid, Amount: 2000, Reason: "A courtesy", Admin: "root", AdminID: &admin,
+		},
 			func(context.Context, pgx.Tx, payments.Refund) error { ran++; return nil })
 		require.NoError(t, err)
 		require.Equal(t, 1, ran)
@@ -208,7 +215,10 @@ func TestRefundByTheGatewayAlone(t *testing.T) {
 		paid := s.sold(name)
 		gw, err := s.svc.Gateway(name)
 		require.NoError(t, err)
-		_, err = gw.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: paid.Payment.ID}, Amount: 500, Reason: "At the panel"})
+		_, err = gw.Refund(t.Context(), gateway.RefundTerms{
+			RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: paid.Payment.ID}, Amount: 500,
+			Reason: "At the panel",
+		})
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return s.refunded() == 500 }, 10*time.Second, 20*time.Millisecond)
 		require.False(t, s.refunds()[0].ByAdmin)
@@ -225,10 +235,14 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 			st, path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
 		}
 		require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: path, Kind: stage.FaultResetAfter, Times: 50}))
-		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
+		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{
+			Payment: paid, Amount: 2000, Reason: "A courtesy",
+		}, nil)
 		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status, "unknown is not failed")
-		_, err = s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
+		_, err = s.svc.RefundPayment(t.Context(), payments.RefundRequest{
+			Payment: paid, Amount: 2000, Reason: "A courtesy",
+		}, nil)
 		var open *refund.OpenError
 		require.ErrorAs(t, err, &open, "nobody knows what is left")
 		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)
@@ -250,7 +264,9 @@ func TestRefusedRefundIsFailed(t *testing.T) {
 	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
 		paid := s.sold(name)
 		paid.Payment.Amount = 99999 // the gateway knows better
-		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 50000, Reason: "Too much"}, nil)
+		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{
+			Payment: paid, Amount: 50000, Reason: "Too much",
+		}, nil)
 		var rejected *gateway.Rejected
 		require.ErrorAs(t, err, &rejected)
 		require.Equal(t, gateway.RefundFailed, s.refunds()[0].Status)
@@ -264,7 +280,9 @@ func parallelRefunds(t *testing.T, s *shop, paid gateway.LedgerPayment) (made in
 	var mu sync.Mutex
 	for range 2 {
 		wg.Go(func() {
-			_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 15000, Reason: "At once"}, nil)
+			_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{
+				Payment: paid, Amount: 15000, Reason: "At once",
+			}, nil)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -288,11 +306,16 @@ func TestParallelRefundsAreCappedByWhatWasPaid(t *testing.T) {
 func TestReportsInAnyOrderWriteOneStory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := payments.RefundRecord{Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
+	r := payments.RefundRecord{
+		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+	}
 	record := func(cents money.Cents, second int) ledger.RefundChange {
 		var change ledger.RefundChange
 		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) (err error) {
-			r.Report = gateway.RefundReport{PaymentID: "pi_1", Total: cents, HasTotal: true, At: b.clock.Now().Add(time.Duration(second) * time.Second), EventID: "evt_1", Type: "charge.refunded"}
+			r.Report = gateway.RefundReport{
+				PaymentID: "pi_1", Total: cents, HasTotal: true, At: b.clock.Now().Add(time.Duration(second) * time.Second),
+				EventID: "evt_1", Type: "charge.refunded",
+			}
 			change, err = b.svc.RecordRefundTx(t.Context(), tx, r)
 			return err
 		}))
@@ -308,8 +331,12 @@ func TestReportsInAnyOrderWriteOneStory(t *testing.T) {
 // atOnce records the same cumulative report twenty times at the same time and
 // returns the rows that were written.
 func atOnce(t *testing.T, b *bundle) int {
-	r := payments.RefundRecord{Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
-	r.Report = gateway.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: b.clock.Now(), EventID: "evt_1", Type: "charge.refunded"}
+	r := payments.RefundRecord{
+		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+	}
+	r.Report = gateway.RefundReport{
+		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: b.clock.Now(), EventID: "evt_1", Type: "charge.refunded",
+	}
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -350,7 +377,10 @@ func TestDisputeStory(t *testing.T) {
 			at := b.clock.Now().Add(time.Duration(second) * time.Second)
 			change, err = b.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
 				Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: local, CustomerID: objectid.New(),
-				Report: gateway.DisputeReport{ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state, NativeStatus: string(state), OpenedAt: at, At: at},
+				Report: gateway.DisputeReport{
+					ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state, NativeStatus: string(state),
+					OpenedAt: at, At: at,
+				},
 			})
 			require.Equal(t, at, change.At)
 			change.At = time.Time{}
@@ -358,12 +388,20 @@ func TestDisputeStory(t *testing.T) {
 		}))
 		return change
 	}
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen, Opened: true}, record("du_1", gateway.DisputeOpen, 1))
+	require.Equal(t, payments.DisputeChange{
+		State: gateway.DisputeOpen, Opened: true,
+	}, record("du_1", gateway.DisputeOpen, 1))
 	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen}, record("du_1", gateway.DisputeOpen, 1), "told twice")
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen, Opened: true}, record("du_2", gateway.DisputeOpen, 2))
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeWon, Closed: true}, record("du_1", gateway.DisputeWon, 3))
+	require.Equal(t, payments.DisputeChange{
+		State: gateway.DisputeOpen, Opened: true,
+	}, record("du_2", gateway.DisputeOpen, 2))
+	require.Equal(t, payments.DisputeChange{
+		State: gateway.DisputeWon, Closed: true,
+	}, record("du_1", gateway.DisputeWon, 3))
 	require.Equal(t, payments.DisputeChange{State: gateway.DisputeWon}, record("du_1", gateway.DisputeOpen, 2), "late news reopen nothing")
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeLost, Closed: true}, record("du_2", gateway.DisputeLost, 2), "in the same second the later step wins")
+	require.Equal(t, payments.DisputeChange{
+		State: gateway.DisputeLost, Closed: true,
+	}, record("du_2", gateway.DisputeLost, 2), "in the same second the later step wins")
 	require.Equal(t, payments.DisputeChange{State: gateway.DisputeLost}, record("du_2", gateway.DisputeWon, 9), "what was lost stays lost")
 	require.Equal(t, payments.DisputeChange{State: gateway.DisputeInquiry}, record("du_3", gateway.DisputeInquiry, 5), "an inquiry holds no money")
 	all, err := b.svc.DisputesOf(t.Context(), b.pool, gateway.ForSubscription, local)
@@ -381,7 +419,8 @@ func TestDisputeOfAnInvoiceThatNeverToldItsIntent(t *testing.T) {
 	payer.GatewayID, err = s.g.B.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
 	sub, err := s.g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: s.local, Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+		SubscriptionID: s.local, Payer: payer, PriceID: plan.PriceID, Amount: 4990,
+		Instrument: paymentstest.Token(paymentstest.TokenApproved),
 	})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.payments") == 1 }, 10*time.Second, 20*time.Millisecond)
@@ -399,7 +438,9 @@ func TestDisputeBeforeItsPayment(t *testing.T) {
 	var err error
 	payer.GatewayID, err = s.g.A.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
-	pix, err := s.g.A.CreatePix(t.Context(), gateway.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: s.clock.Now()})
+	pix, err := s.g.A.CreatePix(t.Context(), gateway.PixTerms{
+		Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: s.clock.Now(),
+	})
 	require.NoError(t, err)
 	paid := pix.Payment.ID
 	_, err = s.g.Sandbox.GWA.Pay(paid)
@@ -411,7 +452,8 @@ func TestDisputeBeforeItsPayment(t *testing.T) {
 	require.Equal(t, gateway.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
 	require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 		_, err := s.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
-			Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: settled(paid, "CONFIRMED"),
+			Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer,
+			Payment: settled(paid, "CONFIRMED"),
 		})
 		return err
 	}))

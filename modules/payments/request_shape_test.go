@@ -110,7 +110,10 @@ var errNoJudge = errors.New("stripe-mock cannot be fetched or built")
 var wrongShapes = []shape{
 	{method: http.MethodPost, path: "/v1/customers", form: "full_name=Ana"},
 	{method: http.MethodGet, path: "/v1/charges", form: "customers=cus_1"},
-	{method: http.MethodPost, path: "/v1/subscriptions", form: "customer=cus_1&items[0][price]=price_1&payment_behavior=perhaps"},
+	{
+		method: http.MethodPost, path: "/v1/subscriptions",
+		form: "customer=cus_1&items[0][price]=price_1&payment_behavior=perhaps",
+	},
 	{method: http.MethodPost, path: "/v1/prices", form: "unit_amount=4990"},
 	{method: http.MethodPost, path: "/v1/subscribers", form: "customer=cus_1"},
 }
@@ -125,7 +128,10 @@ func (s *sentShapes) judge() error {
 	}
 	defer stop()
 	for _, wrong := range wrongShapes {
-		wrong.header = http.Header{"Authorization": {"Bearer sk_test_sandbox"}, "Content-Type": {"application/x-www-form-urlencoded"}}
+		wrong.header = http.Header{
+			"Authorization": {"Bearer sk_test_sandbox"},
+			"Content-Type":  {"application/x-www-form-urlencoded"},
+		}
 		if wrong.send(ctx, address) == nil {
 			return fmt.Errorf("stripe-mock accepts %s, so that it judges nothing", wrong.name())
 		}

@@ -83,7 +83,8 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 			payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
 			require.NoError(t, err)
 			terms := gateway.SubscriptionTerms{
-				SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+				SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990,
+				Instrument: paymentstest.Token(paymentstest.TokenApproved),
 			}
 			sub, err := g.B.Subscribe(t.Context(), terms)
 			require.NoError(t, err)
@@ -121,7 +122,8 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 	card, err := g.Sandbox.GWB.CreateCard(sandboxgwb.Card{Number: "4242424242424242", ExpMonth: 5, ExpYear: 2035})
 	require.NoError(t, err)
 	sub, err := g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(card),
+		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990,
+		Instrument: paymentstest.Token(card),
 	})
 	require.NoError(t, err)
 	require.NoError(t, g.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))

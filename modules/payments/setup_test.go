@@ -76,7 +76,10 @@ func setup(t *testing.T) *bundle { t.Helper(); return setupIn(t) }
 
 func setupIn(t testing.TB) *bundle {
 	t.Helper()
-	b := &bundle{t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &bytes.Buffer{}, apply: &applier{local: objectid.New()}}
+	b := &bundle{
+		t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &bytes.Buffer{},
+		apply: &applier{local: objectid.New()},
+	}
 	_, err := b.pool.Exec(t.Context(), "CREATE TABLE public.effects (event_id text)")
 	require.NoError(t, err)
 	log := leaktest.Logger(t, &lockedWriter{w: b.logs})
@@ -86,7 +89,9 @@ func setupIn(t testing.TB) *bundle {
 		Pool: b.pool, Jobs: client, Clock: b.clock, Log: log, GWBPublishableKey: "pk_test_sandbox",
 		Adapters: []gateway.Adapter{
 			gwa.New(gwa.Config{APIKey: "$aact_hmlg_x", WebhookTokens: []string{paymentstest.GWAToken}, Clock: b.clock}),
-			gwb.New(gwb.Config{SecretKey: "sk_test_x", WebhookSecrets: []string{paymentstest.GWBSecret, "whsec_rolled"}, Clock: b.clock}),
+			gwb.New(gwb.Config{
+				SecretKey: "sk_test_x", WebhookSecrets: []string{paymentstest.GWBSecret, "whsec_rolled"}, Clock: b.clock,
+			}),
 		},
 	})
 	b.svc.Connect(payments.Hooks{Appliers: []payments.Applier{b.apply}})
@@ -189,7 +194,10 @@ func sample(t testing.TB, name string) []byte {
 func (b *bundle) dump() string {
 	b.t.Helper()
 	var all strings.Builder
-	for _, table := range []string{"payments.webhook_logs", "payments.processed_events", "payments.payments", "payments.failed_attempts", "jobs.river_job"} {
+	for _, table := range []string{
+		"payments.webhook_logs", "payments.processed_events", "payments.payments", "payments.failed_attempts",
+		"jobs.river_job",
+	} {
 		rows, err := b.pool.Query(b.t.Context(), "SELECT t::text FROM "+table+" t")
 		require.NoError(b.t, err)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])

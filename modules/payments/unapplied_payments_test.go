@@ -29,7 +29,10 @@ func (b *bundle) list(u payments.Unapplied) bool {
 func TestUnappliedPaymentIsListedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	u := payments.Unapplied{Kind: payments.UnappliedLate, Gateway: gateway.GWA, PaymentID: "pay_1", Amount: new(money.Cents(4990)), CustomerID: objectid.New()}
+	u := payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: gateway.GWA, PaymentID: "pay_1", Amount: new(money.Cents(4990)),
+		CustomerID: objectid.New(),
+	}
 	var wg sync.WaitGroup
 	firsts := make(chan bool, 8)
 	for range cap(firsts) {
@@ -55,13 +58,18 @@ func TestUnappliedPaymentIsListedOnce(t *testing.T) {
 func TestUnappliedUnknownIsCompleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.True(t, b.list(payments.Unapplied{Kind: payments.UnappliedUnknown, Gateway: gateway.GWA, Subject: objectid.New().String()}))
+	require.True(t, b.list(payments.Unapplied{
+		Kind: payments.UnappliedUnknown, Gateway: gateway.GWA, Subject: objectid.New().String(),
+	}))
 	require.True(t, b.list(payments.Unapplied{Kind: payments.UnappliedUnknown, Gateway: gateway.GWA, PaymentID: "pay_2"}))
 	require.False(t, b.list(payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: gateway.GWA, PaymentID: "pay_2", Amount: new(money.Cents(1990)), SubscriptionID: objectid.New(), Note: "twice",
+		Kind: payments.UnappliedDuplicate, Gateway: gateway.GWA, PaymentID: "pay_2", Amount: new(money.Cents(1990)),
+		SubscriptionID: objectid.New(), Note: "twice",
 	}))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND amount_cents = 1990 AND note = 'twice' AND subscription_id IS NOT NULL"))
-	require.False(t, b.list(payments.Unapplied{Kind: payments.UnappliedLate, Gateway: gateway.GWA, PaymentID: "pay_2", Amount: new(money.Cents(7))}))
+	require.False(t, b.list(payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: gateway.GWA, PaymentID: "pay_2", Amount: new(money.Cents(7)),
+	}))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND amount_cents = 1990"), "what is known stays")
 }
 

@@ -27,15 +27,32 @@ func TestForeignCallsAreLoggedAndRefused(t *testing.T) {
 		gateway, header, value string
 		body                   []byte
 	}{
-		"B without signature":     {"gwb", "", "", body},
-		"B with another secret":   {"gwb", "Stripe-Signature", signed("whsec_other", now, body), body},
-		"B with a changed body":   {"gwb", "Stripe-Signature", signed(paymentstest.GWBSecret, now, body), append([]byte(" "), body...)},
-		"B too old":               {"gwb", "Stripe-Signature", signed(paymentstest.GWBSecret, now.Add(-6*time.Minute), body), body},
-		"B no JSON":               {"gwb", "Stripe-Signature", "nonsense", []byte("hello \x00 \xff")},
-		"A without token":         {"gwa", "", "", []byte(`{"id":"evt_1","event":"PAYMENT_CONFIRMED"}`)},
-		"A with another token":    {"gwa", "asaas-access-token", "not-the-token-that-was-agreed-upon-00", []byte(`{"id":"evt_2","event":"PAYMENT_CONFIRMED"}`)},
-		"A with B's signature":    {"gwa", "Stripe-Signature", signed(paymentstest.GWBSecret, now, body), body},
-		"A with an absurd number": {"gwa", "", "", []byte(`{"id":"evt_3","n":1e999999}`)},
+		"B without signature": {gateway: "gwb", header: "", value: "", body: body},
+		"B with another secret": {
+			gateway: "gwb", header: "Stripe-Signature", value: signed("whsec_other", now, body), body: body,
+		},
+		"B with a changed body": {
+			gateway: "gwb", header: "Stripe-Signature", value: signed(paymentstest.GWBSecret, now, body),
+			body: append([]byte(" "), body...),
+		},
+		"B too old": {
+			gateway: "gwb", header: "Stripe-Signature",
+			value: signed(paymentstest.GWBSecret, now.Add(-6*time.Minute), body), body: body,
+		},
+		"B no JSON": {
+			gateway: "gwb", header: "Stripe-Signature", value: "nonsense", body: []byte("hello \x00 \xff"),
+		},
+		"A without token": {
+			gateway: "gwa", header: "", value: "", body: []byte(`{"id":"evt_1","event":"PAYMENT_CONFIRMED"}`),
+		},
+		"A with another token": {
+			gateway: "gwa", header: "asaas-access-token", value: "not-the-token-that-was-agreed-upon-00",
+			body: []byte(`{"id":"evt_2","event":"PAYMENT_CONFIRMED"}`),
+		},
+		"A with B's signature": {
+			gateway: "gwa", header: "Stripe-Signature", value: signed(paymentstest.GWBSecret, now, body), body: body,
+		},
+		"A with an absurd number": {gateway: "gwa", header: "", value: "", body: []byte(`{"id":"evt_3","n":1e999999}`)},
 	} {
 		before := b.count("SELECT count(*) FROM payments.refused_webhooks")
 		a := b.send(c.gateway, c.header, c.value, c.body)
@@ -69,8 +86,9 @@ func TestMalformedAuthenticatedBodiesAreIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	bodies := []string{
-		``, `null`, `[]`, `5`, `"x"`, `{}`, `not json`, "{\"id\":\"\xff\"", `{"id":5,"type":6,"event":7}`, `{"id":null}`,
-		`{"id":"evt_1"}`, `{"id":"evt_\u0000","type":"x","event":"x"}`, `{"id":"` + strings.Repeat("x", 300) + `","type":"x","event":"x"}`,
+		``, `null`, `[]`, `5`, `"x"`, `{}`, `not json`, "{\"id\":\"\xff\"", `{"id":5,"type":6,"event":7}`,
+		`{"id":null}`, `{"id":"evt_1"}`, `{"id":"evt_\u0000","type":"x","event":"x"}`,
+		`{"id":"` + strings.Repeat("x", 300) + `","type":"x","event":"x"}`,
 		`{"id":"evt_a","type":"invoice.paid","event":"PAYMENT_CONFIRMED"}`,
 		`{"id":"evt_b","type":"invoice.paid","event":"PAYMENT_CONFIRMED","data":null,"payment":null}`,
 		`{"id":"evt_c","type":"invoice.paid","event":"PAYMENT_CONFIRMED","data":{"object":"in_1"},"payment":"pay_1"}`,

@@ -23,7 +23,9 @@ func (b *bundle) monthsOf() map[string]int {
 	counts := map[string]int{}
 	var name string
 	var n int
-	_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error { counts[strings.TrimPrefix(name, "payments.webhook_logs_")] = n; return nil })
+	_, err = pgx.ForEachRow(rows, []any{
+		&name, &n,
+	}, func() error { counts[strings.TrimPrefix(name, "payments.webhook_logs_")] = n; return nil })
 	require.NoError(b.t, err)
 	return counts
 }

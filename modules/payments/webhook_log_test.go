@@ -110,7 +110,10 @@ func TestLogsShowNothingToPayWith(t *testing.T) {
 	b.deliver("gwb", sample(t, "gwb.payment_intent.requires_action.pix-subscription"))
 	b.send("gwa", "asaas-access-token", paymentstest.GWAToken+"x", []byte(`{"a":[{"creditCardToken":"11111111-2222"}]}`))
 	all := string(b.admin().Get("/webhook-logs").Body) + b.dump()
-	for _, leak := range []string{"0f6f1b52-66b2-4f2c-8f50-6c1f2f0a9b11", "11111111-2222", "_secret_", paymentstest.GWAToken, paymentstest.GWBSecret} {
+	for _, leak := range []string{
+		"0f6f1b52-66b2-4f2c-8f50-6c1f2f0a9b11", "11111111-2222", "_secret_", paymentstest.GWAToken,
+		paymentstest.GWBSecret,
+	} {
 		require.NotContains(t, all, leak)
 	}
 	require.Contains(t, all, "[hidden]")
@@ -169,7 +172,9 @@ func TestWebhookLogStats(t *testing.T) {
 func TestWebhookLogStatsOfTooManyCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	reads, err := postgres.NewPool(t.Context(), b.pool.Config().ConnString(), postgres.Options{MaxConns: 1, StatementTimeout: time.Second})
+	reads, err := postgres.NewPool(t.Context(), b.pool.Config().ConnString(), postgres.Options{
+		MaxConns: 1, StatementTimeout: time.Second,
+	})
 	require.NoError(t, err)
 	t.Cleanup(reads.Close)
 	svc := payments.New(payments.Deps{Pool: b.pool, Reads: reads, Clock: b.clock, Log: leaktest.Logger(t)})

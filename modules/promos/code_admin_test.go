@@ -40,21 +40,43 @@ func TestCodesThatAreRefused(t *testing.T) {
 		status int
 		field  string
 	}{
-		"no title":           {doc{"code_type": "promo"}, 422, "title"},
-		"no type":            {doc{"title": "x"}, 422, "code_type"},
-		"other type":         {doc{"title": "x", "code_type": "gift"}, 422, "code_type"},
-		"short code":         {doc{"title": "x", "code_type": "promo", "code": "ABC"}, 422, "code"},
-		"taken":              {doc{"title": "x", "code_type": "promo", "code": "taken2"}, 409, "code"},
-		"ticket, no event":   {doc{"title": "x", "code_type": "ticket"}, 422, "event_id"},
-		"unknown event":      {doc{"title": "x", "code_type": "ticket", "event_id": objectid.New()}, 422, "event_id"},
-		"discount on ticket": {doc{"title": "x", "code_type": "ticket", "event_id": event, "discount_first_month": 1}, 422, "discount_first_month"},
-		"below zero":         {doc{"title": "x", "code_type": "promo", "discount_first_month": -1}, 422, "discount_first_month"},
-		"bonus on promo":     {doc{"title": "x", "code_type": "promo", "bonus_tickets": 1}, 422, "bonus_tickets"},
-		"no bonus":           {doc{"title": "x", "code_type": "ticket", "event_id": event, "bonus_tickets": 0}, 422, "bonus_tickets"},
-		"unknown child":      {doc{"title": "x", "code_type": "promo", "children_code_ids": []any{objectid.New()}}, 422, "children_code_ids"},
-		"unknown target":     {doc{"title": "x", "code_type": "ticket", "event_id": event, "target_customer_ids": []any{objectid.New()}}, 422, "target_customer_ids"},
-		"window":             {doc{"title": "x", "code_type": "promo", "valid_from": "2026-02-02", "valid_until": "2026-01-01"}, 422, "valid_until"},
-		"unknown field":      {doc{"title": "x", "code_type": "promo", "search": "x"}, 422, "search"},
+		"no title":         {body: doc{"code_type": "promo"}, status: 422, field: "title"},
+		"no type":          {body: doc{"title": "x"}, status: 422, field: "code_type"},
+		"other type":       {body: doc{"title": "x", "code_type": "gift"}, status: 422, field: "code_type"},
+		"short code":       {body: doc{"title": "x", "code_type": "promo", "code": "ABC"}, status: 422, field: "code"},
+		"taken":            {body: doc{"title": "x", "code_type": "promo", "code": "taken2"}, status: 409, field: "code"},
+		"ticket, no event": {body: doc{"title": "x", "code_type": "ticket"}, status: 422, field: "event_id"},
+		"unknown event": {
+			body: doc{"title": "x", "code_type": "ticket", "event_id": objectid.New()}, status: 422, field: "event_id",
+		},
+		"discount on ticket": {
+			body: doc{"title": "x", "code_type": "ticket", "event_id": event, "discount_first_month": 1}, status: 422,
+			field: "discount_first_month",
+		},
+		"below zero": {
+			body: doc{"title": "x", "code_type": "promo", "discount_first_month": -1}, status: 422,
+			field: "discount_first_month",
+		},
+		"bonus on promo": {
+			body: doc{"title": "x", "code_type": "promo", "bonus_tickets": 1}, status: 422, field: "bonus_tickets",
+		},
+		"no bonus": {
+			body: doc{"title": "x", "code_type": "ticket", "event_id": event, "bonus_tickets": 0}, status: 422,
+			field: "bonus_tickets",
+		},
+		"unknown child": {
+			body: doc{"title": "x", "code_type": "promo", "children_code_ids": []any{objectid.New()}}, status: 422,
+			field: "children_code_ids",
+		},
+		"unknown target": {
+			body:   doc{"title": "x", "code_type": "ticket", "event_id": event, "target_customer_ids": []any{objectid.New()}},
+			status: 422, field: "target_customer_ids",
+		},
+		"window": {
+			body:   doc{"title": "x", "code_type": "promo", "valid_from": "2026-02-02", "valid_until": "2026-01-01"},
+			status: 422, field: "valid_until",
+		},
+		"unknown field": {body: doc{"title": "x", "code_type": "promo", "search": "x"}, status: 422, field: "search"},
 	} {
 		a := b.admin.Post("/admin/promo-codes", []doc{tc.body})
 		require.Equal(t, tc.status, a.Status, "%s: %s", name, a.Body)
@@ -101,7 +123,9 @@ func TestOneCode(t *testing.T) {
 	b := setup(t)
 	c := b.code(doc{"code": "EDITX2", "code_type": "promo"})
 	path := "/admin/promo-codes/" + c["_id"].(string)
-	require.Equal(t, "B", first(b.admin.Put(path, doc{"title": "B", "redemptions": 7, "image_id": objectid.New()}).Expect(200))["title"])
+	require.Equal(t, "B", first(b.admin.Put(path, doc{
+		"title": "B", "redemptions": 7, "image_id": objectid.New(),
+	}).Expect(200))["title"])
 	got := first(b.admin.Put(path, []doc{{"_id": c["_id"], "title": "C", "code": "EDITX2"}}).Expect(200))
 	require.Equal(t, "C", got["title"])
 	require.EqualValues(t, 0, got["redemptions"])
@@ -124,7 +148,9 @@ func TestStats(t *testing.T) {
 	b.code(doc{"code": "STATB2", "code_type": "ticket", "event_id": b.event(nil), "bonus_tickets": 3})
 	b.me.Put("/customers/me/redeem-promo-code?code=STATB2", nil).Expect(200)
 	got := b.admin.Get("/admin/promo-codes/stats").Expect(200).Map()
-	for key, want := range map[string]int{"total": 2, "active": 1, "expired": 1, "redemptions": 1, "tickets_generated": 3} {
+	for key, want := range map[string]int{
+		"total": 2, "active": 1, "expired": 1, "redemptions": 1, "tickets_generated": 3,
+	} {
 		require.EqualValues(t, want, got[key], key)
 	}
 	require.Equal(t, doc{"promo": 1.0, "ticket": 1.0}, got["by_type"])

@@ -122,7 +122,10 @@ func TestTargetsHaveTheirTicketAtCreation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.event(10)
-	c := b.code(doc{"code": "TARGT2", "code_type": "ticket", "event_id": event, "bonus_tickets": 2, "target_customer_ids": []any{b.customer.ID, b.customer.ID}})
+	c := b.code(doc{
+		"code": "TARGT2", "code_type": "ticket", "event_id": event, "bonus_tickets": 2,
+		"target_customer_ids": []any{b.customer.ID, b.customer.ID},
+	})
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND promo_code_id = $2`, b.customer.ID, c["_id"]))
 	b.me.Put("/customers/me/redeem-promo-code?code=TARGT2", nil).Expect(409)
 	mine := first(b.me.Get("/customers/me/promo-codes").Expect(200))
@@ -132,7 +135,9 @@ func TestTargetsHaveTheirTicketAtCreation(t *testing.T) {
 	require.Empty(t, other.Get("/customers/me/promo-codes").Expect(200).Map()["docs"])
 	require.EqualValues(t, 2, other.Put("/customers/me/redeem-promo-code?code=TARGT2", nil).Expect(200).Map()["tickets"])
 
-	a := b.admin.Post("/admin/promo-codes", []doc{{"title": "x", "code_type": "ticket", "event_id": b.event(0), "target_customer_ids": []any{b.customer.ID}}}).Expect(409)
+	a := b.admin.Post("/admin/promo-codes", []doc{{
+		"title": "x", "code_type": "ticket", "event_id": b.event(0), "target_customer_ids": []any{b.customer.ID},
+	}}).Expect(409)
 	require.Equal(t, "The event is sold out.", a.Detail())
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM promos.promo_codes`), "all or nothing")
 }
@@ -142,7 +147,9 @@ func TestBundleIsRedeemedWhole(t *testing.T) {
 	b := setup(t)
 	ticket := b.code(doc{"code": "CHILD2", "code_type": "ticket", "event_id": b.event(nil), "bonus_tickets": 2})
 	inner := b.code(doc{"code": "INNER2", "code_type": "promo", "children_code_ids": []any{ticket["_id"]}})
-	b.code(doc{"code": "OUTER2", "code_type": "promo", "discount_first_month": 9.9, "children_code_ids": []any{inner["_id"]}})
+	b.code(doc{
+		"code": "OUTER2", "code_type": "promo", "discount_first_month": 9.9, "children_code_ids": []any{inner["_id"]},
+	})
 	children := b.nobody.Get("/customers/validate-promo-code?code=OUTER2").Expect(200).Map()["children"].([]any)
 	require.Equal(t, "INNER2", children[0].(doc)["code"])
 	require.EqualValues(t, 2, b.me.Put("/customers/me/redeem-promo-code?code=OUTER2", nil).Expect(200).Map()["tickets"])

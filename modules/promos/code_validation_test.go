@@ -16,7 +16,10 @@ func TestValidateMessages(t *testing.T) {
 	b := setup(t)
 	over := b.made("/events", doc{"title": "Over", "event_date": b.in(-4 * time.Hour)})["_id"]
 	soon := b.made("/events", doc{"title": "Now", "event_date": b.in(-2 * time.Hour)})["_id"]
-	b.code(doc{"code": "VALID2", "code_type": "promo", "discount_first_month": 9.9, "subtitle": "s", "description": "d", "valid_from": b.in(-time.Hour), "valid_until": b.in(time.Hour)})
+	b.code(doc{
+		"code": "VALID2", "code_type": "promo", "discount_first_month": 9.9, "subtitle": "s", "description": "d",
+		"valid_from": b.in(-time.Hour), "valid_until": b.in(time.Hour),
+	})
 	b.code(doc{"code": "INACT2", "title": "hidden", "code_type": "promo", "is_active": false})
 	b.code(doc{"code": "EXPIR2", "code_type": "promo", "valid_until": b.in(-time.Hour)})
 	b.code(doc{"code": "FUTUR2", "code_type": "promo", "valid_from": "2099-01-02T03:04:00Z"})
@@ -41,8 +44,9 @@ func TestValidateMessages(t *testing.T) {
 	}
 	got := b.nobody.Get("/customers/validate-promo-code?code=valid2").Map()
 	require.Equal(t, doc{
-		"valid": true, "code": "VALID2", "title": "A code", "subtitle": "s", "description": "d", "code_type": "promo", "tickets": nil,
-		"discount_first_month": 9.9, "event_date": nil, "image_id": nil, "image_url": nil, "consumed": nil, "children": nil,
+		"valid": true, "code": "VALID2", "title": "A code", "subtitle": "s", "description": "d", "code_type": "promo",
+		"tickets": nil, "discount_first_month": 9.9, "event_date": nil, "image_id": nil, "image_url": nil,
+		"consumed": nil, "children": nil,
 	}, got)
 	hidden, unknown := b.nobody.Get("/customers/validate-promo-code?code=INACT2").Map(), b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Map()
 	hidden["code"], unknown["code"] = "", ""

@@ -23,7 +23,10 @@ func TestSubscriptionHoldsAndUsesACode(t *testing.T) {
 	full := b.event(0)
 	sold := b.code(doc{"code": "SOLDX2", "code_type": "ticket", "event_id": full})
 	gift := b.code(doc{"code": "GIFTX2", "code_type": "ticket", "event_id": b.event(5)})
-	b.code(doc{"code": "FIRST2", "code_type": "promo", "discount_first_month": 9.9, "children_code_ids": []any{sold["_id"], gift["_id"]}})
+	b.code(doc{
+		"code": "FIRST2", "code_type": "promo", "discount_first_month": 9.9,
+		"children_code_ids": []any{sold["_id"], gift["_id"]},
+	})
 	d, ok, err := b.service.FirstMonth(ctx, me, "first2")
 	require.NoError(t, err)
 	require.True(t, ok)

@@ -58,10 +58,15 @@ func (b *bundle) serve(cfg promos.Config) *apitest.Client {
 	counting, err := accounts.New(deps) // by the clock of the test
 	require.NoError(t, err)
 	key := []byte("0123456789abcdef0123456789abcdef")
-	archive := files.New(files.Deps{Pool: b.db, Clock: b.clock, Log: log, Config: files.Config{FileKey: key, PublicURL: "https://api.example.com"}})
+	archive := files.New(files.Deps{
+		Pool: b.db, Clock: b.clock, Log: log,
+		Config: files.Config{FileKey: key, PublicURL: "https://api.example.com"},
+	})
 	archive.SetUsers(users)
 	seats := ticketstest.Service(t, b.db, b.clock, users, archive)
-	b.service = promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: log, Accounts: counting, Files: archive, Tickets: seats, Config: cfg})
+	b.service = promos.New(promos.Deps{
+		Pool: b.db, Clock: b.clock, Log: log, Accounts: counting, Files: archive, Tickets: seats, Config: cfg,
+	})
 	archive.Register(b.service.FileRecords())
 	api := httpapi.New(httpapi.Config{Auth: users, Trail: users, Log: log, PublicURL: "https://api.example.com"})
 	archive.Routes(api)
@@ -75,7 +80,9 @@ type doc = map[string]any
 // event makes an event in two days; nil capacity is unlimited.
 func (b *bundle) event(capacity any) string {
 	b.t.Helper()
-	return b.made("/events", doc{"title": "Premiere", "event_date": b.in(48 * time.Hour), "capacity": capacity})["_id"].(string)
+	return b.made("/events", doc{
+		"title": "Premiere", "event_date": b.in(48 * time.Hour), "capacity": capacity,
+	})["_id"].(string)
 }
 
 // code makes a promo code and returns its document.

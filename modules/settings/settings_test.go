@@ -93,9 +93,18 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, c := range []struct{ put, get, body, key, want string }{
-		{"/admin/config/payment-gateway", "/config/payment-gateway", `{"gateway":"gwb"}`, "default_payment_gateway", "gwb"},
-		{"/admin/config/pix-billing-mode", "/config/pix-billing-mode", `{"mode":"yearly"}`, "pix_billing_mode", "yearly"},
-		{"/admin/config/pix-subscription-mode", "/config/pix-subscription-mode", `{"mode":"recurring"}`, "pix_subscription_mode", "recurring"},
+		{
+			put: "/admin/config/payment-gateway", get: "/config/payment-gateway", body: `{"gateway":"gwb"}`,
+			key: "default_payment_gateway", want: "gwb",
+		},
+		{
+			put: "/admin/config/pix-billing-mode", get: "/config/pix-billing-mode", body: `{"mode":"yearly"}`,
+			key: "pix_billing_mode", want: "yearly",
+		},
+		{
+			put: "/admin/config/pix-subscription-mode", get: "/config/pix-subscription-mode",
+			body: `{"mode":"recurring"}`, key: "pix_subscription_mode", want: "recurring",
+		},
 	} {
 		status, raw := b.call(t, http.MethodPut, c.put, "admin", c.body)
 		require.Equal(t, 200, status, raw)
@@ -135,8 +144,11 @@ func TestClientVersion(t *testing.T) {
 	require.JSONEq(t, `{"client_version":"2.11.0-rc.1","min_version":"2.9.3"}`, raw, "what is not sent stays")
 	_, raw = put(`{"client_version":"2.11.0","min_version":null}`)
 	require.JSONEq(t, `{"client_version":"2.11.0","min_version":null}`, raw)
-	for _, bad := range []string{`{}`, `{"client_version":""}`, `{"client_version":"2"}`, `{"client_version":"v2.0.0"}`, `{"client_version":"02.0.0"}`, `{"client_version":null}`,
-		`{"client_version":"2.0.0","min_version":"x"}`, `{"client_version":"2.0.0","min_version":"2.0.1"}`, `{"client_version":"9.9.9","other":1}`} {
+	for _, bad := range []string{
+		`{}`, `{"client_version":""}`, `{"client_version":"2"}`, `{"client_version":"v2.0.0"}`,
+		`{"client_version":"02.0.0"}`, `{"client_version":null}`, `{"client_version":"2.0.0","min_version":"x"}`,
+		`{"client_version":"2.0.0","min_version":"2.0.1"}`, `{"client_version":"9.9.9","other":1}`,
+	} {
 		status, raw := put(bad)
 		require.Equal(t, 422, status, "%s: %s", bad, raw)
 		require.Contains(t, raw, `"VALIDATION_ERROR"`)
@@ -155,7 +167,9 @@ func TestRefusals(t *testing.T) {
 			status, raw := b.call(t, http.MethodPut, path, token, good)
 			require.Equal(t, want, status, "%s: %s", path, raw)
 		}
-		for _, bad := range []string{`{"gateway":"gwc","mode":"weekly","client_version":"x"}`, `{}`, `[]`, `{"mode":1,"gateway":1}`, `{`} {
+		for _, bad := range []string{
+			`{"gateway":"gwc","mode":"weekly","client_version":"x"}`, `{}`, `[]`, `{"mode":1,"gateway":1}`, `{`,
+		} {
 			status, raw := b.call(t, http.MethodPut, path, "root", bad)
 			require.Equal(t, 422, status, "%s %s: %s", path, bad, raw)
 		}

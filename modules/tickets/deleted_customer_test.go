@@ -30,7 +30,9 @@ func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 				if gw == gateway.GWB {
 					st, path, method = b.gateways.Sandbox.GWB.Stage(), "/v1/payment_intents/"+payment+"/cancel", http.MethodPost
 				}
-				require.NoError(t, st.Faults.Plan(stage.Fault{Method: method, Path: path, Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+				require.NoError(t, st.Faults.Plan(stage.Fault{
+					Method: method, Path: path, Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+				}))
 				require.NoError(t, b.accounts.DeleteCustomer(t.Context(), b.customer.ID, b.customer.ID))
 				require.Error(t, b.service.StopBilling(t.Context(), b.customer.ID))
 				st.Faults.Clear()

@@ -39,16 +39,22 @@ func TestTicketsByAdmin(t *testing.T) {
 	b.me.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": event}).Expect(403)
 	b.me.Get("/tickets").Expect(403)
 
-	changed := docs(b.admin.Put("/tickets", []object{{"_id": ticket, "title": "Row A", "status": "consumed", "customer_name": "ignored"}}).Expect(200))[0]
+	changed := docs(b.admin.Put("/tickets", []object{{
+		"_id": ticket, "title": "Row A", "status": "consumed", "customer_name": "ignored",
+	}}).Expect(200))[0]
 	require.Equal(t, "Row A", changed["title"])
 	require.NotNil(t, changed["consumed_at"])
 	back := docs(b.admin.Put("/tickets", []object{{"_id": ticket, "status": "available"}}).Expect(200))[0]
 	require.Nil(t, back["consumed_at"])
-	require.Equal(t, "customer_id", b.admin.Put("/tickets", []object{{"_id": ticket, "customer_id": objectid.New()}}).Expect(422).Field())
+	require.Equal(t, "customer_id", b.admin.Put("/tickets", []object{{
+		"_id": ticket, "customer_id": objectid.New(),
+	}}).Expect(422).Field())
 	require.Equal(t, "status", b.admin.Put("/tickets", []object{{"_id": ticket, "status": "sold"}}).Expect(422).Field())
 	b.admin.Delete("/tickets?_id="+ticket.String(), nil).Expect(200)
 	require.Equal(t, 0, b.issued(event))
-	blank := docs(b.admin.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": event, "title": "  "}).Expect(200))[0]
+	blank := docs(b.admin.Post("/tickets", object{
+		"customer_id": b.customer.ID, "event_id": event, "title": "  ",
+	}).Expect(200))[0]
 	require.Equal(t, "Premiere", blank["title"], "spaces are no title")
 }
 
@@ -63,7 +69,8 @@ func TestOwnTicketsTakeEveryParameter(t *testing.T) {
 	b.give(b.customer.ID, event)
 	nested := strings.Repeat(`{"$and":[`, 10) + "{}" + strings.Repeat("]}", 10)
 	for query, found := range map[string]int{
-		"": 2, "?query=null": 2, "?query=%20": 2, "?query=": 2, "?query=" + url.QueryEscape(nested): 2, "?_id=" + mine.String(): 1,
+		"": 2, "?query=null": 2, "?query=%20": 2, "?query=": 2, "?query=" + url.QueryEscape(nested): 2,
+		"?_id=" + mine.String(): 1,
 		"?query=" + url.QueryEscape(`{"$or":[{},{"customer_id":"`+other.ID.String()+`"}]}`):        2,
 		"?query=" + url.QueryEscape(`{"customer_id":"`+other.ID.String()+`"}`):                     0,
 		"?query=" + url.QueryEscape(`{"event_title":{"$regex":"."}}`) + "&sort={\"created_at\":1}": 2,
@@ -74,7 +81,9 @@ func TestOwnTicketsTakeEveryParameter(t *testing.T) {
 	b.me.Get("/me/tickets?_id=" + strangers.String()).Expect(404)
 	b.me.Get("/me/tickets?_id=" + objectid.New().String()).Expect(404)
 	refused := b.me.Get("/me/tickets?query=" + url.QueryEscape(`{"title":{"$foo":1}}`)).Expect(422)
-	require.Equal(t, []any{"query", "query", "title", "$foo"}, refused.Map()["detail"].([]any)[0].(object)["loc"], "as the client wrote it")
+	require.Equal(t, []any{
+		"query", "query", "title", "$foo",
+	}, refused.Map()["detail"].([]any)[0].(object)["loc"], "as the client wrote it")
 }
 
 func TestConsumeByHand(t *testing.T) {
@@ -179,7 +188,10 @@ func TestDoorsWithoutNetwork(t *testing.T) {
 	require.Equal(t, double.String(), m["consumed"].([]any)[0].(object)["ticket_id"])
 	public, err := base64.StdEncoding.DecodeString(m["keys"].([]any)[0].(object)["public_key"].(string))
 	require.NoError(t, err)
-	require.Equal(t, []any{object{"prefix": "MT2.", "encoding": "base45"}, object{"prefix": "MT1.", "encoding": "base64url"}}, m["code_forms"])
+	require.Equal(t, []any{
+		object{"prefix": "MT2.", "encoding": "base45"},
+		object{"prefix": "MT1.", "encoding": "base64url"},
+	}, m["code_forms"])
 	raw, err := tickets.Base45Decode(strings.TrimPrefix(goodCode, "MT2."))
 	require.NoError(t, err)
 	require.True(t, ed25519.Verify(public, append([]byte("MT1."), raw[:28]...), raw[28:]), "a device checks with the bundle alone")
@@ -191,7 +203,12 @@ func TestDoorsWithoutNetwork(t *testing.T) {
 	scan := func(code, nonce string) object {
 		return object{"qr_payload": code, "scanned_at": at.Format(time.RFC3339Nano), "nonce": nonce}
 	}
-	upload := object{"event_id": event, "scans": []object{scan(goodCode, "1"), scan(textCode, "2"), scan(doubleCode, "3"), scan(voidCode, "4"), scan("nonsense", "5")}}
+	upload := object{
+		"event_id": event,
+		"scans": []object{
+			scan(goodCode, "1"), scan(textCode, "2"), scan(doubleCode, "3"), scan(voidCode, "4"), scan("nonsense", "5"),
+		},
+	}
 	a := b.admin.Post("/tickets/consume-qr/batch", upload).Expect(200).Map()
 	var results []string
 	for _, r := range a["results"].([]any) {

@@ -14,7 +14,9 @@ import (
 
 func (b *bundle) cancelEvent(event objectid.ID, refund string) object {
 	b.t.Helper()
-	return b.admin.Post("/admin/events/"+event.String()+"/cancel", object{"reason": "The projector burned down", "refund": refund}).Expect(200).Map()
+	return b.admin.Post("/admin/events/"+event.String()+"/cancel", object{
+		"reason": "The projector burned down", "refund": refund,
+	}).Expect(200).Map()
 }
 
 func (b *bundle) progress(event objectid.ID) object {
@@ -34,7 +36,9 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	b.admin.Put("/tickets/"+ticketsOf(second)[0].String()+"/consume", nil).Expect(200)
 	_, other := b.another()
 	partly := buyTwo["gwb pix"](b, other, event)
-	b.admin.Post("/admin/ticket-orders/"+order(partly)["_id"].(string)+"/refund", object{"reason": "as agreed", "ticket_ids": ticketsOf(partly)[:1]}).Expect(200)
+	b.admin.Post("/admin/ticket-orders/"+order(partly)["_id"].(string)+"/refund", object{
+		"reason": "as agreed", "ticket_ids": ticketsOf(partly)[:1],
+	}).Expect(200)
 	b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200)
 	bank, banked := b.another()
 	disputed := disputers["gwb"].buy(b, event)
@@ -46,7 +50,9 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	b.settle()
 
 	b.me.Post(path, object{"reason": "It burned down", "refund": "all"}).Expect(403)
-	b.admin.Post("/admin/events/"+objectid.New().String()+"/cancel", object{"reason": "It burned down", "refund": "all"}).Expect(404)
+	b.admin.Post("/admin/events/"+objectid.New().String()+"/cancel", object{
+		"reason": "It burned down", "refund": "all",
+	}).Expect(404)
 	b.admin.Get("/admin/events/" + event.String() + "/cancellation").Expect(404)
 	require.Equal(t, "reason", b.admin.Post(path, object{"reason": "   no   ", "refund": "all"}).Expect(422).Field())
 	b.admin.Post(path, object{"reason": "It burned down", "refund": "some"}).Expect(422)
@@ -56,17 +62,24 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	keyed := b.admin.With("Idempotency-Key", "5e1a2f6e-0c7b-4b61-9d53-1d0a7ce1b003")
 	body := object{"reason": "The projector burned down", "refund": "all"}
 	a := keyed.Post(path, body).Expect(200).Map()
-	require.Equal(t, object{"orders": 6.0, "refunded": 0.0, "failed": 0.0, "disputed": 1.0, "not_asked": 0.0, "amount": 0.0}, a["progress"])
+	require.Equal(t, object{
+		"orders": 6.0, "refunded": 0.0, "failed": 0.0, "disputed": 1.0, "not_asked": 0.0, "amount": 0.0,
+	}, a["progress"])
 	require.Equal(t, a, keyed.Post(path, body).Expect(200).Map(), "the same request again")
 	require.Equal(t, a["cancelled_at"], b.cancelEvent(event, "all")["cancelled_at"], "called off once")
 	b.admin.Post(path, object{"reason": "It burned down", "refund": "on_request"}).Expect(409)
 	doc := docs(b.admin.Get("/events?_id=" + event.String()).Expect(200))[0]
-	require.Equal(t, []any{false, a["cancelled_at"], "The projector burned down"}, []any{doc["is_active"], doc["cancelled_at"], doc["cancel_reason"]})
+	require.Equal(t, []any{
+		false, a["cancelled_at"], "The projector burned down",
+	}, []any{doc["is_active"], doc["cancelled_at"], doc["cancel_reason"]})
 
 	b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(400)
 	b.nobody.Get("/store/events/" + event.String()).Expect(404)
 	b.admin.Post("/tickets", object{"customer_id": bank.ID, "event_id": event}).Expect(409)
-	edits := object{"is_active": true, "event_date": "2099-01-01T20:00:00Z", "location": "Elsewhere", "refund_until": "2099-01-01T20:00:00Z"}
+	edits := object{
+		"is_active": true, "event_date": "2099-01-01T20:00:00Z", "location": "Elsewhere",
+		"refund_until": "2099-01-01T20:00:00Z",
+	}
 	for field, value := range edits {
 		require.Equal(t, field, b.admin.Put("/events", []object{{"_id": event, field: value}}).Expect(409).Field())
 	}
@@ -82,12 +95,16 @@ func TestAnEventIsCalledOff(t *testing.T) {
 
 	payment := order(refused)["gateway_payment_id"].(string)
 	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
-		Method: "POST", Path: "/v3/payments/" + payment, Suffix: "/refund", Kind: stage.FaultStatus, Status: 400, Body: `{"errors":[{"code":"invalid_action","description":"No."}]}`,
+		Method: "POST", Path: "/v3/payments/" + payment, Suffix: "/refund", Kind: stage.FaultStatus, Status: 400,
+		Body: `{"errors":[{"code":"invalid_action","description":"No."}]}`,
 	}))
 	b.work()
 	b.sweep()
 	b.eventually("all that can be is given back", func() bool { b.settle(); p := b.progress(event); return p["refunded"] == 5.0 && p["failed"] == 1.0 })
-	require.Equal(t, object{"orders": 7.0, "refunded": 5.0, "failed": 1.0, "disputed": 1.0, "not_asked": 0.0, "amount": 241.0 + 241.0 + 120.5 + 120.5 + 120.5}, b.progress(event))
+	require.Equal(t, object{
+		"orders": 7.0, "refunded": 5.0, "failed": 1.0, "disputed": 1.0, "not_asked": 0.0,
+		"amount": 241.0 + 241.0 + 120.5 + 120.5 + 120.5,
+	}, b.progress(event))
 	state, _ := b.orderRow(order(unpaid)["_id"].(string))
 	require.Equal(t, "released", state)
 	require.Error(t, b.gateways.Sandbox.GWB.PayPIX(order(unpaid)["gateway_payment_id"].(string)))
@@ -136,7 +153,9 @@ func TestACalledOffEventGivesBackOnRequest(t *testing.T) {
 	require.Equal(t, 241.0, b.me.Post(withdrawPath(first), nil).Expect(200).Map()["refund_amount"], "also of a used ticket")
 	require.Equal(t, 120.5, b.nobody.Post("/store/ticket-orders/withdraw", object{"token": token}).Expect(200).Map()["refund_amount"])
 	b.settle()
-	require.Equal(t, object{"orders": 4.0, "refunded": 2.0, "failed": 0.0, "disputed": 0.0, "not_asked": 2.0, "amount": 361.5}, b.progress(event))
+	require.Equal(t, object{
+		"orders": 4.0, "refunded": 2.0, "failed": 0.0, "disputed": 0.0, "not_asked": 2.0, "amount": 361.5,
+	}, b.progress(event))
 	b.clock.Advance(2 * 24 * time.Hour)
 	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(second), nil).Expect(422).Code())
 	require.NoError(t, b.service.Refunds().GiveBackDue(t.Context()), "nobody has asked")
@@ -165,7 +184,9 @@ func TestAScanIsJudgedByItsInstant(t *testing.T) {
 	b.clock.Advance(time.Hour)
 	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
 	scan := b.scanned(code, off.Add(time.Minute))
-	require.Equal(t, []any{"refused", "event_cancelled", off.UTC().Format("2006-01-02T15:04:05.000Z")}, []any{scan["result"], scan["reason"], scan["at"]})
+	require.Equal(t, []any{
+		"refused", "event_cancelled", off.UTC().Format("2006-01-02T15:04:05.000Z"),
+	}, []any{scan["result"], scan["reason"], scan["at"]})
 	scan = b.scanned(code, b.clock.Now().Add(-time.Minute))
 	require.Equal(t, []any{"refused", "refunded"}, []any{scan["result"], scan["reason"]})
 	require.Equal(t, "expired", b.scanned(code, bought.Add(time.Minute))["result"], "it was good when it was scanned")

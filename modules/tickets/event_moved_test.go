@@ -70,9 +70,13 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	require.Contains(t, told(3), "Agora: "+at(later)+", Teatro Municipal")
 	require.Contains(t, told(3), "Antes: "+at(later)+", ")
 	end := later.Add(5 * time.Hour)
-	require.Equal(t, week, move(object{"event_end_date": end.Format(time.RFC3339), "refund_until": until})["refund_until"].(string)[:16], "what GET shows says nothing of this move")
+	require.Equal(t, week, move(object{
+		"event_end_date": end.Format(time.RFC3339), "refund_until": until,
+	})["refund_until"].(string)[:16], "what GET shows says nothing of this move")
 	require.Contains(t, told(4), "Agora: "+at(later)+" até "+at(end))
-	for i, old := range []any{nil, b.clock.Now().Add(-time.Hour).Format(time.RFC3339)} { // what a client read long ago takes no right away
+	for i, old := range []any{
+		nil, b.clock.Now().Add(-time.Hour).Format(time.RFC3339),
+	} { // what a client read long ago takes no right away
 		location := []string{"Cine Belas Artes", "Teatro Municipal"}[i]
 		require.Equal(t, week, move(object{"location": location, "refund_until": old})["refund_until"].(string)[:16])
 		told(5 + i)
@@ -111,5 +115,7 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	require.Equal(t, 2, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'done'"))
 
 	nobody := b.event(nil)
-	require.Nil(t, docs(b.admin.Put("/events", []object{{"_id": nobody, "location": "Elsewhere"}}).Expect(200))[0]["refund_until"], "nobody has tickets")
+	require.Nil(t, docs(b.admin.Put("/events", []object{{
+		"_id": nobody, "location": "Elsewhere",
+	}}).Expect(200))[0]["refund_until"], "nobody has tickets")
 }

@@ -22,14 +22,26 @@ func TestEventsAreACollection(t *testing.T) {
 	require.InDelta(t, 120.5, doc["ticket_value"], 0)
 	require.InDelta(t, 0, doc["tickets_issued"], 0)
 	require.Equal(t, doc["register_date"], doc["created_at"])
-	a := b.admin.Post("/events", []object{{"title": "Other", "event_date": "2030-01-01", "code": "Premiere-1"}}).Expect(409)
+	a := b.admin.Post("/events", []object{{
+		"title": "Other", "event_date": "2030-01-01", "code": "Premiere-1",
+	}}).Expect(409)
 	require.Equal(t, "CONFLICT", a.Code())
 	require.Equal(t, "code", a.Field())
-	require.Equal(t, "event_end_date", b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-02", "event_end_date": "2030-01-01"}}).Expect(422).Field())
-	require.Equal(t, "description", b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-02", "description": strings.Repeat("é", 1001)}}).Expect(422).Field())
-	b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-02", "description": strings.Repeat("é", 1000)}}).Expect(200)
-	require.Equal(t, "event_type", b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-02", "event_type": "party"}}).Expect(422).Field())
-	b.admin.Post("/events", []object{{"title": "past", "event_date": "2020-01-02"}}).Expect(200) // a start in the past is accepted
+	require.Equal(t, "event_end_date", b.admin.Post("/events", []object{{
+		"title": "x", "event_date": "2030-01-02", "event_end_date": "2030-01-01",
+	}}).Expect(422).Field())
+	require.Equal(t, "description", b.admin.Post("/events", []object{{
+		"title": "x", "event_date": "2030-01-02", "description": strings.Repeat("é", 1001),
+	}}).Expect(422).Field())
+	b.admin.Post("/events", []object{{
+		"title": "x", "event_date": "2030-01-02", "description": strings.Repeat("é", 1000),
+	}}).Expect(200)
+	require.Equal(t, "event_type", b.admin.Post("/events", []object{{
+		"title": "x", "event_date": "2030-01-02", "event_type": "party",
+	}}).Expect(422).Field())
+	b.admin.Post("/events", []object{{
+		"title": "past", "event_date": "2020-01-02",
+	}}).Expect(200) // a start in the past is accepted
 	b.me.Get("/events?_id=" + event.String()).Expect(403)
 	b.nobody.Get("/events").Expect(401)
 	b.me.Post("/events", []object{}).Expect(403)
@@ -65,7 +77,10 @@ func TestTheStoreShowsWhatIsOnSale(t *testing.T) {
 	now := b.clock.Now()
 	running := b.event(object{"title": "running", "event_date": now.Add(-2 * time.Hour).Format(time.RFC3339Nano)})
 	b.event(object{"title": "over by the fallback", "event_date": now.Add(-4 * time.Hour).Format(time.RFC3339Nano)})
-	long := b.event(object{"title": "long", "event_date": now.Add(-48 * time.Hour).Format(time.RFC3339Nano), "event_end_date": now.Add(time.Hour).Format(time.RFC3339Nano), "capacity": nil, "ticket_value": nil})
+	long := b.event(object{
+		"title": "long", "event_date": now.Add(-48 * time.Hour).Format(time.RFC3339Nano),
+		"event_end_date": now.Add(time.Hour).Format(time.RFC3339Nano), "capacity": nil, "ticket_value": nil,
+	})
 	hidden := b.event(object{"title": "not for sale", "is_sale_box_office": false})
 	b.event(object{"title": "inactive", "is_active": false})
 	events := b.nobody.Get("/store/events").Expect(200).Map()["events"].([]any)
@@ -129,14 +144,28 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	require.NoError(t, err)
 	const customer = "'000000000000000000000001'"
 	for name, c := range map[string]struct{ query, index string }{
-		"store":        {"SELECT * FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > now() + interval '900 days'", "events_on_sale"},
-		"own tickets":  {"SELECT * FROM tickets.tickets WHERE customer_id = " + customer, "tickets_by_customer"},
-		"own orders":   {"SELECT * FROM tickets.orders WHERE customer_id = " + customer + " ORDER BY created_at DESC, id DESC LIMIT 1000", "orders_by_customer"},
-		"held":         {"SELECT o.id FROM tickets.orders o WHERE o.state = 'reserved' AND o.hold_until <= now()", "orders_held"},
+		"store": {
+			"SELECT * FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > now() + interval '900 days'",
+			"events_on_sale",
+		},
+		"own tickets": {"SELECT * FROM tickets.tickets WHERE customer_id = " + customer, "tickets_by_customer"},
+		"own orders": {
+			"SELECT * FROM tickets.orders WHERE customer_id = " + customer + " ORDER BY created_at DESC, id DESC LIMIT 1000",
+			"orders_by_customer",
+		},
+		"held": {
+			"SELECT o.id FROM tickets.orders o WHERE o.state = 'reserved' AND o.hold_until <= now()", "orders_held",
+		},
 		"open intents": {"SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= now()", "orders_open_intents"},
-		"by payment":   {"SELECT * FROM tickets.orders WHERE gateway = 'gwa' AND gateway_payment_id = 'pay_1'", "orders_gateway_payment_unique"},
-		"of an order":  {"SELECT * FROM tickets.tickets WHERE order_id = 'aaaaaaaaaaaaaaaaaaaaaaaa'", "tickets_by_order"},
-		"declines":     {"SELECT count(*) FROM tickets.declines WHERE subject = 'card' AND mac = '\\x00' AND at > now()", "declines_by"},
+		"by payment": {
+			"SELECT * FROM tickets.orders WHERE gateway = 'gwa' AND gateway_payment_id = 'pay_1'",
+			"orders_gateway_payment_unique",
+		},
+		"of an order": {"SELECT * FROM tickets.tickets WHERE order_id = 'aaaaaaaaaaaaaaaaaaaaaaaa'", "tickets_by_order"},
+		"declines": {
+			"SELECT count(*) FROM tickets.declines WHERE subject = 'card' AND mac = '\\x00' AND at > now()",
+			"declines_by",
+		},
 	} {
 		rows, err := b.db.Query(t.Context(), "EXPLAIN "+c.query)
 		require.NoError(t, err)

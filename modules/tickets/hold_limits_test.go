@@ -179,7 +179,9 @@ func TestTheLimitOfAnEventIsAField(t *testing.T) {
 	b.admin.Put("/events", []object{{"_id": event, "max_per_person": 2}}).Expect(200)
 	require.EqualValues(t, 2, shown())
 	b.me.Post("/store/purchase/gwb/pix", pix(event, 3)).Expect(409)
-	require.Equal(t, "max_per_person", b.admin.Put("/events", []object{{"_id": event, "max_per_person": 0}}).Expect(422).Field())
+	require.Equal(t, "max_per_person", b.admin.Put("/events", []object{{
+		"_id": event, "max_per_person": 0,
+	}}).Expect(422).Field())
 	b.admin.Put("/events", []object{{"_id": event, "max_per_person": nil}}).Expect(200)
 	b.me.Post("/store/purchase/gwb/pix", pix(event, 3)).Expect(200)
 }

@@ -177,7 +177,10 @@ func TestMoneyThatArrivesAfterTheEventLeavesNoTicketsWaiting(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.listen()
-	event := b.event(object{"event_date": b.clock.Now().Add(5 * time.Minute).Format(time.RFC3339), "event_end_date": b.clock.Now().Add(10 * time.Minute).Format(time.RFC3339)})
+	event := b.event(object{
+		"event_date":     b.clock.Now().Add(5 * time.Minute).Format(time.RFC3339),
+		"event_end_date": b.clock.Now().Add(10 * time.Minute).Format(time.RFC3339),
+	})
 	m := b.me.Post("/store/purchase/gwa/pix", pix(event, 1)).Expect(200).Map()
 	b.clock.Advance(11 * time.Minute)
 	_, err := b.gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
@@ -224,7 +227,9 @@ func TestCardAnswerLostAfterTheCharge(t *testing.T) {
 			if gateway == "gwb" {
 				st = b.gateways.Sandbox.GWB.Stage()
 			}
-			require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: c.path, Kind: stage.FaultResetAfter, Times: manyTimes}))
+			require.NoError(t, st.Faults.Plan(stage.Fault{
+				Method: http.MethodPost, Path: c.path, Kind: stage.FaultResetAfter, Times: manyTimes,
+			}))
 			m := b.me.Post("/store/purchase/"+gateway+"/card", c.body(event)).Expect(200).Map()
 			require.Equal(t, "PENDING", payment(m)["status"])
 			require.Nil(t, payment(m)["id"])
@@ -246,7 +251,9 @@ func TestNothingWasMade(t *testing.T) {
 	b := setup(t)
 	event := b.event(nil)
 	st := b.gateways.Sandbox.GWB.Stage()
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v1/payment_intents", Kind: stage.FaultResetBefore, Times: manyTimes}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v1/payment_intents", Kind: stage.FaultResetBefore, Times: manyTimes,
+	}))
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Map()
 	st.Faults.Clear()
 	for range 2 {
@@ -268,7 +275,8 @@ func TestRefundedOrderLosesItsTickets(t *testing.T) {
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
 	b.settle()
 	_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
-		RefundID: objectid.New(), Amount: 24100, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: order(m)["gateway_payment_id"].(string)},
+		RefundID: objectid.New(), Amount: 24100, AskedAt: time.Now(),
+		Payment: gateway.PaymentRef{PaymentID: order(m)["gateway_payment_id"].(string)},
 	})
 	require.NoError(t, err)
 	b.settle()

@@ -22,10 +22,24 @@ type way struct {
 }
 
 var ways = map[string]way{
-	"gwa card": {"/store/purchase/gwa/card", "/v3/payments", func(id objectid.ID) object { return cardA(id, 2, paymentstest.CardApproved) }, "PENDING", true},
-	"gwb card": {"/store/purchase/gwb/card", "/v1/payment_intents", func(id objectid.ID) object { return cardB(id, 2, paymentstest.TokenApproved) }, "processing", true},
-	"gwa pix":  {"/store/purchase/gwa/pix", "/v3/payments", func(id objectid.ID) object { return pix(id, 2) }, "PENDING", false},
-	"gwb pix":  {"/store/purchase/gwb/pix", "/v1/payment_intents", func(id objectid.ID) object { return pix(id, 2) }, "requires_action", false},
+	"gwa card": {
+		path: "/store/purchase/gwa/card", call: "/v3/payments",
+		body: func(id objectid.ID) object { return cardA(id, 2, paymentstest.CardApproved) }, word: "PENDING",
+		card: true,
+	},
+	"gwb card": {
+		path: "/store/purchase/gwb/card", call: "/v1/payment_intents",
+		body: func(id objectid.ID) object { return cardB(id, 2, paymentstest.TokenApproved) }, word: "processing",
+		card: true,
+	},
+	"gwa pix": {
+		path: "/store/purchase/gwa/pix", call: "/v3/payments",
+		body: func(id objectid.ID) object { return pix(id, 2) }, word: "PENDING", card: false,
+	},
+	"gwb pix": {
+		path: "/store/purchase/gwb/pix", call: "/v1/payment_intents",
+		body: func(id objectid.ID) object { return pix(id, 2) }, word: "requires_action", card: false,
+	},
 }
 
 // TestOddAnswersToAPurchase: an answer that is none gives no tickets, takes none away
@@ -45,10 +59,16 @@ func TestOddAnswersToAPurchase(t *testing.T) {
 					if odd == stage.OddError && status != http.StatusInternalServerError || odd == stage.OddHuge {
 						continue // a refusal in the gateway's own form is one; what is too long is the adapters' to test
 					}
-					b.oddPurchase(t, w, st, stage.Fault{Method: http.MethodPost, Path: w.call, Kind: stage.FaultOddAfter, Status: status, Answer: odd, Times: manyTimes})
+					b.oddPurchase(t, w, st, stage.Fault{
+						Method: http.MethodPost, Path: w.call, Kind: stage.FaultOddAfter, Status: status, Answer: odd,
+						Times: manyTimes,
+					})
 				}
 			}
-			b.oddPurchase(t, w, st, stage.Fault{Method: http.MethodPost, Path: w.call, Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes})
+			b.oddPurchase(t, w, st, stage.Fault{
+				Method: http.MethodPost, Path: w.call, Kind: stage.FaultStatus, Status: http.StatusInternalServerError,
+				Times: manyTimes,
+			})
 		})
 	}
 }
@@ -70,7 +90,9 @@ func (b *bundle) oddPurchase(t *testing.T, w way, st *stage.Stage, f stage.Fault
 	require.Equal(t, "pending", b.ticketStatus(ticketsOf(m)[0]), what)
 
 	// While the gateway goes on so, nothing is known.
-	require.NoError(t, st.Faults.Plan(stage.Fault{Kind: stage.FaultOdd, Status: http.StatusOK, Answer: stage.OddObject, Times: manyTimes}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Kind: stage.FaultOdd, Status: http.StatusOK, Answer: stage.OddObject, Times: manyTimes,
+	}))
 	b.clock.Advance(10 * time.Minute)
 	b.sweep()
 	require.Equal(t, "pending", b.ticketStatus(ticketsOf(m)[0]), what)
@@ -98,7 +120,9 @@ func TestNoLookWhileTheCallIsUnderWay(t *testing.T) {
 	b := setup(t)
 	event := b.event(nil)
 	st := b.gateways.Sandbox.GWB.Stage()
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v1/payment_intents", Kind: stage.FaultStatus, Times: manyTimes}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v1/payment_intents", Kind: stage.FaultStatus, Times: manyTimes,
+	}))
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Map()
 	st.Faults.Clear()
 	// As if the process had died in the call: nobody has told how it ended.
@@ -125,7 +149,9 @@ func TestOrderOfTheReleaseBeforeIsAdopted(t *testing.T) {
 	b := setup(t)
 	event := b.event(nil)
 	st := b.gateways.Sandbox.GWA.Stage()
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes,
+	}))
 	m := b.me.Post("/store/purchase/gwa/card", cardA(event, 1, paymentstest.CardApproved)).Expect(200).Map()
 	st.Faults.Clear()
 	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")

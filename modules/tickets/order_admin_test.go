@@ -39,7 +39,9 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 			require.NotNil(t, a["gateway_response"])
 			b.settle()
 			mine := b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)
-			require.Equal(t, []any{order(m)["payment_status"], 120.5, 241.0}, []any{mine["payment_status"], mine["refunded"], mine["total"]})
+			require.Equal(t, []any{
+				order(m)["payment_status"], 120.5, 241.0,
+			}, []any{mine["payment_status"], mine["refunded"], mine["total"]})
 			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event), "paid minus refunded")
 			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.orders WHERE order_id = $1 AND is_paid AND refunded_cents = 12050", id))
 			require.Equal(t, 120.5, b.me.Get("/me/ticket-orders").Expect(200).Map()["orders"].([]any)[0].(object)["refunded"])
@@ -48,7 +50,10 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 				b.admin.Put("/tickets", []object{{"_id": all[0], "status": status}}).Expect(409)
 			}
 			b.admin.Put("/tickets", []object{{"_id": all[0], "status": "expired", "title": "Given back"}}).Expect(200)
-			require.Contains(t, b.admin.Delete("/tickets", []object{{"_id": all[0]}, {"_id": all[1]}}).Expect(409).Detail(), path+"/refund")
+			require.Contains(t, b.admin.Delete("/tickets", []object{
+				{"_id": all[0]},
+				{"_id": all[1]},
+			}).Expect(409).Detail(), path+"/refund")
 			require.Equal(t, 2, b.count("SELECT count(*) FROM tickets.tickets WHERE order_id = $1", id), "all or nothing")
 
 			b.admin.Put("/tickets/"+all[1].String()+"/consume", nil).Expect(200)

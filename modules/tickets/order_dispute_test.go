@@ -101,7 +101,8 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			require.Len(t, docs(b.admin.Get("/tickets?query="+url.QueryEscape(`{"blocked":"payment_disputed"}`)).Expect(200)), 1)
 			for _, a := range []*apitest.Answer{
 				b.me.Get("/me/tickets/" + unused.String() + "/qr"), b.me.Put("/tickets/"+unused.String()+"/consume", nil),
-				b.admin.Put("/tickets/"+unused.String()+"/consume", nil), b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}),
+				b.admin.Put("/tickets/"+unused.String()+"/consume", nil),
+				b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}),
 			} {
 				require.Contains(t, a.Expect(409).Detail(), "payment_disputed")
 				require.Equal(t, "blocked", a.Field())
@@ -127,7 +128,10 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			require.Equal(t, paidWord, status)
 			b.clock.Advance(30 * time.Second)
 			refunded := b.clock.Now()
-			b.admin.Post("/admin/ticket-orders/"+id+"/refund", object{"reason": "they cannot come", "ticket_ids": []objectid.ID{unused}}).Expect(200)
+			b.admin.Post("/admin/ticket-orders/"+id+"/refund", object{
+				"reason":     "they cannot come",
+				"ticket_ids": []objectid.ID{unused},
+			}).Expect(200)
 			b.settle()
 			require.Equal(t, "expired", b.ticketStatus(unused))
 			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, opened)), "a dispute that was won later")
@@ -263,7 +267,10 @@ func TestScansAfterATicketWasVoidAreRefused(t *testing.T) {
 	issued := b.clock.Now()
 	b.clock.Advance(time.Hour)
 	voided := b.clock.Now()
-	b.admin.Put("/tickets", []object{{"_id": edited, "status": "expired"}, {"_id": waiting, "status": "pending"}}).Expect(200)
+	b.admin.Put("/tickets", []object{
+		{"_id": edited, "status": "expired"},
+		{"_id": waiting, "status": "pending"},
+	}).Expect(200)
 	b.clock.Advance(time.Hour)
 	for _, code := range []string{editedCode, waitingCode} {
 		require.Equal(t, refusedAs("edited", voided), told(b.scanned(code, voided.Add(time.Minute))))

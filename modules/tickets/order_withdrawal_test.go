@@ -150,7 +150,9 @@ func TestAnUnpaidOrderIsGivenBack(t *testing.T) {
 	require.Equal(t, []any{120.5, "refunded"}, []any{a["refund_amount"], a["status"]})
 	require.Zero(t, b.issued(event))
 
-	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "POST", Suffix: "/payment_intents", Kind: stage.FaultResetAfter, Times: manyTimes}))
+	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+		Method: "POST", Suffix: "/payment_intents", Kind: stage.FaultResetAfter, Times: manyTimes,
+	}))
 	open := b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Map()
 	b.me.Post(withdrawPath(open), nil).Expect(409)
 }
@@ -163,7 +165,10 @@ func TestAWithdrawalOutlivesItsGateway(t *testing.T) {
 	event := b.event(nil)
 	first, second := buyTwo["gwb card"](b, b.me, event), buyTwo["gwb card"](b, b.me, event)
 	faults := b.gateways.Sandbox.GWB.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Suffix: "/refunds", Kind: stage.FaultStatus, Status: 429, Body: `{"error":{"type":"rate_limit_error","message":"Slow down."}}`, Times: manyTimes}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: "POST", Suffix: "/refunds", Kind: stage.FaultStatus, Status: 429,
+		Body: `{"error":{"type":"rate_limit_error","message":"Slow down."}}`, Times: manyTimes,
+	}))
 	a := b.me.Post(withdrawPath(first), nil).Expect(200).Map()
 	require.Equal(t, []any{241.0, nil, "refunding"}, []any{a["refund_amount"], a["refunded_at"], a["status"]})
 	require.Equal(t, "expired", b.ticketStatus(ticketsOf(first)[0]))
@@ -175,7 +180,10 @@ func TestAWithdrawalOutlivesItsGateway(t *testing.T) {
 	a = b.me.Post(withdrawPath(first), nil).Expect(200).Map()
 	require.Equal(t, []any{241.0, "refunded"}, []any{a["refund_amount"], a["status"]})
 
-	require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Suffix: "/refunds", Kind: stage.FaultStatus, Status: 400, Body: `{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: "POST", Suffix: "/refunds", Kind: stage.FaultStatus, Status: 400,
+		Body: `{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`,
+	}))
 	a = b.me.Post(withdrawPath(second), nil).Expect(200).Map()
 	require.Equal(t, []any{241.0, "refunding"}, []any{a["refund_amount"], a["status"]})
 	b.clock.Advance(2 * time.Hour)

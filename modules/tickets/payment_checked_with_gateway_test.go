@@ -17,9 +17,17 @@ import (
 // forged is what somebody who has gateway A's token may send: its webhooks are not signed.
 func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) gateway.Event {
 	at := b.clock.Now()
-	return gateway.Event{Gateway: gateway.GWA, ID: "evt_" + payment, Type: "PAYMENT_RECEIVED", Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: amount, SettledAt: &at,
-	}}}
+	return gateway.Event{
+		Gateway:   gateway.GWA,
+		ID:        "evt_" + payment,
+		Type:      "PAYMENT_RECEIVED",
+		Reference: id,
+		CreatedAt: at,
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{
+			ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
+			Amount: amount, SettledAt: &at,
+		}},
+	}
 }
 
 // confirm does the jobs that read live what was told, which have to be so many, and
@@ -86,7 +94,10 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	// A true payment that names the order and is not of its price.
 	charge, err := b.gateways.A.CreatePix(t.Context(), gateway.PixTerms{
 		Reference: id, Kind: gateway.KindTicketOrder, Amount: 500, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
-		Payer: gateway.Payer{CustomerID: b.customer.ID, GatewayID: b.text("SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id)},
+		Payer: gateway.Payer{
+			CustomerID: b.customer.ID,
+			GatewayID:  b.text("SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id),
+		},
 	})
 	require.NoError(t, err)
 	_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
@@ -109,9 +120,13 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	require.NoError(t, err)
 	e := b.forged(id, own, 12050)
 	e.Type = "PAYMENT_REFUNDED"
-	e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Payment: e.Payload.(gateway.SettledPayment).Payment, Report: gateway.RefundReport{
-		PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type,
-	}}
+	e.Payload = gateway.RefundChange{
+		Status:  gateway.RefundDone,
+		Payment: e.Payload.(gateway.SettledPayment).Payment,
+		Report: gateway.RefundReport{
+			PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type,
+		},
+	}
 	b.apply(e)
 	is(id, "refunded")
 
@@ -130,7 +145,9 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 
 	// While the answer to the purchase is lost the event teaches no id; the gateway does.
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes,
+	}))
 	_, id, own = buy()
 	faults.Clear()
 	require.Empty(t, own)

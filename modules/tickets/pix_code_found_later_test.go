@@ -96,7 +96,9 @@ func TestAPurchaseThatCameToNothing(t *testing.T) {
 			b := setup(t)
 			b.work()
 			st := b.stageOf(w)
-			require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetBefore, Times: manyTimes}))
+			require.NoError(t, st.Faults.Plan(stage.Fault{
+				Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetBefore, Times: manyTimes,
+			}))
 			m := b.me.Post(w.path, w.body(b.event(nil))).Expect(http.StatusOK).Map()
 			require.Equal(t, "PENDING", payment(m)["status"])
 			st.Faults.Clear()
@@ -119,7 +121,9 @@ type unansweredPurchase struct {
 func (b *bundle) unanswered(t *testing.T, w way, asGuest bool) unansweredPurchase {
 	t.Helper()
 	st := b.stageOf(w)
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetAfter, Times: manyTimes}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetAfter, Times: manyTimes,
+	}))
 	body, path, email, client := w.body(b.event(nil)), w.path, b.customer.Email, b.me
 	if asGuest {
 		email, client = "visita@example.com", b.nobody

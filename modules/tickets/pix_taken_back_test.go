@@ -55,11 +55,14 @@ func TestABankTakesAPartBackBesideOurRefund(t *testing.T) {
 	_, err = gw.TakeBack(own, 2050)
 	require.NoError(t, err)
 	require.NoError(t, gw.Stage().Faults.Plan(stage.Fault{
-		Method: "GET", Suffix: own + "/refunds", Kind: stage.FaultStatus, Status: 200, Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
+		Method: "GET", Suffix: own + "/refunds", Kind: stage.FaultStatus, Status: 200,
+		Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
 	}))
 	paid, err := b.payments.FindPayment(t.Context(), b.db, gateway.GWA, own)
 	require.NoError(t, err)
-	_, err = b.payments.RefundPayment(t.Context(), payments.RefundRequest{Payment: *paid, Amount: 10000, Reason: "They ask for it"}, nil)
+	_, err = b.payments.RefundPayment(t.Context(), payments.RefundRequest{
+		Payment: *paid, Amount: 10000, Reason: "They ask for it",
+	}, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 2050", id))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'refund' AND status = 'done' AND amount_cents = 10000", id))
@@ -93,7 +96,9 @@ func TestARefundOfDisputedMoneyIsLeftToPeople(t *testing.T) {
 	id, second := b.paidTwice()
 	body := `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
 	faults := b.gateways.Sandbox.GWB.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Path: "/v1/refunds", Kind: stage.FaultStatus, Status: 400, Body: body, Times: 50}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: "POST", Path: "/v1/refunds", Kind: stage.FaultStatus, Status: 400, Body: body, Times: 50,
+	}))
 	for range 3 {
 		require.NoError(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second))
 		b.clock.Advance(time.Hour)

@@ -26,37 +26,77 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		status, got int
 	}{
-		"give a ticket to an event that is over":  {400, b.admin.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": over}).Status},
-		"give a ticket, malformed event":          {422, b.admin.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": "x"}).Status},
-		"give a ticket, long title":               {422, b.admin.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": event, "title": string(make([]byte, 201))}).Status},
-		"change an unknown ticket":                {404, b.admin.Put("/tickets", []object{{"_id": unknown, "title": "x"}}).Status},
-		"delete an unknown ticket":                {404, b.admin.Delete("/tickets?_id="+unknown, nil).Status},
-		"change an unknown event":                 {404, b.admin.Put("/events", []object{{"_id": unknown, "title": "x"}}).Status},
-		"an order, malformed":                     {422, b.me.Get("/me/ticket-orders/x").Status},
-		"an order, unknown":                       {404, b.me.Get("/me/ticket-orders/" + unknown).Status},
-		"an order, nobody":                        {401, b.nobody.Get("/me/ticket-orders/" + unknown).Status},
-		"an order, an admin":                      {403, b.admin.Get("/me/ticket-orders/" + unknown).Status},
-		"a code, malformed":                       {422, b.me.Get("/me/tickets/x/qr").Status},
-		"a code, unknown":                         {404, b.me.Get("/me/tickets/" + unknown + "/qr").Status},
-		"consume, malformed":                      {422, b.me.Put("/tickets/x/consume", nil).Status},
-		"consume, unknown":                        {404, b.admin.Put("/tickets/"+unknown+"/consume", nil).Status},
-		"scan nothing":                            {422, b.admin.Post("/tickets/consume-qr", object{}).Status},
-		"scan an empty text":                      {422, b.admin.Post("/tickets/consume-qr", object{"qr_payload": ""}).Status},
-		"scan a forged text":                      {400, b.admin.Post("/tickets/consume-qr", object{"qr_payload": "MT1.AAAA"}).Status},
-		"scan at a malformed event":               {422, b.admin.Post("/tickets/consume-qr", object{"qr_payload": code, "event_id": "x"}).Status},
-		"upload no scans":                         {422, b.admin.Post("/tickets/consume-qr/batch", object{"scans": []object{}}).Status},
-		"upload too many scans":                   {422, b.admin.Post("/tickets/consume-qr/batch", object{"scans": many}).Status},
-		"upload a scan without its instant":       {422, b.admin.Post("/tickets/consume-qr/batch", object{"scans": []object{{"qr_payload": code}}}).Status},
-		"upload scans as a customer":              {403, b.me.Post("/tickets/consume-qr/batch", object{"scans": many[:1]}).Status},
-		"upload scans as nobody":                  {401, b.nobody.Post("/tickets/consume-qr/batch", object{"scans": many[:1]}).Status},
-		"bundle of a malformed event":             {422, b.admin.Get("/events/x/checkin-bundle").Status},
-		"bundle as nobody":                        {401, b.nobody.Get("/events/" + event.String() + "/checkin-bundle").Status},
-		"an unknown event of the store":           {404, b.nobody.Get("/store/events/" + unknown).Status},
-		"a body that is no JSON":                  {422, b.me.Post("/store/purchase/gwb/pix", "{").Status},
-		"a list where an object is asked":         {422, b.me.Post("/store/purchase/gwb/pix", []object{pix(event, 1)}).Status},
-		"an object where a list is asked":         {422, b.admin.Post("/events", object{"title": "x", "event_date": "2030-01-01"}).Status},
-		"an event with a capacity below zero":     {422, b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-01", "capacity": -1}}).Status},
-		"an event with a price of three decimals": {422, b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-01", "ticket_value": 1.005}}).Status},
+		"give a ticket to an event that is over": {
+			400, b.admin.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": over}).Status,
+		},
+		"give a ticket, malformed event": {
+			422, b.admin.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": "x"}).Status,
+		},
+		"give a ticket, long title": {
+			422,
+			b.admin.Post("/tickets", object{
+				"customer_id": b.customer.ID, "event_id": event, "title": string(make([]byte, 201)),
+			}).Status,
+		},
+		"change an unknown ticket": {
+			404, b.admin.Put("/tickets", []object{{"_id": unknown, "title": "x"}}).Status,
+		},
+		"delete an unknown ticket": {404, b.admin.Delete("/tickets?_id="+unknown, nil).Status},
+		"change an unknown event": {
+			404, b.admin.Put("/events", []object{{"_id": unknown, "title": "x"}}).Status,
+		},
+		"an order, malformed": {422, b.me.Get("/me/ticket-orders/x").Status},
+		"an order, unknown":   {404, b.me.Get("/me/ticket-orders/" + unknown).Status},
+		"an order, nobody":    {401, b.nobody.Get("/me/ticket-orders/" + unknown).Status},
+		"an order, an admin":  {403, b.admin.Get("/me/ticket-orders/" + unknown).Status},
+		"a code, malformed":   {422, b.me.Get("/me/tickets/x/qr").Status},
+		"a code, unknown":     {404, b.me.Get("/me/tickets/" + unknown + "/qr").Status},
+		"consume, malformed":  {422, b.me.Put("/tickets/x/consume", nil).Status},
+		"consume, unknown":    {404, b.admin.Put("/tickets/"+unknown+"/consume", nil).Status},
+		"scan nothing":        {422, b.admin.Post("/tickets/consume-qr", object{}).Status},
+		"scan an empty text": {
+			422, b.admin.Post("/tickets/consume-qr", object{"qr_payload": ""}).Status,
+		},
+		"scan a forged text": {
+			400, b.admin.Post("/tickets/consume-qr", object{"qr_payload": "MT1.AAAA"}).Status,
+		},
+		"scan at a malformed event": {
+			422, b.admin.Post("/tickets/consume-qr", object{"qr_payload": code, "event_id": "x"}).Status,
+		},
+		"upload no scans": {
+			422, b.admin.Post("/tickets/consume-qr/batch", object{"scans": []object{}}).Status,
+		},
+		"upload too many scans": {
+			422, b.admin.Post("/tickets/consume-qr/batch", object{"scans": many}).Status,
+		},
+		"upload a scan without its instant": {
+			422, b.admin.Post("/tickets/consume-qr/batch", object{"scans": []object{{"qr_payload": code}}}).Status,
+		},
+		"upload scans as a customer": {
+			403, b.me.Post("/tickets/consume-qr/batch", object{"scans": many[:1]}).Status,
+		},
+		"upload scans as nobody": {
+			401, b.nobody.Post("/tickets/consume-qr/batch", object{"scans": many[:1]}).Status,
+		},
+		"bundle of a malformed event": {422, b.admin.Get("/events/x/checkin-bundle").Status},
+		"bundle as nobody": {
+			401, b.nobody.Get("/events/" + event.String() + "/checkin-bundle").Status,
+		},
+		"an unknown event of the store": {404, b.nobody.Get("/store/events/" + unknown).Status},
+		"a body that is no JSON":        {422, b.me.Post("/store/purchase/gwb/pix", "{").Status},
+		"a list where an object is asked": {
+			422, b.me.Post("/store/purchase/gwb/pix", []object{pix(event, 1)}).Status,
+		},
+		"an object where a list is asked": {
+			422, b.admin.Post("/events", object{"title": "x", "event_date": "2030-01-01"}).Status,
+		},
+		"an event with a capacity below zero": {
+			422, b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-01", "capacity": -1}}).Status,
+		},
+		"an event with a price of three decimals": {
+			422,
+			b.admin.Post("/events", []object{{"title": "x", "event_date": "2030-01-01", "ticket_value": 1.005}}).Status,
+		},
 	} {
 		require.Equal(t, c.status, c.got, name)
 	}

@@ -103,7 +103,9 @@ func TestAPurchaseThatWasCutOffChargesOnce(t *testing.T) {
 	event := b.event(nil)
 	st := b.gateways.Sandbox.GWA.Stage()
 	me := b.me.With("Idempotency-Key", "pix-1")
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes,
+	}))
 	first := me.Post("/store/purchase/gwa/pix", pix(event, 2)).Expect(200)
 	require.Equal(t, "PENDING", payment(first.Map())["status"])
 	st.Faults.Clear()
@@ -128,7 +130,9 @@ func TestARestartAfterTheChargeIsTold(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.event(nil)
-	for _, path := range []string{"/store/purchase/gwb/card", "/store/purchase/checkout/gwa/card", "/store/purchase/gwa/pix"} {
+	for _, path := range []string{
+		"/store/purchase/gwb/card", "/store/purchase/checkout/gwa/card", "/store/purchase/gwa/pix",
+	} {
 		body := purchases(event)[path]
 		me := b.me.With("Idempotency-Key", "k")
 		first := me.Post(path, body).Expect(200)

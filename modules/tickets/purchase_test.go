@@ -41,7 +41,9 @@ func TestBuyByCard(t *testing.T) {
 		require.InDelta(t, 241.0, o["total"], 0)
 		require.InDelta(t, 120.5, o["unit_price"], 0)
 		require.Equal(t, map[string]string{"gwa": "CONFIRMED", "gwb": "succeeded"}[gateway], o["payment_status"])
-		require.Equal(t, object{"id": o["gateway_payment_id"], "status": "CONFIRMED", "billing_type": "CREDIT_CARD"}, payment(m))
+		require.Equal(t, object{
+			"id": o["gateway_payment_id"], "status": "CONFIRMED", "billing_type": "CREDIT_CARD",
+		}, payment(m))
 		require.NotContains(t, m, "pix")
 		require.NotContains(t, o, "without_login")
 		require.Len(t, ticketsOf(m), 2)
@@ -73,7 +75,9 @@ func TestDeclinedCardGivesItsPlacesBackAtOnce(t *testing.T) {
 		a := b.me.Post("/store/purchase/gwa/card", cardA(event, 1, paymentstest.CardDeclined)).Expect(400)
 		require.Equal(t, "VALIDATION_ERROR", a.Code())
 		require.Equal(t, 0, b.issued(event))
-		for _, token := range []string{paymentstest.TokenDeclined, paymentstest.TokenRefused, paymentstest.TokenAuthentication} {
+		for _, token := range []string{
+			paymentstest.TokenDeclined, paymentstest.TokenRefused, paymentstest.TokenAuthentication,
+		} {
 			b.me.Post("/store/purchase/gwb/card", cardB(event, 1, token)).Expect(400)
 			require.Equal(t, 0, b.issued(event), token)
 		}

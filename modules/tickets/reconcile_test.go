@@ -52,7 +52,9 @@ func TestReconciliationRepairsOrders(t *testing.T) {
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 			adapter, err := b.payments.Gateway(gateway.Name(name))
 			require.NoError(t, err)
-			_, err = adapter.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: pay}, Amount: 24100})
+			_, err = adapter.Refund(t.Context(), gateway.RefundTerms{
+				RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: pay}, Amount: 24100,
+			})
 			require.NoError(t, err)
 			b.reconcile(false)
 			state, _ = b.orderRow(id)

@@ -28,7 +28,10 @@ func TestNothingIsSaidOfARefundThatIsNotAnswered(t *testing.T) {
 				suffix, refusal = "/refunds", `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
 				faults = b.gateways.Sandbox.GWB.Stage().Faults
 			}
-			require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Suffix: suffix, Kind: stage.FaultOdd, Answer: stage.OddObject, Status: 200, Times: manyTimes}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Method: "POST", Suffix: suffix, Kind: stage.FaultOdd, Answer: stage.OddObject, Status: 200,
+				Times: manyTimes,
+			}))
 			b.admin.With("Idempotency-Key", "5e1a2f6e-0c7b-4b61-9d53-1d0a7ce1b011").Post(path+"/cancel", object{"reason": "the first one"}).Expect(503)
 			refund := ""
 			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT id FROM payments.refunds WHERE status = 'requested'").Scan(&refund))
@@ -41,7 +44,9 @@ func TestNothingIsSaidOfARefundThatIsNotAnswered(t *testing.T) {
 			require.Contains(t, b.me.Post(withdrawPath(m), nil).Expect(409).Detail(), refund)
 
 			faults.Clear()
-			require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal, Times: manyTimes}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal, Times: manyTimes,
+			}))
 			b.eventually("the refund comes to nothing", func() bool {
 				b.clock.Advance(time.Hour)
 				b.sweep()
@@ -62,7 +67,9 @@ func TestNothingIsSaidOfARefundThatIsNotAnswered(t *testing.T) {
 			require.NoError(t, err)
 			first := b.admin.Post(path+"/cancel", object{"reason": "the third one"}).Expect(200).Map()
 			second := b.admin.Post(path+"/cancel", object{"reason": "the fourth one"}).Expect(200).Map()
-			require.Equal(t, []any{first["refund_id"], 241.0}, []any{second["refund_id"], second["refund_amount"]}, "it is under way, and may yet be denied")
+			require.Equal(t, []any{
+				first["refund_id"], 241.0,
+			}, []any{second["refund_id"], second["refund_amount"]}, "it is under way, and may yet be denied")
 			require.Contains(t, second["message"], "under way")
 			_, err = b.gateways.Sandbox.GWA.EndRefund(order(m)["gateway_payment_id"].(string), false)
 			require.NoError(t, err)

@@ -40,7 +40,10 @@ func TestAPartOfAnOrderThatARestoreLostIsListed(t *testing.T) {
 			refund := func(ticket objectid.ID) {
 				t.Helper()
 				_, status := b.orderRow(id)
-				b.admin.Post("/admin/ticket-orders/"+id+"/refund", object{"reason": "cannot come", "ticket_ids": []objectid.ID{ticket}}).Expect(200)
+				b.admin.Post("/admin/ticket-orders/"+id+"/refund", object{
+					"reason":     "cannot come",
+					"ticket_ids": []objectid.ID{ticket},
+				}).Expect(200)
 				require.Equal(t, "expired", b.ticketStatus(ticket))
 				_, err := b.db.Exec(t.Context(), strings.NewReplacer("TICKET", ticket.String(), "STATUS", status).Replace(`SET session_replication_role = replica;
 					DELETE FROM payments.intent_steps WHERE intent_id IN (SELECT id FROM payments.intents WHERE kind = 'refund'); DELETE FROM payments.intents WHERE kind = 'refund';
@@ -67,7 +70,9 @@ func TestAPartOfAnOrderThatARestoreLostIsListed(t *testing.T) {
 			})
 			require.True(t, told, "%+v", found.Findings)
 			row := list()
-			require.Equal(t, []any{"unknown", "open", 12050.0, id, payment}, []any{row["kind"], row["state"], row["amount"], row["order_id"], row["gateway_payment_id"]})
+			require.Equal(t, []any{
+				"unknown", "open", 12050.0, id, payment,
+			}, []any{row["kind"], row["state"], row["amount"], row["order_id"], row["gateway_payment_id"]})
 			require.Contains(t, row["note"], "R$ 120.50 of R$ 241.00")
 			require.Contains(t, row["note"], "cannot come")
 			for _, ticket := range ticketsOf(m) {

@@ -18,7 +18,9 @@ import (
 // searching serves GET /search as the composition root adds it.
 func (b *bundle) searching() *apitest.Client {
 	b.t.Helper()
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: slog.New(slog.DiscardHandler), PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{
+		Auth: b.accounts, Log: slog.New(slog.DiscardHandler), PublicURL: "https://api.example.com",
+	})
 	routes := collection.Routes{Pool: b.db, Clock: b.clock}
 	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,
 		routes.Search(b.service.EventSearch(), b.service.TicketSearch()), collection.SearchDoc()...)
@@ -38,8 +40,13 @@ func TestSearchFindsEvents(t *testing.T) {
 	b := setup(t)
 	search := b.searching()
 	me := search.As(accountstest.Token(t, b.db, b.customer.Username))
-	b.event(object{"title": "Estreia: Canções do Mar", "code": "mar-26", "location": "Cine Ipiranga", "description": "Com a orquestra."})
-	inactive := b.event(object{"title": "Palestra", "location": "Teatro do Mar", "is_active": false, "description": "Sem ingressos"})
+	b.event(object{
+		"title": "Estreia: Canções do Mar", "code": "mar-26", "location": "Cine Ipiranga",
+		"description": "Com a orquestra.",
+	})
+	inactive := b.event(object{
+		"title": "Palestra", "location": "Teatro do Mar", "is_active": false, "description": "Sem ingressos",
+	})
 	b.event(object{"title": "Sessão", "location": "Online", "description": "Um filme sobre o mar."})
 	for words, want := range map[string][]string{
 		"mar":        {"Estreia: Canções do Mar", "Palestra", "Sessão"}, // title before place before description
@@ -66,7 +73,9 @@ func TestSearchFindsTicketsThatMayBeListed(t *testing.T) {
 	event := b.event(nil)
 	other, _ := b.another()
 	for _, owner := range []accounts.Customer{b.customer, other} {
-		b.admin.Post("/tickets", object{"customer_id": owner.ID, "event_id": event, "title": "Camarote de " + owner.FullName}).Expect(200)
+		b.admin.Post("/tickets", object{
+			"customer_id": owner.ID, "event_id": event, "title": "Camarote de " + owner.FullName,
+		}).Expect(200)
 	}
 	admin := search.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
 	me := search.As(accountstest.Token(t, b.db, b.customer.Username))
@@ -75,7 +84,9 @@ func TestSearchFindsTicketsThatMayBeListed(t *testing.T) {
 	strangers := docs(admin.Get("/search/tickets?q=" + url.QueryEscape(other.FullName)).Expect(200))[0]["_id"].(string)
 	me.Get("/search/tickets?_id=" + strangers).Expect(404)
 	require.Len(t, docs(me.Get("/search/tickets?q=camarote&query=null").Expect(200)), 1)
-	for _, filter := range []string{`{"customer_id":"` + other.ID.String() + `"}`, `{"$or":[{"customer_id":"` + other.ID.String() + `"},{}]}`} {
+	for _, filter := range []string{
+		`{"customer_id":"` + other.ID.String() + `"}`, `{"$or":[{"customer_id":"` + other.ID.String() + `"},{}]}`,
+	} {
 		for _, d := range docs(me.Get("/search/tickets?q=camarote&query=" + url.QueryEscape(filter)).Expect(200)) {
 			require.Equal(t, b.customer.ID.String(), d["customer_id"])
 		}

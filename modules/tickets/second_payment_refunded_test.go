@@ -21,8 +21,12 @@ func (b *bundle) payAgain(id string) string {
 	adapter, err := b.payments.Gateway(gateway.Name(name))
 	require.NoError(b.t, err)
 	charge, err := adapter.CreatePix(b.t.Context(), gateway.PixTerms{
-		Reference: objectid.ID(id), Kind: gateway.KindTicketOrder, Amount: 12050, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
-		Payer: gateway.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, TaxID: "52998224725"},
+		Reference: objectid.ID(id), Kind: gateway.KindTicketOrder, Amount: 12050, DueDate: b.clock.Now(),
+		ExpiresIn: time.Hour,
+		Payer: gateway.Payer{
+			CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email,
+			TaxID: "52998224725",
+		},
 	})
 	require.NoError(b.t, err)
 	if name == "gwa" {

@@ -83,7 +83,10 @@ var fileKey = []byte("0123456789abcdef0123456789abcdef")
 func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	t.Helper()
 	log := leaktest.Logger(t)
-	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t), mails: &outbox{}}
+	b := &bundle{
+		t: t, db: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t),
+		mails: &outbox{},
+	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	// The test's clock jumps, gateway B's does not.
 	t.Cleanup(func() { pgtest.Sound(t, b.db, begun, append(b.unsound, "no_clock_skew")...) })
@@ -98,14 +101,20 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	require.NoError(t, err)
 	templates, err := mail.ParseTemplates(web.Mail())
 	require.NoError(t, err)
-	archive := files.New(files.Deps{Pool: b.db, Clock: b.clock, Config: files.Config{FileKey: fileKey, PublicURL: "https://api.example.com"}})
+	archive := files.New(files.Deps{
+		Pool: b.db, Clock: b.clock, Config: files.Config{FileKey: fileKey, PublicURL: "https://api.example.com"},
+	})
 	deps := accountstest.Deps(t, b.db)
 	deps.Jobs, deps.Mail, deps.Templates = b.jobs, b.mails, templates
 	b.accounts, err = accounts.New(deps)
 	require.NoError(t, err)
-	b.payments = payments.New(payments.Deps{Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(), GWBPublishableKey: "pk_test"})
+	b.payments = payments.New(payments.Deps{
+		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(),
+		GWBPublishableKey: "pk_test",
+	})
 	b.service = tickets.New(tickets.Deps{
-		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Files: archive, Mail: b.mails, Templates: templates, Config: cfg,
+		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments,
+		Files: archive, Mail: b.mails, Templates: templates, Config: cfg,
 	})
 	b.payments.Workers(workers)
 	b.accounts.Workers(workers)
@@ -120,7 +129,10 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 // Idempotency-Key.
 func (b *bundle) serve(repeats *idempotency.Store) {
 	b.t.Helper()
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: leaktest.Logger(b.t), PublicURL: "https://api.example.com", Idempotency: repeats})
+	api := httpapi.New(httpapi.Config{
+		Auth: b.accounts, Trail: b.accounts, Log: leaktest.Logger(b.t), PublicURL: "https://api.example.com",
+		Idempotency: repeats,
+	})
 	b.payments.Routes(api)
 	b.service.Routes(api)
 	b.nobody = apitest.New(b.t, api)
@@ -196,7 +208,8 @@ type object = map[string]any
 func (b *bundle) event(changes object) objectid.ID {
 	b.t.Helper()
 	e := object{
-		"title": "Premiere", "event_type": "movie_premiere", "event_date": b.clock.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "location": "Cine Ipiranga",
+		"title": "Premiere", "event_type": "movie_premiere",
+		"event_date": b.clock.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "location": "Cine Ipiranga",
 		"capacity": 100, "ticket_value": 120.5, "is_sale_box_office": true,
 	}
 	for k, v := range changes {
@@ -239,7 +252,9 @@ func (b *bundle) eventually(what string, ok func() bool) {
 // give issues a ticket to a customer as an admin.
 func (b *bundle) give(customer, event objectid.ID) objectid.ID {
 	b.t.Helper()
-	return idOf(b.admin.Post("/tickets", object{"customer_id": customer, "event_id": event, "title": "Guest of honour"}).Expect(200))
+	return idOf(b.admin.Post("/tickets", object{
+		"customer_id": customer, "event_id": event, "title": "Guest of honour",
+	}).Expect(200))
 }
 
 func (b *bundle) ticketStatus(id objectid.ID) string {
@@ -252,9 +267,12 @@ func (b *bundle) ticketStatus(id objectid.ID) string {
 func cardA(event objectid.ID, quantity int, number string) object {
 	return object{
 		"event_id": event, "quantity": quantity,
-		"credit_card": object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+		"credit_card": object{
+			"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318",
+		},
 		"credit_card_holder_info": object{
-			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+			"addressNumber": "150", "phone": "1138830000",
 		},
 	}
 }

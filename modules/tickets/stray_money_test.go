@@ -40,7 +40,10 @@ func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 			at := b.clock.Now()
 			paid := gateway.Event{ // as the job applies it that has read it live
 				Gateway: gw, Type: gateway.ReadLive, CreatedAt: at, Reference: id,
-				Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_late" + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at}},
+				Payload: gateway.SettledPayment{Payment: gateway.Payment{
+					ID: "pay_late" + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED",
+					Method: gateway.MethodPix, Amount: 12050, SettledAt: &at,
+				}},
 			}
 			for range 2 {
 				r := b.apply(paid)
@@ -68,7 +71,10 @@ func TestMoneyOfTheOtherGatewayForAnOrder(t *testing.T) {
 	id, at := objectid.ID(order(m)["_id"].(string)), b.clock.Now()
 	r := b.apply(gateway.Event{
 		Gateway: gateway.GWB, CreatedAt: at, Reference: id, Purpose: gateway.ForOrder,
-		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pi_1", Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 12050, SettledAt: &at}},
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{
+			ID: "pi_1", Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix,
+			Amount: 12050, SettledAt: &at,
+		}},
 	})
 	require.EqualValues(t, "the order is of the other gateway", r.Reason)
 	state, _ := b.orderRow(id.String())

@@ -35,7 +35,10 @@ func TestATicketOfAPaidOrderDoesNotWait(t *testing.T) {
 	b.admin.Put("/tickets", waits(bought[0])).Expect(409)
 	b.admin.Put("/tickets/"+bought[1].String()+"/consume", nil).Expect(200)
 	b.admin.Put("/tickets", waits(bought[1])).Expect(409)
-	b.admin.Put("/tickets", []object{{"_id": bought[0], "status": "available"}, {"_id": bought[1], "status": "available"}}).Expect(200)
+	b.admin.Put("/tickets", []object{
+		{"_id": bought[0], "status": "available"},
+		{"_id": bought[1], "status": "available"},
+	}).Expect(200)
 
 	old := bought[0]
 	_, err := b.db.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'pending' WHERE id = $1", old)

@@ -41,7 +41,9 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 			b.listen()
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 			event := b.event(object{"capacity": 4})
-			body := map[string]object{"gwa": cardA(event, 4, paymentstest.CardApproved), "gwb": cardB(event, 4, paymentstest.TokenApproved)}[gateway]
+			body := map[string]object{
+				"gwa": cardA(event, 4, paymentstest.CardApproved), "gwb": cardB(event, 4, paymentstest.TokenApproved),
+			}[gateway]
 			m := b.me.Post("/store/purchase/"+gateway+"/card", body).Expect(200).Map()
 			id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
 			b.admin.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(200)
@@ -54,7 +56,9 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 			if gateway == "gwb" {
 				faults, suffix, refusal = b.gateways.Sandbox.GWB.Stage().Faults, "/refunds", `{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`
 			}
-			require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal,
+			}))
 			b.refused("REFUND_FAILED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 			b.code(all[1])
 
@@ -120,9 +124,11 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 		}
 	}
 	for instant, want := range map[time.Duration][]any{
-		0: refusedAs("refund_requested", firstAsked), time.Hour - time.Millisecond: refusedAs("refund_requested", firstAsked), // the refund that was denied later
-		time.Hour:     {"expired", nil, nil}, // it was good again
-		2 * time.Hour: refusedAs("refund_requested", firstAsked.Add(2*time.Hour)), 3 * time.Hour: refusedAs("refunded", firstAsked.Add(3*time.Hour)),
+		0:                            refusedAs("refund_requested", firstAsked),
+		time.Hour - time.Millisecond: refusedAs("refund_requested", firstAsked), // the refund that was denied later
+		time.Hour:                    {"expired", nil, nil},                     // it was good again
+		2 * time.Hour:                refusedAs("refund_requested", firstAsked.Add(2*time.Hour)),
+		3 * time.Hour:                refusedAs("refunded", firstAsked.Add(3*time.Hour)),
 	} {
 		require.Equal(t, want, told(b.scanned(code, firstAsked.Add(instant))), instant)
 	}

@@ -36,7 +36,10 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	_, bought, _ := buy()
 	returned, void, money := buy()
 	given, waiting, used, withdrawn, deleted := b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event)
-	b.admin.Put("/tickets", []object{{"_id": waiting, "status": "pending"}, {"_id": withdrawn, "status": "expired"}}).Expect(200)
+	b.admin.Put("/tickets", []object{
+		{"_id": waiting, "status": "pending"},
+		{"_id": withdrawn, "status": "expired"},
+	}).Expect(200)
 	b.admin.Put("/tickets/"+used.String()+"/consume", nil).Expect(200)
 	code := b.code(given)
 
@@ -45,7 +48,9 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	for _, ticket := range []objectid.ID{bought, void, given, waiting, deleted} {
 		require.Equal(t, "expired", b.ticketStatus(ticket))
 	}
-	_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: money}})
+	_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
+		RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: money},
+	})
 	require.NoError(t, err)
 	b.settle()
 	state, _ := b.orderRow(returned)
@@ -66,7 +71,10 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	require.NoError(t, err)
 	moves, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
-	require.Equal(t, []string{">available admin t", "available>pending edited t", "pending>expired event_ended f", "expired>pending event_moved t"}, moves)
+	require.Equal(t, []string{
+		">available admin t", "available>pending edited t", "pending>expired event_ended f",
+		"expired>pending event_moved t",
+	}, moves)
 	require.Equal(t, code, b.code(given), "the code that was shown before opens the door")
 	b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}).Expect(200)
 }
@@ -79,7 +87,10 @@ func TestTicketsComeBackWithinTheCapacity(t *testing.T) {
 	given, first := b.give(b.customer.ID, event), b.give(b.customer.ID, event)
 	b.clock.Advance(time.Minute)
 	second := b.give(b.customer.ID, event)
-	b.admin.Put("/tickets", []object{{"_id": first, "status": "pending"}, {"_id": second, "status": "pending"}}).Expect(200)
+	b.admin.Put("/tickets", []object{
+		{"_id": first, "status": "pending"},
+		{"_id": second, "status": "pending"},
+	}).Expect(200)
 	b.move(event, b.clock.Now().AddDate(-1, 0, 0), nil)
 	b.sweep()
 	require.Equal(t, 1, b.issued(event))

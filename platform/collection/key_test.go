@@ -38,7 +38,11 @@ func TestKeys(t *testing.T) {
 		seen[k] = i
 	}
 	same := key(books.View, collection.Params{Size: 10, Query: `{"published":{"$gt":"2024-01-01"}}`})
-	require.Equal(t, same, key(books.View, collection.Params{Size: 10, Query: ` { "published" : {"$gt":"2024-01-01T00:00Z"} } `}))
-	require.Equal(t, key(books.View, collection.Params{Size: 10}), key(books.View, collection.Params{Size: 10, Query: " null "}))
+	require.Equal(t, same, key(books.View, collection.Params{
+		Size: 10, Query: ` { "published" : {"$gt":"2024-01-01T00:00Z"} } `,
+	}))
+	require.Equal(t, key(books.View, collection.Params{Size: 10}), key(books.View, collection.Params{
+		Size: 10, Query: " null ",
+	}))
 	require.Empty(t, key(books.View, collection.Params{ID: admin}))
 }

@@ -65,19 +65,57 @@ func TestPaging(t *testing.T) {
 		self, prev, next    string
 		firstLink, lastLink string
 	}{
-		{"", 0, 10, 0, 10, 3, "", "", "?current_page=1", "?current_page=0", "?current_page=2"},
-		{"?current_page=1", 10, 10, 1, 10, 3, "?current_page=1", "?current_page=0", "?current_page=2", "?current_page=0", "?current_page=2"},
-		{"?current_page=2&x=1", 20, 5, 2, 10, 3, "?current_page=2&x=1", "?x=1&current_page=1", "", "?x=1&current_page=0", "?x=1&current_page=2"},
-		{"?current_page=9", 0, 0, 9, 10, 3, "?current_page=9", "?current_page=2", "", "?current_page=0", "?current_page=2"},
-		{"?qty_docs_page=25", 0, 25, 0, 25, 1, "?qty_docs_page=25", "", "", "?qty_docs_page=25&current_page=0", "?qty_docs_page=25&current_page=0"},
-		{"?qty_docs_page=%2B7", 0, 7, 0, 7, 4, "?qty_docs_page=%2B7", "", "?qty_docs_page=%2B7&current_page=1", "?qty_docs_page=%2B7&current_page=0", "?qty_docs_page=%2B7&current_page=3"},
-		{"?qty_docs_page=&current_page=&docs_range=&query=&sort=&_id=", 0, 10, 0, 10, 3, "?qty_docs_page=&current_page=&docs_range=&query=&sort=&_id=",
-			"", "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=1", "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=0", "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=2"},
-		{"?docs_range=(0,0)", 0, 10, 0, 10, 3, "?docs_range=(0,0)", "", "?docs_range=(0,0)&current_page=1", "?docs_range=(0,0)&current_page=0", "?docs_range=(0,0)&current_page=2"},
-		{"?docs_range=(3,8)&current_page=2&qty_docs_page=4", 3, 5, 0, 5, 5, "?docs_range=(3,8)&current_page=2&qty_docs_page=4",
-			"?current_page=2&qty_docs_page=4&docs_range=%280%2C3%29", "?current_page=2&qty_docs_page=4&docs_range=%288%2C13%29",
-			"?current_page=2&qty_docs_page=4&docs_range=%280%2C5%29", "?current_page=2&qty_docs_page=4&docs_range=%2820%2C25%29"},
-		{"?docs_range=(%2020%20,%2030)", 20, 5, 0, 10, 3, "?docs_range=(%2020%20,%2030)", "?docs_range=%2810%2C20%29", "", "?docs_range=%280%2C10%29", "?docs_range=%2820%2C30%29"},
+		{
+			params: "", first: 0, n: 10, page: 0, size: 10, pages: 3, self: "", prev: "", next: "?current_page=1",
+			firstLink: "?current_page=0", lastLink: "?current_page=2",
+		},
+		{
+			params: "?current_page=1", first: 10, n: 10, page: 1, size: 10, pages: 3, self: "?current_page=1",
+			prev: "?current_page=0", next: "?current_page=2", firstLink: "?current_page=0", lastLink: "?current_page=2",
+		},
+		{
+			params: "?current_page=2&x=1", first: 20, n: 5, page: 2, size: 10, pages: 3, self: "?current_page=2&x=1",
+			prev: "?x=1&current_page=1", next: "", firstLink: "?x=1&current_page=0", lastLink: "?x=1&current_page=2",
+		},
+		{
+			params: "?current_page=9", first: 0, n: 0, page: 9, size: 10, pages: 3, self: "?current_page=9",
+			prev: "?current_page=2", next: "", firstLink: "?current_page=0", lastLink: "?current_page=2",
+		},
+		{
+			params: "?qty_docs_page=25", first: 0, n: 25, page: 0, size: 25, pages: 1, self: "?qty_docs_page=25",
+			prev: "", next: "", firstLink: "?qty_docs_page=25&current_page=0",
+			lastLink: "?qty_docs_page=25&current_page=0",
+		},
+		{
+			params: "?qty_docs_page=%2B7", first: 0, n: 7, page: 0, size: 7, pages: 4, self: "?qty_docs_page=%2B7",
+			prev: "", next: "?qty_docs_page=%2B7&current_page=1", firstLink: "?qty_docs_page=%2B7&current_page=0",
+			lastLink: "?qty_docs_page=%2B7&current_page=3",
+		},
+		{
+			params: "?qty_docs_page=&current_page=&docs_range=&query=&sort=&_id=", first: 0, n: 10, page: 0, size: 10,
+			pages: 3, self: "?qty_docs_page=&current_page=&docs_range=&query=&sort=&_id=", prev: "",
+			next:      "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=1",
+			firstLink: "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=0",
+			lastLink:  "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=2",
+		},
+		{
+			params: "?docs_range=(0,0)", first: 0, n: 10, page: 0, size: 10, pages: 3, self: "?docs_range=(0,0)",
+			prev: "", next: "?docs_range=(0,0)&current_page=1", firstLink: "?docs_range=(0,0)&current_page=0",
+			lastLink: "?docs_range=(0,0)&current_page=2",
+		},
+		{
+			params: "?docs_range=(3,8)&current_page=2&qty_docs_page=4", first: 3, n: 5, page: 0, size: 5, pages: 5,
+			self:      "?docs_range=(3,8)&current_page=2&qty_docs_page=4",
+			prev:      "?current_page=2&qty_docs_page=4&docs_range=%280%2C3%29",
+			next:      "?current_page=2&qty_docs_page=4&docs_range=%288%2C13%29",
+			firstLink: "?current_page=2&qty_docs_page=4&docs_range=%280%2C5%29",
+			lastLink:  "?current_page=2&qty_docs_page=4&docs_range=%2820%2C25%29",
+		},
+		{
+			params: "?docs_range=(%2020%20,%2030)", first: 20, n: 5, page: 0, size: 10, pages: 3,
+			self: "?docs_range=(%2020%20,%2030)", prev: "?docs_range=%2810%2C20%29", next: "",
+			firstLink: "?docs_range=%280%2C10%29", lastLink: "?docs_range=%2820%2C30%29",
+		},
 	} {
 		t.Run(tc.params, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +125,9 @@ func TestPaging(t *testing.T) {
 			for i, d := range a.Docs {
 				require.Equal(t, fmt.Sprintf("Book %d", tc.first+i), d["title"])
 			}
-			require.Equal(t, []int{tc.page, tc.size, tc.pages, 25}, []int{a.Page.Current, a.Page.Size, a.Page.Pages, a.Page.Total})
+			require.Equal(t, []int{
+				tc.page, tc.size, tc.pages, 25,
+			}, []int{a.Page.Current, a.Page.Size, a.Page.Pages, a.Page.Total})
 			want := map[string]string{"self": tc.self, "first": tc.firstLink, "last": tc.lastLink}
 			if tc.prev != "" {
 				want["prev"] = tc.prev
@@ -229,7 +269,9 @@ func TestRestrictedViewHidesRowsAndFields(t *testing.T) {
 func TestStatementThatRunsTooLong(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
-	pool, err := postgres.NewPool(t.Context(), db.Config().ConnString(), postgres.Options{MaxConns: 1, StatementTimeout: 300 * time.Millisecond})
+	pool, err := postgres.NewPool(t.Context(), db.Config().ConnString(), postgres.Options{
+		MaxConns: 1, StatementTimeout: 300 * time.Millisecond,
+	})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	_, err = db.Exec(t.Context(), schema)

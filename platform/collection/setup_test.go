@@ -28,10 +28,21 @@ import (
 var books = collection.New(collection.Definition{
 	Name: "books", Singular: "Book", Table: "shelf.books",
 	Fields: []collection.Field{
-		{Name: "isbn", Kind: query.String, Write: collection.Once, Rule: collection.Rule{Required: true, MinLength: 3, MaxLength: 20, Pattern: `^[0-9-]+$`, Means: "digits and hyphens"}},
+		{
+			Name: "isbn", Kind: query.String, Write: collection.Once,
+			Rule: collection.Rule{
+				Required: true, MinLength: 3, MaxLength: 20, Pattern: `^[0-9-]+$`, Means: "digits and hyphens",
+			},
+		},
 		{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 10}},
-		{Name: "pages", Kind: query.Int, Rule: collection.Rule{Default: 1, Min: collection.Limit(1), Max: collection.Limit(5000)}},
-		{Name: "price", Column: "price_cents", Kind: query.Cents, Nullable: true, Rule: collection.Rule{Min: collection.Limit(0)}},
+		{
+			Name: "pages", Kind: query.Int,
+			Rule: collection.Rule{Default: 1, Min: collection.Limit(1), Max: collection.Limit(5000)},
+		},
+		{
+			Name: "price", Column: "price_cents", Kind: query.Cents, Nullable: true,
+			Rule: collection.Rule{Min: collection.Limit(0)},
+		},
 		{Name: "weight", Kind: query.Number, Nullable: true},
 		{Name: "in_print", Kind: query.Bool, Rule: collection.Rule{Default: true}},
 		{Name: "published", Kind: query.Date, Nullable: true},

@@ -11,8 +11,13 @@ import (
 )
 
 var columns = []export.Column{
-	{Name: "id", Kind: export.Text}, {Name: "n", Kind: export.Integer}, {Name: "amount", Kind: export.Money}, {Name: "rate", Kind: export.Percent},
-	{Name: "day", Kind: export.Date}, {Name: "at", Kind: export.Timestamp}, {Name: "yes", Kind: export.Bool},
+	{Name: "id", Kind: export.Text},
+	{Name: "n", Kind: export.Integer},
+	{Name: "amount", Kind: export.Money},
+	{Name: "rate", Kind: export.Percent},
+	{Name: "day", Kind: export.Date},
+	{Name: "at", Kind: export.Timestamp},
+	{Name: "yes", Kind: export.Bool},
 }
 
 func TestRowsOfAStatement(t *testing.T) {
@@ -23,7 +28,9 @@ func TestRowsOfAStatement(t *testing.T) {
 			date '2026-02-28' + i, CASE i WHEN 3 THEN 'infinity' ELSE timestamptz '2026-03-01T02:59:59.123Z' END, i > 1
 		FROM generate_series(1, $1::int) i`, 3)
 	var out bytes.Buffer
-	require.NoError(t, export.Write(t.Context(), &out, export.JSON, []export.Sheet{{Name: "s", Columns: columns, Rows: rows}}, export.Options{}))
+	require.NoError(t, export.Write(t.Context(), &out, export.JSON, []export.Sheet{{
+		Name: "s", Columns: columns, Rows: rows,
+	}}, export.Options{}))
 	require.Equal(t, `{
 "s": [
 {"id":null,"n":1,"amount":-1.01,"rate":12.35,"day":"2026-03-01","at":"2026-03-01T02:59:59.123Z","yes":false},
@@ -53,7 +60,9 @@ func TestRowsCanBeLeft(t *testing.T) {
 	conn, err := db.Acquire(t.Context())
 	require.NoError(t, err)
 	defer conn.Release()
-	for values, err := range export.Rows(t.Context(), conn, []export.Column{{Name: "n", Kind: export.Integer}}, `SELECT i FROM generate_series(1, 10) i`) {
+	for values, err := range export.Rows(t.Context(), conn, []export.Column{{
+		Name: "n", Kind: export.Integer,
+	}}, `SELECT i FROM generate_series(1, 10) i`) {
 		require.NoError(t, err)
 		require.EqualValues(t, 1, values[0].Int)
 		break

@@ -17,8 +17,14 @@ var noon = time.Date(2026, time.March, 1, 2, 59, 59, 123e6, time.UTC) // still F
 // everyKind is a sheet with one column of each kind.
 func everyKind(rows ...[]Value) Sheet {
 	return Sheet{Name: "kinds", Rows: of(rows...), Columns: []Column{
-		{Name: "text", Kind: Text}, {Name: "integer", Kind: Integer}, {Name: "money", Kind: Money}, {Name: "decimal", Kind: Decimal},
-		{Name: "percent", Kind: Percent}, {Name: "day", Kind: Date}, {Name: "at", Kind: Timestamp}, {Name: "yes", Kind: Bool},
+		{Name: "text", Kind: Text},
+		{Name: "integer", Kind: Integer},
+		{Name: "money", Kind: Money},
+		{Name: "decimal", Kind: Decimal},
+		{Name: "percent", Kind: Percent},
+		{Name: "day", Kind: Date},
+		{Name: "at", Kind: Timestamp},
+		{Name: "yes", Kind: Bool},
 	}}
 }
 

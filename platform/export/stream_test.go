@@ -23,8 +23,18 @@ var everyFormat = []Format{XLSX, CSV, JSON}
 // many yields n rows of a subscription's width, and calls at every thousandth.
 func many(n int, at func(i int)) Sheet {
 	s := Sheet{Name: "subscriptions", Columns: []Column{
-		{Name: "customer_id", Kind: Text}, {Name: "username", Kind: Text}, {Name: "email", Kind: Text}, {Name: "plan", Kind: Text}, {Name: "gateway", Kind: Text}, {Name: "method", Kind: Text}, {Name: "status", Kind: Text}, {Name: "price", Kind: Money},
-		{Name: "failures", Kind: Integer}, {Name: "started_at", Kind: Timestamp}, {Name: "next_billing_date", Kind: Timestamp}, {Name: "last_payment_at", Kind: Timestamp},
+		{Name: "customer_id", Kind: Text},
+		{Name: "username", Kind: Text},
+		{Name: "email", Kind: Text},
+		{Name: "plan", Kind: Text},
+		{Name: "gateway", Kind: Text},
+		{Name: "method", Kind: Text},
+		{Name: "status", Kind: Text},
+		{Name: "price", Kind: Money},
+		{Name: "failures", Kind: Integer},
+		{Name: "started_at", Kind: Timestamp},
+		{Name: "next_billing_date", Kind: Timestamp},
+		{Name: "last_payment_at", Kind: Timestamp},
 	}}
 	s.Rows = func(yield func([]Value, error) bool) {
 		for i := range n {
@@ -33,8 +43,9 @@ func many(n int, at func(i int)) Sheet {
 			}
 			day := noon.Add(time.Duration(i) * time.Minute)
 			if !yield([]Value{
-				TextOf(fmt.Sprintf("%024x", i)), TextOf(fmt.Sprintf("user%07d", i)), TextOf(fmt.Sprintf("user%07d@example.com", i)), TextOf("plus"), TextOf("gwa"),
-				TextOf("credit_card"), TextOf("active"), MoneyOf(int64(i)), IntOf(0), TimeOf(day), TimeOf(day), TimeOf(day),
+				TextOf(fmt.Sprintf("%024x", i)), TextOf(fmt.Sprintf("user%07d", i)),
+				TextOf(fmt.Sprintf("user%07d@example.com", i)), TextOf("plus"), TextOf("gwa"), TextOf("credit_card"),
+				TextOf("active"), MoneyOf(int64(i)), IntOf(0), TimeOf(day), TimeOf(day), TimeOf(day),
 			}, nil) {
 				return
 			}
@@ -181,7 +192,10 @@ func (w *narrow) Write(b []byte) (int, error) {
 func TestUnknownFormatAndWrongWidth(t *testing.T) {
 	t.Parallel()
 	require.Error(t, Write(t.Context(), io.Discard, "pdf", nil, Options{}))
-	s := Sheet{Name: "s", Columns: []Column{{Name: "a", Kind: Text}, {Name: "b", Kind: Text}}, Rows: of([]Value{TextOf("x")})}
+	s := Sheet{
+		Name: "s", Columns: []Column{{Name: "a", Kind: Text}, {Name: "b", Kind: Text}},
+		Rows: of([]Value{TextOf("x")}),
+	}
 	require.ErrorContains(t, Write(t.Context(), io.Discard, CSV, []Sheet{s}, Options{}), "1 values for 2 columns")
 }
 

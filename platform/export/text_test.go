@@ -46,19 +46,29 @@ func TestJSONIsAnObjectOfLists(t *testing.T) {
 func TestColumnsOfMixedFigures(t *testing.T) {
 	t.Parallel()
 	s := Sheet{Name: "summary", Columns: []Column{{Name: "figure", Kind: Text}, {Name: "value", Kind: Decimal}}, Rows: of(
-		[]Value{TextOf("mrr"), MoneyOf(123450)}, []Value{TextOf("active"), IntOf(3)}, []Value{TextOf("churn"), PercentOf(7.5)},
+		[]Value{
+			TextOf("mrr"), MoneyOf(123450),
+		}, []Value{TextOf("active"), IntOf(3)}, []Value{TextOf("churn"), PercentOf(7.5)},
 		[]Value{TextOf("since"), TimeOf(noon)}, []Value{TextOf("rate"), DecimalOf(math.NaN())},
 	)}
 	require.Equal(t, "figure,value\nmrr,1234.50\nactive,3\nchurn,7.5\nsince,2026-03-01T02:59:59.123Z\nrate,\n", unzipped(t, written(t, CSV, Options{}, s))["summary.csv"])
 	rows, err := opened(t, written(t, XLSX, Options{}, s)).GetRows("summary")
 	require.NoError(t, err)
-	require.Equal(t, [][]string{{"figure", "value"}, {"mrr", "1,234.50"}, {"active", "3"}, {"churn", "7.50%"}, {"since", "2026-03-01 02:59:59"}, {"rate"}}, rows)
+	require.Equal(t, [][]string{
+		{"figure", "value"},
+		{"mrr", "1,234.50"},
+		{"active", "3"},
+		{"churn", "7.50%"},
+		{"since", "2026-03-01 02:59:59"},
+		{"rate"},
+	}, rows)
 }
 
 func TestMoneyIsExact(t *testing.T) {
 	t.Parallel()
 	for cents, want := range map[int64]string{
-		0: "0.00", 5: "0.05", -5: "-0.05", 100: "1.00", -1999: "-19.99", math.MaxInt64: "92233720368547758.07", math.MinInt64: "-92233720368547758.08",
+		0: "0.00", 5: "0.05", -5: "-0.05", 100: "1.00", -1999: "-19.99", math.MaxInt64: "92233720368547758.07",
+		math.MinInt64: "-92233720368547758.08",
 	} {
 		require.Equal(t, want, string(appendCents(nil, cents)))
 	}

@@ -29,8 +29,13 @@ func TestWorkbookHasTypedCells(t *testing.T) {
 		raw  string
 		kind excelize.CellType
 	}{
-		"A2": {"São Paulo", excelize.CellTypeInlineString}, "B2": {"-7", excelize.CellTypeUnset}, "C2": {"-1234.05", excelize.CellTypeUnset},
-		"E2": {"0.1235", excelize.CellTypeUnset}, "F2": {"46081", excelize.CellTypeUnset}, "H2": {"1", excelize.CellTypeBool}, "A3": {"", excelize.CellTypeUnset},
+		"A2": {"São Paulo", excelize.CellTypeInlineString},
+		"B2": {"-7", excelize.CellTypeUnset},
+		"C2": {"-1234.05", excelize.CellTypeUnset},
+		"E2": {"0.1235", excelize.CellTypeUnset},
+		"F2": {"46081", excelize.CellTypeUnset},
+		"H2": {"1", excelize.CellTypeBool},
+		"A3": {"", excelize.CellTypeUnset},
 	} {
 		raw, err := f.GetCellValue("kinds", cell, excelize.Options{RawCellValue: true})
 		require.NoError(t, err)
@@ -51,7 +56,10 @@ func TestWorkbookHasTypedCells(t *testing.T) {
 
 func TestWorkbookTextsAreNeverFormulas(t *testing.T) {
 	t.Parallel()
-	given := []string{"=1+1", "+5511987654321", "-2", "@SUM(A1)", "\t=1", "\r\n=1", "=HYPERLINK(\"http://x\")", "  two  blanks ", "a\nb", "_x000D_", "_x005F_x000D_", "<b>&amp;\"'"}
+	given := []string{
+		"=1+1", "+5511987654321", "-2", "@SUM(A1)", "\t=1", "\r\n=1", "=HYPERLINK(\"http://x\")", "  two  blanks ",
+		"a\nb", "_x000D_", "_x005F_x000D_", "<b>&amp;\"'",
+	}
 	file := written(t, XLSX, Options{}, texts(given...))
 	sheet := unzipped(t, file)["xl/worksheets/sheet1.xml"]
 	require.NotContains(t, sheet, "<f>")
@@ -84,7 +92,9 @@ func TestWorkbookCutsWhatACellCannotHold(t *testing.T) {
 	whole := strings.Repeat("é", most)
 	long := strings.Repeat("\U0001F3AC", most) // two units each
 	f := opened(t, written(t, XLSX, Options{}, texts(whole, whole+"x", long)))
-	for cell, want := range map[string]string{"A2": whole, "A3": strings.Repeat("é", most-1) + "…", "A4": strings.Repeat("\U0001F3AC", most/2) + "…"} {
+	for cell, want := range map[string]string{
+		"A2": whole, "A3": strings.Repeat("é", most-1) + "…", "A4": strings.Repeat("\U0001F3AC", most/2) + "…",
+	} {
 		got, err := f.GetCellValue("texts", cell)
 		require.NoError(t, err)
 		require.True(t, want == got, "%s holds %d units", cell, len(utf16.Encode([]rune(got))))
@@ -100,7 +110,9 @@ func TestWorkbookContinuesOnAnotherSheet(t *testing.T) {
 	s := Sheet{Name: "a name of thirty-one characters", Columns: []Column{{Name: "n", Kind: Integer}}, Rows: of(rows...)}
 	exact := Sheet{Name: "exact", Columns: []Column{{Name: "n", Kind: Integer}}, Rows: of(rows[:3]...)}
 	f := opened(t, written(t, XLSX, Options{sheetRows: 4}, s, exact))
-	require.Equal(t, []string{s.Name, "a name of thirty-one charac (2)", "a name of thirty-one charac (3)", "exact"}, f.GetSheetList())
+	require.Equal(t, []string{
+		s.Name, "a name of thirty-one charac (2)", "a name of thirty-one charac (3)", "exact",
+	}, f.GetSheetList())
 	for sheet, want := range map[string][][]string{
 		s.Name: {{"n"}, {"0"}, {"1"}, {"2"}}, "a name of thirty-one charac (2)": {{"n"}, {"3"}, {"4"}, {"5"}},
 		"a name of thirty-one charac (3)": {{"n"}, {"6"}}, "exact": {{"n"}, {"0"}, {"1"}, {"2"}},

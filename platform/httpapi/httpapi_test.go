@@ -64,13 +64,19 @@ type said struct {
 
 func setup(t *testing.T, change ...func(*httpapi.Config)) *apitest.Client {
 	t.Helper()
-	cfg := httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t), DocsPage: []byte("<html>docs</html>")}
+	cfg := httpapi.Config{
+		Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t),
+		DocsPage: []byte("<html>docs</html>"),
+	}
 	for _, f := range change {
 		f(&cfg)
 	}
 	api := httpapi.New(cfg)
 	say := func(context.Context, *struct{}) (*httpapi.Output[said], error) { return httpapi.OK(said{"hello"}) }
-	for _, auth := range []httpapi.Auth{httpapi.Public, httpapi.Optional, httpapi.SignedIn, httpapi.Customer, httpapi.Admin, httpapi.Root, httpapi.Subscriber} {
+	for _, auth := range []httpapi.Auth{
+		httpapi.Public, httpapi.Optional, httpapi.SignedIn, httpapi.Customer, httpapi.Admin, httpapi.Root,
+		httpapi.Subscriber,
+	} {
 		httpapi.Route(api, http.MethodGet, "/as-"+string(auth), "thing_"+string(auth), auth, say)
 	}
 	httpapi.Route(api, http.MethodGet, "/permitted", "thing_permitted", httpapi.Admin, say, httpapi.Permission())
@@ -147,7 +153,10 @@ func TestTokenInQueryOnlyWhereAllowed(t *testing.T) {
 func TestAuthorizationHeaderForms(t *testing.T) {
 	t.Parallel()
 	c := setup(t)
-	for header, want := range map[string]int{"": 401, "customer": 401, "Basic customer": 401, "Bearer": 403, "Bearer ": 403, "Bearer x": 403, "Bearer customer": 200, "bearer customer": 200} {
+	for header, want := range map[string]int{
+		"": 401, "customer": 401, "Basic customer": 401, "Bearer": 403, "Bearer ": 403, "Bearer x": 403,
+		"Bearer customer": 200, "bearer customer": 200,
+	} {
 		req, err := http.NewRequest(http.MethodGet, c.URL()+"/api/v1/as-jwt", http.NoBody)
 		require.NoError(t, err)
 		if header != "" {
@@ -215,7 +224,9 @@ func TestForms(t *testing.T) {
 func TestErrorsAreRendered(t *testing.T) {
 	t.Parallel()
 	c := setup(t)
-	for how, status := range map[string]int{"panic": 500, "unknown": 500, "late": 503, "throttled": 429, "conflict": 409, "missing": 404} {
+	for how, status := range map[string]int{
+		"panic": 500, "unknown": 500, "late": 503, "throttled": 429, "conflict": 409, "missing": 404,
+	} {
 		a := c.Get("/fails/" + how).Expect(status)
 		require.NotContains(t, string(a.Body), "secret")
 		require.NotEmpty(t, a.Header.Get("X-Request-Id"))
@@ -277,8 +288,13 @@ func TestOwnRoutes(t *testing.T) {
 	c.Get("/routes").Expect(401)
 	var list struct{ Routes []httpapi.RouteInfo }
 	c.As("customer").Get("/routes").Expect(200).JSON(&list)
-	require.Contains(t, list.Routes, httpapi.RouteInfo{Method: "GET", Path: "/api/v1/permitted", Name: "thing_permitted", Auth: httpapi.Admin, Permission: "thing_permitted"})
-	for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cache-Control": "no-store"} {
+	require.Contains(t, list.Routes, httpapi.RouteInfo{
+		Method: "GET", Path: "/api/v1/permitted", Name: "thing_permitted", Auth: httpapi.Admin,
+		Permission: "thing_permitted",
+	})
+	for name, value := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cache-Control": "no-store",
+	} {
 		require.Equal(t, value, c.Get("/health").Header.Get(name))
 	}
 }
@@ -293,8 +309,10 @@ func TestTimeForms(t *testing.T) {
 		require.NoError(t, err, in)
 		require.Equal(t, want, httpapi.Time(at).String())
 	}
-	for _, bad := range []string{"", "now", "2026-02-30", "20/11/2026", "1732122192", "infinity", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00",
-		"2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00-23:60"} {
+	for _, bad := range []string{
+		"", "now", "2026-02-30", "20/11/2026", "1732122192", "infinity", "9999-12-31T23:59:59-14:00",
+		"0001-01-01T00:00:00+14:00", "2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00-23:60",
+	} {
 		_, err := httpapi.ParseTime(bad)
 		require.ErrorIs(t, err, httpapi.ErrTime, bad)
 	}

@@ -40,7 +40,10 @@ func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{db: pgtest.DB(t), entered: make(chan struct{}), resume: make(chan struct{})}
 	store := idempotency.New(s.db, clock.NewFake(time.Now()), []byte("0123456789abcdef0123456789abcdef"))
-	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: slog.New(slog.DiscardHandler), Idempotency: store})
+	api := httpapi.New(httpapi.Config{
+		Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: slog.New(slog.DiscardHandler),
+		Idempotency: store,
+	})
 	httpapi.Route(api, http.MethodPost, "/buy", "buy", httpapi.Customer, s.sell, httpapi.Idempotent(s.recall, nil), httpapi.Status(http.StatusCreated))
 	httpapi.Route(api, http.MethodPost, "/guest", "guest", httpapi.Public, s.sell, httpapi.Idempotent(s.recall, func(body []byte) string {
 		return strings.ToLower(string(body[:min(len(body), 14)]))

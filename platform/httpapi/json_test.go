@@ -73,14 +73,19 @@ func TestAMemberHasOneSpelling(t *testing.T) {
 	}
 	nameless := client.Send(http.MethodPost, "/spelled", "application/json", []byte(`{"quantity":1,"\ud800":1}`))
 	require.Equal(t, http.StatusUnprocessableEntity, nameless.Status, "%s", nameless.Body)
-	for text, read := range map[string]string{`"\ud83d\ude00"`: "\U0001F600", "\"\uFFFD\"": "\uFFFD", `"\ufffd"`: "\uFFFD", `"\\ud800"`: `\ud800`} {
+	for text, read := range map[string]string{
+		`"\ud83d\ude00"`: "\U0001F600", "\"\uFFFD\"": "\uFFFD", `"\ufffd"`: "\uFFFD", `"\\ud800"`: `\ud800`,
+	} {
 		require.Equal(t, read, client.Send(http.MethodPost, "/spelled", "application/json", []byte(`{"quantity":1,"note":`+text+`}`)).Expect(http.StatusOK).Map()["note"], text)
 	}
 	// Exactly as much as the bound passes.
 	padded := func(size int) string { return `{"quantity":1` + strings.Repeat(" ", size-14) + `}` }
 	client.Send(http.MethodPost, "/spelled", "application/json", []byte(padded(1<<20))).Expect(http.StatusOK)
 	client.Send(http.MethodPost, "/spelled", "application/json", []byte(padded(1<<20+1))).Expect(http.StatusRequestEntityTooLarge)
-	for _, body := range []string{`{"quantity":1}`, `{"quantity":1,"info":{"a":1,"A":2}}`, `{"quantity":1,"lines":[{"price":1},{"price":1}]}`, many + `"last":1}}`} {
+	for _, body := range []string{
+		`{"quantity":1}`, `{"quantity":1,"info":{"a":1,"A":2}}`, `{"quantity":1,"lines":[{"price":1},{"price":1}]}`,
+		many + `"last":1}}`,
+	} {
 		require.Equal(t, http.StatusOK, client.Send(http.MethodPost, "/spelled", "application/json", []byte(body)).Status, body)
 	}
 }

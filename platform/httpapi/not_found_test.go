@@ -46,7 +46,9 @@ func TestAddressesThatPeopleTypeLeadToTheirRoute(t *testing.T) {
 			require.Contains(t, body, `"detail":"See /api/v1/`, target)
 		}
 	}
-	for _, target := range []string{"/nowhere", "/api/v2/docs", "//example.com/docs", "//example.com/", "/\\example.com/"} {
+	for _, target := range []string{
+		"/nowhere", "/api/v2/docs", "//example.com/docs", "//example.com/", "/\\example.com/",
+	} {
 		status, location, body := ask(http.MethodGet, target)
 		require.Equal(t, http.StatusNotFound, status, target)
 		require.Empty(t, location, target)

@@ -44,7 +44,10 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 		"plain": {httpapi.Public, httpapi.Status(200)}, "repeatable": {httpapi.Public, repeatable},
 		"of an admin": {httpapi.Admin, httpapi.Status(200)}, "of an admin, repeatable": {httpapi.Admin, repeatable},
 	} {
-		api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t), Idempotency: store, BodyStall: limit})
+		api := httpapi.New(httpapi.Config{
+			Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t),
+			Idempotency: store, BodyStall: limit,
+		})
 		slow := func(ctx context.Context, _ *wishInput) (*httpapi.Output[said], error) {
 			select {
 			case <-ctx.Done():
@@ -99,7 +102,10 @@ const stalls = ` `
 func TestABodyThatDoesNotArrive(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer // each line is one write, and the handler's lock stands around it
-	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.NewTextHandler(&log, nil)), BodyStall: 30 * time.Millisecond})
+	api := httpapi.New(httpapi.Config{
+		Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.NewTextHandler(&log, nil)),
+		BodyStall: 30 * time.Millisecond,
+	})
 	httpapi.Route(api, http.MethodPost, "/sale", "sale", httpapi.Public, func(context.Context, *saleInput) (*httpapi.Output[said], error) {
 		return httpapi.OK(said{"done"})
 	})
@@ -116,8 +122,11 @@ func TestABodyThatDoesNotArrive(t *testing.T) {
 		"cut off":         {head + "Content-Length: 90\r\n\r\n{\"title\":\"x\"}", http.StatusBadRequest},
 		"malformed chunk": {head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n", http.StatusBadRequest},
 		"no last chunk":   {head + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", http.StatusBadRequest},
-		"not wanted":      {strings.Replace(head, "/sale", "/staff", 1) + "Content-Length: 90\r\n\r\n{" + stalls, http.StatusUnauthorized},
-		"too much":        {head + "Content-Length: 99999999\r\n\r\n{}", http.StatusRequestEntityTooLarge},
+		"not wanted": {
+			strings.Replace(head, "/sale", "/staff", 1) + "Content-Length: 90\r\n\r\n{" + stalls,
+			http.StatusUnauthorized,
+		},
+		"too much": {head + "Content-Length: 99999999\r\n\r\n{}", http.StatusRequestEntityTooLarge},
 	} {
 		res := rawRequest(t, server.URL, c.text)
 		body, err := io.ReadAll(res.Body)

@@ -33,8 +33,8 @@ func newLogged(t *testing.T, routes func(*httpapi.API)) *logged {
 	t.Helper()
 	l := &logged{metrics: prometheus.NewRegistry()}
 	l.API = httpapi.New(httpapi.Config{
-		Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.NewTextHandler(&l.log, nil)), Metrics: l.metrics,
-		PieceTime: 50 * time.Millisecond,
+		Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+		Metrics: l.metrics, PieceTime: 50 * time.Millisecond,
 	})
 	routes(l.API)
 	l.server = httptest.NewServer(l.Handler())
@@ -168,7 +168,9 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 // TestSlowBodiesGiveWay: who sends slowly keeps nobody out.
 func TestSlowBodiesGiveWay(t *testing.T) {
 	t.Parallel()
-	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.DiscardHandler), InFlight: 2})
+	api := httpapi.New(httpapi.Config{
+		Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.DiscardHandler), InFlight: 2,
+	})
 	api.Mount(http.MethodPost, "/webhooks/x", "hook", httpapi.Gateway, func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
 			api.WriteError(r.Context(), w, httpapi.BodyFault(err))

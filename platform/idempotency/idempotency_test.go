@@ -36,7 +36,9 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-var wish = idempotency.Request{Route: "buy", Caller: "user 1", Key: "k", Body: []byte(`{"quantity": 1, "card": "4111111111111111"}`)}
+var wish = idempotency.Request{
+	Route: "buy", Caller: "user 1", Key: "k", Body: []byte(`{"quantity": 1, "card": "4111111111111111"}`),
+}
 
 // began is an attempt that has to be granted.
 func (b *bundle) began(r idempotency.Request) *idempotency.Attempt {

@@ -69,7 +69,9 @@ func TestNormalizeKeepsFormatAndPicture(t *testing.T) {
 	t.Parallel()
 	p := image.NewProcessor(2)
 	src := gradient(120, 80)
-	for format, data := range map[image.Format][]byte{image.JPEG: jpegOf(t, src), image.PNG: pngOf(t, src), image.WebP: webpOf(t, src)} {
+	for format, data := range map[image.Format][]byte{
+		image.JPEG: jpegOf(t, src), image.PNG: pngOf(t, src), image.WebP: webpOf(t, src),
+	} {
 		out, err := p.Normalize(t.Context(), data, 0)
 		require.NoError(t, err, format)
 		require.Equal(t, format, out.Format)
@@ -178,7 +180,16 @@ func TestMetadataGoesAndOrientationIsApplied(t *testing.T) {
 		}
 		require.Equal(t, size, m.Bounds().Size(), "orientation %d", orientation)
 		// Where the picture's red, not blue corner (its left top) has to be shown.
-		corner := map[uint16]stdimage.Point{1: {5, 5}, 2: {194, 5}, 3: {194, 94}, 4: {5, 94}, 5: {5, 5}, 6: {94, 5}, 7: {94, 194}, 8: {5, 194}}[orientation]
+		corner := map[uint16]stdimage.Point{
+			1: {5, 5},
+			2: {194, 5},
+			3: {194, 94},
+			4: {5, 94},
+			5: {5, 5},
+			6: {94, 5},
+			7: {94, 194},
+			8: {5, 194},
+		}[orientation]
 		r, _, b, _ := m.At(corner.X, corner.Y).RGBA()
 		require.Greater(t, r, uint32(0xd000), "orientation %d", orientation)
 		require.Less(t, b, uint32(0x3000), "orientation %d", orientation)

@@ -23,7 +23,10 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	var ahead atomic.Int64
-	client, err := jobs.New(db, jobs.Options{Log: leaktest.Logger(t), Ahead: func() time.Duration { return time.Duration(ahead.Load()) }})
+	client, err := jobs.New(db, jobs.Options{
+		Log:   leaktest.Logger(t),
+		Ahead: func() time.Duration { return time.Duration(ahead.Load()) },
+	})
 	require.NoError(t, err)
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	plan := func(name string, at time.Time) {

@@ -23,7 +23,9 @@ func npmTarball(t *testing.T, files map[string]string) []byte {
 	zipped := gzip.NewWriter(&raw)
 	archive := tar.NewWriter(zipped)
 	for name, content := range files {
-		require.NoError(t, archive.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content)), Typeflag: tar.TypeReg}))
+		require.NoError(t, archive.WriteHeader(&tar.Header{
+			Name: name, Mode: 0o755, Size: int64(len(content)), Typeflag: tar.TypeReg,
+		}))
 		_, err := archive.Write([]byte(content))
 		require.NoError(t, err)
 	}

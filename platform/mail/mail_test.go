@@ -25,8 +25,11 @@ func TestSentMailIsCaught(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	err = sender.Send(ctx, mail.Message{
-		To: "ana@example.com", Subject: "Seu código é válido", Text: "Olá, Ana: 123456", HTML: "<p>Olá, <b>Ana</b></p><img src=\"cid:qr1\">",
-		Inline: []mail.Inline{{ID: "qr1", Name: "qr1.png", ContentType: "image/png", Data: []byte("\x89PNG\r\n\x1a\npicture")}},
+		To: "ana@example.com", Subject: "Seu código é válido", Text: "Olá, Ana: 123456",
+		HTML: "<p>Olá, <b>Ana</b></p><img src=\"cid:qr1\">",
+		Inline: []mail.Inline{{
+			ID: "qr1", Name: "qr1.png", ContentType: "image/png", Data: []byte("\x89PNG\r\n\x1a\npicture"),
+		}},
 	})
 	require.NoError(t, err)
 
@@ -70,8 +73,9 @@ func TestRenderFallsBackToPortuguese(t *testing.T) {
 	t.Parallel()
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	templates, err := mail.ParseTemplates(fstest.MapFS{
-		"hi.pt.subject.tmpl": file("Olá\n"), "hi.pt.txt.tmpl": file("Olá {{.Name}}"), "hi.pt.html.tmpl": file("<b>{{.Name}}</b>"),
-		"hi.en.subject.tmpl": file("Hello"), "hi.en.txt.tmpl": file("Hello {{.Name}}"), "hi.en.html.tmpl": file("<i>{{.Name}}</i>"),
+		"hi.pt.subject.tmpl": file("Olá\n"), "hi.pt.txt.tmpl": file("Olá {{.Name}}"),
+		"hi.pt.html.tmpl": file("<b>{{.Name}}</b>"), "hi.en.subject.tmpl": file("Hello"),
+		"hi.en.txt.tmpl": file("Hello {{.Name}}"), "hi.en.html.tmpl": file("<i>{{.Name}}</i>"),
 	})
 	require.NoError(t, err)
 	data := map[string]string{"Name": "<Ana>"}

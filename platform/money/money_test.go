@@ -19,7 +19,10 @@ func TestParse(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got, text)
 	}
-	for _, bad := range []string{"", "-", ".", "1.", ".5", "1.234", "abc", "1e", "1e99", "0x10", "1,50", "1e-3", "999999999999999999", "NaN", " 1"} {
+	for _, bad := range []string{
+		"", "-", ".", "1.", ".5", "1.234", "abc", "1e", "1e99", "0x10", "1,50", "1e-3", "999999999999999999", "NaN",
+		" 1",
+	} {
 		_, err := money.Parse(bad)
 		require.ErrorIs(t, err, money.ErrMalformed, bad)
 	}
@@ -28,7 +31,11 @@ func TestParse(t *testing.T) {
 func TestCentsAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	for cents, want := range map[money.Cents][2]string{
-		0: {"0,00", "0.00"}, 5: {"0,05", "0.05"}, 24100: {"241,00", "241.00"}, 123456: {"1.234,56", "1,234.56"}, -123456789: {"-1.234.567,89", "-1,234,567.89"},
+		0:          {"0,00", "0.00"},
+		5:          {"0,05", "0.05"},
+		24100:      {"241,00", "241.00"},
+		123456:     {"1.234,56", "1,234.56"},
+		-123456789: {"-1.234.567,89", "-1,234,567.89"},
 	} {
 		require.Equal(t, want, [2]string{cents.In("pt"), cents.In("en")})
 	}

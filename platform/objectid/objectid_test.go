@@ -28,7 +28,10 @@ func TestParse(t *testing.T) {
 	id, err := objectid.Parse("66F0A1B2C3D4E5F607182A01")
 	require.NoError(t, err)
 	require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a01"), id)
-	for _, bad := range []string{"", "66f0", "66f0a1b2c3d4e5f607182a0g", "66f0a1b2c3d4e5f607182a011", "66f0a1b2c3d4e5f60718 a01", "66f0a1b2c3d4e5f6071\x10\x11\x19a01"} {
+	for _, bad := range []string{
+		"", "66f0", "66f0a1b2c3d4e5f607182a0g", "66f0a1b2c3d4e5f607182a011", "66f0a1b2c3d4e5f60718 a01",
+		"66f0a1b2c3d4e5f6071\x10\x11\x19a01",
+	} {
 		_, err := objectid.Parse(bad)
 		require.ErrorIs(t, err, objectid.ErrMalformed, bad)
 	}

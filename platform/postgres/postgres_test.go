@@ -33,7 +33,9 @@ func TestPoolSpeaksUTCAndKnowsIDs(t *testing.T) {
 
 func TestConstraintNamesAndTimeouts(t *testing.T) {
 	t.Parallel()
-	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{MaxConns: 2, StatementTimeout: 50 * time.Millisecond})
+	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{
+		MaxConns: 2, StatementTimeout: 50 * time.Millisecond,
+	})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	_, err = pool.Exec(t.Context(), `SELECT 'x'::platform.object_id`)

@@ -174,10 +174,12 @@ func (r draw) video(n int) document {
 		category = append(category, objectID(hex.(string)))
 	}
 	d := document{
-		"_id": objectID(fmt.Sprintf("%024x", n+1)), "title": pick(r, words...), "author": pick(r, words...), "description": pick(r, words...),
-		"duration": pick(r, wholes...), "enable": r.IntN(2) == 0, "tags": r.list(words), "category_id": category, "release_date": instant(),
-		"expiration_date": orNull(instant()), "season_id": nil, "season_number": orNull(pick(r, wholes...)), "episode_number": orNull(pick(r, wholes...)),
-		"legacy_id": orNull(pick(r, words...)), "register_update_date": instant(),
+		"_id": objectID(fmt.Sprintf("%024x", n+1)), "title": pick(r, words...), "author": pick(r, words...),
+		"description": pick(r, words...), "duration": pick(r, wholes...), "enable": r.IntN(2) == 0,
+		"tags": r.list(words), "category_id": category, "release_date": instant(),
+		"expiration_date": orNull(instant()), "season_id": nil, "season_number": orNull(pick(r, wholes...)),
+		"episode_number": orNull(pick(r, wholes...)), "legacy_id": orNull(pick(r, words...)),
+		"register_update_date": instant(),
 	}
 	if hex, ok := orNull(pick(r, hexes...)).(string); ok {
 		d["season_id"] = objectID(hex)
@@ -187,10 +189,12 @@ func (r draw) video(n int) document {
 
 // videoWords are the paths of videos and what their operands are mostly drawn from.
 var videoWords = map[string][]any{
-	"_id": {"000000000000000000000001", "0000000000000000000000ff", "0000000000000000000001f4"}, "title": words, "author": words, "description": words,
-	"duration": numbers, "enable": {true, false}, "tags": words, "category_id": hexes, "release_date": instants, "expiration_date": instants, "season_id": hexes,
+	"_id": {"000000000000000000000001", "0000000000000000000000ff", "0000000000000000000001f4"}, "title": words,
+	"author": words, "description": words, "duration": numbers, "enable": {true, false}, "tags": words,
+	"category_id": hexes, "release_date": instants, "expiration_date": instants, "season_id": hexes,
 	"season_number": numbers, "episode_number": numbers, "legacy_id": words, "register_update_date": instants,
-	"nope": {1.0, "a"}, "title.x": {"a"}, "tags.0": words, "tags.1": words, "tags.x": words, "category_id.0": hexes,
+	"nope": {1.0, "a"}, "title.x": {"a"}, "tags.0": words, "tags.1": words, "tags.x": words,
+	"category_id.0": hexes,
 }
 
 func (r draw) listing() listing {

@@ -18,12 +18,12 @@ import (
 // words of the shapes, the registry's expressions, and numbered placeholders.
 func tokens(c *query.Collection) *regexp.Regexp {
 	fixed := []string{
-		"TRUE", "FALSE", "AND", "OR", "IS", "NOT", "NULL", "EXISTS", "SELECT", "FROM", "WHERE", "UNION", "ALL", "ANY", "IN", "AS",
-		"COLLATE", `"C"`, "CASE", "WHEN", "THEN", "ELSE", "END", "ASC", "DESC", "NULLS", "FIRST", "LAST",
-		"unnest", "cardinality", "mod", "trunc", "min", "max", "jsonb_path_query", "jsonb_array_elements", "jsonb_typeof",
-		"e(v)", "e.v", "x(v)", "x.v", `'{}'`, "'number'", "'string'", "'object'", "'array'", "'boolean'", "|| ''",
-		"::numeric", "100", "0", "1", "2", "3", "4", "5", "7",
-		"(", ")", "[", "]", ",", " ", "=", "<", ">", "<=", ">=", "@>", "&&", "@@", "#>", "#>>", "->", "~", "%", "/",
+		"TRUE", "FALSE", "AND", "OR", "IS", "NOT", "NULL", "EXISTS", "SELECT", "FROM", "WHERE", "UNION", "ALL", "ANY",
+		"IN", "AS", "COLLATE", `"C"`, "CASE", "WHEN", "THEN", "ELSE", "END", "ASC", "DESC", "NULLS", "FIRST", "LAST",
+		"unnest", "cardinality", "mod", "trunc", "min", "max", "jsonb_path_query", "jsonb_array_elements",
+		"jsonb_typeof", "e(v)", "e.v", "x(v)", "x.v", `'{}'`, "'number'", "'string'", "'object'", "'array'",
+		"'boolean'", "|| ''", "::numeric", "100", "0", "1", "2", "3", "4", "5", "7", "(", ")", "[", "]", ",", " ",
+		"=", "<", ">", "<=", ">=", "@>", "&&", "@@", "#>", "#>>", "->", "~", "%", "/",
 	}
 	var forms []string
 	for _, word := range fixed {
@@ -34,7 +34,8 @@ func tokens(c *query.Collection) *regexp.Regexp {
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	forms = append([]string{
-		`\$[0-9]+::(?:text|bigint|int|boolean|timestamptz|jsonpath|jsonb)(?:\[\])?(?:::numeric(?:\[\])?)?`, `[om][0-9]{1,2}(?:\(v\)|\.v)`,
+		`\$[0-9]+::(?:text|bigint|int|boolean|timestamptz|jsonpath|jsonb)(?:\[\])?(?:::numeric(?:\[\])?)?`,
+		`[om][0-9]{1,2}(?:\(v\)|\.v)`,
 	}, forms...)
 	return regexp.MustCompile(`^(?:` + strings.Join(forms, "|") + `)+$`)
 }
@@ -65,7 +66,9 @@ func FuzzFilter(f *testing.F) {
 	for i, text := range goldenFilters {
 		f.Add(text, i)
 	}
-	allowed := map[*query.Collection]*regexp.Regexp{videos: tokens(videos), webhookLogs: tokens(webhookLogs), things: tokens(things)}
+	allowed := map[*query.Collection]*regexp.Regexp{
+		videos: tokens(videos), webhookLogs: tokens(webhookLogs), things: tokens(things),
+	}
 	f.Fuzz(func(t *testing.T, text string, first int) {
 		first = 1 + first&0xFF
 		for c, allowed := range allowed {

@@ -32,25 +32,67 @@ func TestCompile_limits(t *testing.T) {
 		max  int
 		want string
 	}{
-		"bytes":      {func(n int) string { return `{"s":"` + strings.Repeat("a", n-8) + `"}` }, query.MaxQueryBytes, "query: is too long"},
-		"blanks":     {func(n int) string { return strings.Repeat(" ", n) }, query.MaxQueryBytes, "query: is too long"},
-		"containers": {func(n int) string { return `{"s":` + nest("[%s]", "1", n-1) + `}` }, query.MaxContainers, "is nested too deeply"},
-		"number":     {func(n int) string { return `{"i":0.` + strings.Repeat("1", n-2) + `}` }, query.MaxNumberLength, "query.i: number is out of range"},
-		"number in a string": {func(n int) string { return `{"n":{"$numberDecimal":"0.` + strings.Repeat("1", n-2) + `"}}` }, query.MaxNumberLength,
-			"query.n.$numberDecimal: number is out of range"},
-		"$or":  {func(n int) string { return nest(`{"$or":[%s]}`, `{}`, n) }, query.MaxNesting, "$or: is nested too deeply"},
-		"$not": {func(n int) string { return `{"s":` + nest(`{"$not":%s}`, `{"$gt":"a"}`, n) + `}` }, query.MaxNesting, "$not: is nested too deeply"},
-		"$elemMatch": {func(n int) string { return `{"doc":` + nest(`{"$elemMatch":{"a":%s}}`, `1`, n) + `}` }, query.MaxNesting,
-			"$elemMatch: is nested too deeply"},
-		"conditions": {func(n int) string { return `{"$or":[` + list(`{"i":1}`, n-1) + `]}` }, query.MaxConditions, "more than 200 conditions"},
-		"operators": {func(n int) string { return `{"$or":[` + list(`{"i":{"$not":{"$ne":1}}}`, n-1) + `]}` }, query.MaxConditions,
-			"more than 200 conditions"},
-		"$in":           {func(n int) string { return `{"i":{"$in":[` + list("1", n) + `]}}` }, query.MaxMembers, "query.i.$in: more than 1000 values"},
-		"$all":          {func(n int) string { return `{"tags":{"$all":[` + list(`"a"`, n) + `]}}` }, query.MaxMembers, "query.tags.$all: more than 1000 values"},
-		"array literal": {func(n int) string { return `{"tags":[` + list(`"a"`, n) + `]}` }, query.MaxMembers, "query.tags: more than 1000 values"},
-		"path":          {func(n int) string { return `{"` + strings.Repeat("a", n) + `":1}` }, query.MaxPathBytes, "is too long"},
-		"segments":      {func(n int) string { return `{"a` + strings.Repeat(".a", n-1) + `":1}` }, query.MaxPathSegments, "is nested too deeply"},
-		"patterns":      {patterns, query.MaxPatterns, "more than 10 regular expressions"},
+		"bytes": {
+			make: func(n int) string { return `{"s":"` + strings.Repeat("a", n-8) + `"}` }, max: query.MaxQueryBytes,
+			want: "query: is too long",
+		},
+		"blanks": {
+			make: func(n int) string { return strings.Repeat(" ", n) }, max: query.MaxQueryBytes,
+			want: "query: is too long",
+		},
+		"containers": {
+			make: func(n int) string { return `{"s":` + nest("[%s]", "1", n-1) + `}` }, max: query.MaxContainers,
+			want: "is nested too deeply",
+		},
+		"number": {
+			make: func(n int) string { return `{"i":0.` + strings.Repeat("1", n-2) + `}` }, max: query.MaxNumberLength,
+			want: "query.i: number is out of range",
+		},
+		"number in a string": {
+			make: func(n int) string { return `{"n":{"$numberDecimal":"0.` + strings.Repeat("1", n-2) + `"}}` },
+			max:  query.MaxNumberLength, want: "query.n.$numberDecimal: number is out of range",
+		},
+		"$or": {
+			make: func(n int) string { return nest(`{"$or":[%s]}`, `{}`, n) }, max: query.MaxNesting,
+			want: "$or: is nested too deeply",
+		},
+		"$not": {
+			make: func(n int) string { return `{"s":` + nest(`{"$not":%s}`, `{"$gt":"a"}`, n) + `}` },
+			max:  query.MaxNesting, want: "$not: is nested too deeply",
+		},
+		"$elemMatch": {
+			make: func(n int) string { return `{"doc":` + nest(`{"$elemMatch":{"a":%s}}`, `1`, n) + `}` },
+			max:  query.MaxNesting, want: "$elemMatch: is nested too deeply",
+		},
+		"conditions": {
+			make: func(n int) string { return `{"$or":[` + list(`{"i":1}`, n-1) + `]}` }, max: query.MaxConditions,
+			want: "more than 200 conditions",
+		},
+		"operators": {
+			make: func(n int) string { return `{"$or":[` + list(`{"i":{"$not":{"$ne":1}}}`, n-1) + `]}` },
+			max:  query.MaxConditions, want: "more than 200 conditions",
+		},
+		"$in": {
+			make: func(n int) string { return `{"i":{"$in":[` + list("1", n) + `]}}` }, max: query.MaxMembers,
+			want: "query.i.$in: more than 1000 values",
+		},
+		"$all": {
+			make: func(n int) string { return `{"tags":{"$all":[` + list(`"a"`, n) + `]}}` }, max: query.MaxMembers,
+			want: "query.tags.$all: more than 1000 values",
+		},
+		"array literal": {
+			make: func(n int) string { return `{"tags":[` + list(`"a"`, n) + `]}` }, max: query.MaxMembers,
+			want: "query.tags: more than 1000 values",
+		},
+		"path": {
+			make: func(n int) string { return `{"` + strings.Repeat("a", n) + `":1}` }, max: query.MaxPathBytes,
+			want: "is too long",
+		},
+		"segments": {
+			make: func(n int) string { return `{"a` + strings.Repeat(".a", n-1) + `":1}` }, max: query.MaxPathSegments,
+			want: "is nested too deeply",
+		},
+		"patterns": {make: patterns, max: query.MaxPatterns, want: "more than 10 regular expressions"},
 	} {
 		_, err := query.Compile(things, limit.make(limit.max), 1)
 		require.NoError(t, err, name)

@@ -71,7 +71,10 @@ func (r draw) thing(n int) (document, []any) {
 	if w := orNull(pick(r, words...)); w != nil {
 		d["w"] = w
 	}
-	row := []any{id, d["s"], d["w"], int(d["i"].(float64)), nil, nil, d["b"], nil, nil, texts(d["tags"]), whole(d["nums"]), nil, nil}
+	row := []any{
+		id, d["s"], d["w"], int(d["i"].(float64)), nil, nil, d["b"], nil, nil, texts(d["tags"]), whole(d["nums"]),
+		nil, nil,
+	}
 	if v, ok := d["n"].(float64); ok {
 		row[4] = fmt.Sprint(v)
 	}
@@ -148,8 +151,8 @@ func (r draw) json(depth int) any {
 // scalar is a random operand, mostly of the field's kind.
 func (r draw) scalar(path string) any {
 	kinds := map[string][]any{
-		"s": words, "w": words, "tags": words, "i": numbers, "nums": numbers, "n": numbers, "price": numbers, "b": {true, false},
-		"d": instants, "o": hexes, "ids": hexes, "_id": {fmt.Sprintf("%024x", 1+r.IntN(9))},
+		"s": words, "w": words, "tags": words, "i": numbers, "nums": numbers, "n": numbers, "price": numbers,
+		"b": {true, false}, "d": instants, "o": hexes, "ids": hexes, "_id": {fmt.Sprintf("%024x", 1+r.IntN(9))},
 		"doc": {true, false, 1.0, 2.0, 1.5, "a", "b", "10"},
 	}
 	top, _, _ := strings.Cut(path, ".")

@@ -53,8 +53,17 @@ func TestForms(t *testing.T) {
 	t.Parallel()
 	form, digits := regexp.MustCompile(taxid.Form), regexp.MustCompile(taxid.Digits)
 	for id, of := range map[string][2]bool{
-		"52998224725": {true, true}, "11222333000181": {true, true}, "12ABC34501DE35": {true, false}, "12abc34501de35": {true, false},
-		"12ABC34501DEA5": {}, "5299822472a": {}, "12ıſc34501de35": {}, "12.ABC.345/01DE-35": {}, "": {}, "5299822472": {}, "112223330001811": {},
+		"52998224725":        {true, true},
+		"11222333000181":     {true, true},
+		"12ABC34501DE35":     {true, false},
+		"12abc34501de35":     {true, false},
+		"12ABC34501DEA5":     {},
+		"5299822472a":        {},
+		"12ıſc34501de35":     {},
+		"12.ABC.345/01DE-35": {},
+		"":                   {},
+		"5299822472":         {},
+		"112223330001811":    {},
 	} {
 		require.Equal(t, of, [2]bool{form.MatchString(id), digits.MatchString(id)}, id)
 	}

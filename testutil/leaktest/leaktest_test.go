@@ -20,8 +20,8 @@ func TestFindTellsSecretsFromOtherText(t *testing.T) {
 	s.Add("password", "correct horse battery")
 	for text, found := range map[string]bool{
 		`{"code": "482913"}`: true, `(a,482913,b)`: true, `12:00:01.482913`: false, `9482913`: false,
-		`{"took":482913}`: false, `{"tries":482913}`: true,
-		`he typed correct horse battery.`: true, `pay 4242424242424242 now`: true, `{"ccv": "123"}`: true, `{\"cvv\":\"1234\"}`: true, `cvc=123`: true,
+		`{"took":482913}`: false, `{"tries":482913}`: true, `he typed correct horse battery.`: true,
+		`pay 4242424242424242 now`: true, `{"ccv": "123"}`: true, `{\"cvv\":\"1234\"}`: true, `cvc=123`: true,
 		`{"ccv": null}`: false, `4242424242424242424`: false,
 	} {
 		require.Equal(t, found, len(s.Find(text)) > 0, text)
@@ -39,7 +39,10 @@ func TestObserveNotesWhatGoesThrough(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(leaktest.Observe(t, http.HandlerFunc(echo)))
 	defer server.Close()
-	res, err := http.PostForm(server.URL+"?archive_token="+strings.Repeat("q", 40), url.Values{"username": {"ana"}, "password": {"form password"}})
+	res, err := http.PostForm(server.URL+"?archive_token="+strings.Repeat("q", 40), url.Values{
+		"username": {"ana"},
+		"password": {"form password"},
+	})
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	s := leaktest.Of(t)
@@ -53,7 +56,10 @@ func TestObserveNotesWhatGoesThrough(t *testing.T) {
 func TestNoteReadsJSON(t *testing.T) {
 	t.Parallel()
 	var s leaktest.Secrets
-	s.Note(map[string]any{"credit_card": map[string]any{"number": "5162306219378829", "ccv": "318"}, "list": []any{map[string]any{"new_password": "json password"}}})
+	s.Note(map[string]any{
+		"credit_card": map[string]any{"number": "5162306219378829", "ccv": "318"},
+		"list":        []any{map[string]any{"new_password": "json password"}},
+	})
 	s.Note([]byte(`{"code": "771122", "number": "150", "refresh_token": "short"}`))
 	for text, found := range map[string]bool{"json password": true, "771122": true, "150": false, "short": false} {
 		require.Equal(t, found, len(s.Find(text)) > 0, text)

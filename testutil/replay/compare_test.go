@@ -87,7 +87,9 @@ func TestAListWithoutOrder(t *testing.T) {
 	require.NoError(t, err)
 	compare := func(path, was, is string) []difference {
 		c := &comparison{there: map[string]string{}, back: map[string]string{}, exceptions: exceptions}
-		return c.answers(request{To: "api", Method: "GET", Path: path}, answer{Body: value(t, was)}, answer{Body: value(t, is)})
+		return c.answers(request{
+			To: "api", Method: "GET", Path: path,
+		}, answer{Body: value(t, was)}, answer{Body: value(t, is)})
 	}
 	require.Empty(t, compare("/list", `{"docs":[{"n":1},{"n":2}]}`, `{"docs":[{"n":2},{"n":1}]}`))
 	require.Len(t, compare("/list", `{"docs":[{"n":1},{"n":1}]}`, `{"docs":[{"n":1},{"n":2}]}`), 1)
@@ -100,7 +102,10 @@ func TestAListWithoutOrder(t *testing.T) {
 func TestRequestsReferToEarlierAnswers(t *testing.T) {
 	t.Parallel()
 	const was, is = "730e4a7d2d8ae931c6738900", "831e4a7d2d8ae931c6738900"
-	recorded := []answer{{Body: map[string]any{"users": map[string]any{"password": "Zx-_9"}}}, {Body: map[string]any{"docs": []any{map[string]any{"a b": "of " + was}}}}}
+	recorded := []answer{
+		{Body: map[string]any{"users": map[string]any{"password": "Zx-_9"}}},
+		{Body: map[string]any{"docs": []any{map[string]any{"a b": "of " + was}}}},
+	}
 	var known places
 	for n, a := range recorded {
 		known.learn(n, a, false)
@@ -109,7 +114,10 @@ func TestRequestsReferToEarlierAnswers(t *testing.T) {
 	refers := known.referAll(asked)
 	require.Equal(t, "/x/⟦1 b/docs/0/a~2b 0⟧", refers.Path)
 	require.Equal(t, `{"password":"⟦0 b/users/password⟧","other":"`+is+`"}`, refers.Body)
-	replayed := []answer{{Body: map[string]any{"users": map[string]any{"password": "other"}}}, {Body: map[string]any{"docs": []any{map[string]any{"a b": "of " + is}}}}}
+	replayed := []answer{
+		{Body: map[string]any{"users": map[string]any{"password": "other"}}},
+		{Body: map[string]any{"docs": []any{map[string]any{"a b": "of " + is}}}},
+	}
 	x := resolver{
 		recorded: func(n int) answer { return recorded[n] }, replayed: func(n int) answer { return replayed[n] },
 		mails: func(int) bool { return false }, twin: func(string) (string, bool) { return "", false },

@@ -59,7 +59,9 @@ func openOffice(t *testing.T) *office {
 		GWAURL: o.nobody.URL() + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
 		GWBURL: o.nobody.URL() + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
 	})
-	_, o.root = person(t, a, o.nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
+	_, o.root = person(t, a, o.nobody, accounts.NewUser{
+		Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root",
+	})
 	subscriptionstest.Plan(t, a.pool, subscriptionstest.PlanID, 4990)
 	return o
 }
@@ -71,7 +73,9 @@ func (o *office) customer() (accounts.Customer, *apitest.Client) {
 
 func (o *office) admin() accounts.User {
 	o.people++
-	u, _ := person(o.t, o.app, o.nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin" + strconv.Itoa(o.people), Name: "Admin"})
+	u, _ := person(o.t, o.app, o.nobody, accounts.NewUser{
+		Type: httpapi.TypeAdmin, Username: "admin" + strconv.Itoa(o.people), Name: "Admin",
+	})
 	return u
 }
 
@@ -81,10 +85,14 @@ func (o *office) subscribed(gateway string) string {
 	body := obj{"plan_id": subscriptionstest.PlanID, "payment_method_id": paymentstest.TokenApproved}
 	if gateway == "gwa" {
 		body = obj{
-			"plan_id":     subscriptionstest.PlanID,
-			"credit_card": obj{"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+			"plan_id": subscriptionstest.PlanID,
+			"credit_card": obj{
+				"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
+				"ccv": "318",
+			},
 			"credit_card_holder_info": obj{
-				"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+				"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+				"addressNumber": "150", "phone": "1138830000",
 			},
 		}
 	}
@@ -137,12 +145,15 @@ func (o *office) remove(path, resource, id string) made {
 
 var (
 	aCategory = obj{"name": "Drama", "slug": "drama"}
-	aVideo    = obj{"title": "Film", "slug": "film", "video_id": "https://video.example.com/1", "duration": 90, "release_date": "2026-01-01"}
-	anEvent   = obj{"title": "Premiere", "event_date": "2099-01-01T20:00:00Z"}
-	aPromo    = obj{"title": "Half", "code_type": "promo"}
-	aColumn   = obj{"name": "To do"}
-	aProfile  = obj{"name": "Editors"}
-	aPlan     = obj{"plan_id": "gold", "name": "Gold", "amount": 990}
+	aVideo    = obj{
+		"title": "Film", "slug": "film", "video_id": "https://video.example.com/1", "duration": 90,
+		"release_date": "2026-01-01",
+	}
+	anEvent  = obj{"title": "Premiere", "event_date": "2099-01-01T20:00:00Z"}
+	aPromo   = obj{"title": "Half", "code_type": "promo"}
+	aColumn  = obj{"name": "To do"}
+	aProfile = obj{"name": "Editors"}
+	aPlan    = obj{"plan_id": "gold", "name": "Gold", "amount": 990}
 )
 
 func (o *office) category() string { return o.post("/categories", "", unique(o, aCategory)).record }

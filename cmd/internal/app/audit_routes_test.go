@@ -71,7 +71,9 @@ var trailed = map[string]func(o *office) made{
 	},
 
 	"user_create": func(o *office) made {
-		return o.post("/users", "users", obj{"username": "colleague", "email": "colleague@example.com", "password": appPassword, "name": "Colleague"})
+		return o.post("/users", "users", obj{
+			"username": "colleague", "email": "colleague@example.com", "password": appPassword, "name": "Colleague",
+		})
 	},
 	"user_update": func(o *office) made { return o.put("/users", "users", o.admin().ID.String(), "name", "Other") },
 	"user_delete": func(o *office) made { return o.remove("/users", "users", o.admin().ID.String()) },
@@ -79,7 +81,10 @@ var trailed = map[string]func(o *office) made{
 		return made{o.root.Put("/my-user", []obj{{"name": "Myself"}}), "users", o.self()}
 	},
 	"change_password_post": func(o *office) made {
-		return made{o.root.Post("/auth/change-password", obj{"current_password": appPassword, "new_password": appPassword + "!"}), "users", o.self()}
+		return made{
+			o.root.Post("/auth/change-password", obj{"current_password": appPassword, "new_password": appPassword + "!"}),
+			"users", o.self(),
+		}
 	},
 	"avatar_post":   func(o *office) made { return made{o.send("/me/avatar"), "users", o.self()} },
 	"avatar_delete": func(o *office) made { return made{o.root.Delete("/me/avatar", nil), "users", o.self()} },
@@ -141,7 +146,10 @@ var trailed = map[string]func(o *office) made{
 		id := o.subscribed("gwb")
 		o.root.Post("/subscriptions/"+id+"/chargeback", obj{"reason": "told by the bank"}).Expect(http.StatusOK)
 		listed := o.root.Get("/subscriptions/" + id + "/refunds").Expect(http.StatusOK).Map()["chargebacks"].([]any)[0].(obj)
-		return made{o.root.Delete("/subscriptions/"+id+"/chargebacks/"+listed["chargeback_id"].(string), obj{"reason": "by mistake"}), "subscriptions", id}
+		return made{
+			o.root.Delete("/subscriptions/"+id+"/chargebacks/"+listed["chargeback_id"].(string), obj{"reason": "by mistake"}),
+			"subscriptions", id,
+		}
 	},
 	"subscription_refund": func(o *office) made {
 		return o.act("/subscriptions/", o.subscribed("gwb"), "/refund", obj{"reason": "as agreed"})
@@ -268,9 +276,13 @@ func (o *office) act(before, id, after string, body any) made {
 // actOnOrder buys a ticket and has an admin do something with the order.
 func (o *office) actOnOrder(what string) made {
 	o.t.Helper()
-	event := idIn(o.root.Post("/events", []obj{{"title": "Premiere", "event_date": "2030-01-01T20:00:00Z", "ticket_value": 30, "is_sale_box_office": true}}).Expect(http.StatusOK))
+	event := idIn(o.root.Post("/events", []obj{{
+		"title": "Premiere", "event_date": "2030-01-01T20:00:00Z", "ticket_value": 30, "is_sale_box_office": true,
+	}}).Expect(http.StatusOK))
 	_, client := o.customer()
-	bought := client.Post("/store/purchase/gwb/card", obj{"event_id": event, "quantity": 1, "payment_method_id": paymentstest.TokenApproved}).Expect(http.StatusOK)
+	bought := client.Post("/store/purchase/gwb/card", obj{
+		"event_id": event, "quantity": 1, "payment_method_id": paymentstest.TokenApproved,
+	}).Expect(http.StatusOK)
 	id := bought.Map()["order"].(obj)["_id"].(string)
 	return made{o.root.Post("/admin/ticket-orders/"+id+what, obj{"reason": "as agreed"}), "ticket-orders", id}
 }

@@ -24,18 +24,24 @@ import (
 
 // bodies are no body of any route.
 var bodies = map[string]string{
-	"cut off": `{"`, "nothing": ``, "null": `null`, "a text": `"x"`, "a number": `1`, "deep": strings.Repeat("[", 5_000), "trailing": `{} {}`,
-	"invalid UTF-8": "{\"name\":\"\xff\xfe\"}", "a lone surrogate": `{"name":"\ud800"}`,
+	"cut off": `{"`, "nothing": ``, "null": `null`, "a text": `"x"`, "a number": `1`,
+	"deep": strings.Repeat("[", 5_000), "trailing": `{} {}`, "invalid UTF-8": "{\"name\":\"\xff\xfe\"}",
+	"a lone surrogate": `{"name":"\ud800"}`,
 }
 
 // values are what a field of another type, or a careless client, may bring.
 var values = map[string]json.RawMessage{
-	"an object": json.RawMessage(`{"$gt":""}`), "beyond float": json.RawMessage(`1e400`), "beyond int64": json.RawMessage(`-9223372036854775809`),
-	"long and NUL": json.RawMessage(`"\u0000` + strings.Repeat("x", 5_000) + `"`), "null": json.RawMessage(`null`), "lists": json.RawMessage(`[[],[]]`),
+	"an object": json.RawMessage(`{"$gt":""}`), "beyond float": json.RawMessage(`1e400`),
+	"beyond int64": json.RawMessage(`-9223372036854775809`),
+	"long and NUL": json.RawMessage(`"\u0000` + strings.Repeat("x", 5_000) + `"`), "null": json.RawMessage(`null`),
+	"lists": json.RawMessage(`[[],[]]`),
 }
 
 // parameters are put into every path and query parameter.
-var parameters = []string{"", "-1", "x'\"--", "99999999999999999999", "\x00", "66f0a1b2c3d4e5f607182a01", strings.Repeat("a", 3_000), "{\"$where\":1}", "../../etc", "\xff\xfe"}
+var parameters = []string{
+	"", "-1", "x'\"--", "99999999999999999999", "\x00", "66f0a1b2c3d4e5f607182a01", strings.Repeat("a", 3_000),
+	"{\"$where\":1}", "../../etc", "\xff\xfe",
+}
 
 // inner are words that no answer shows.
 var inner = []string{"SQLSTATE", "pgx", "goroutine", "panic", "violates", "syntax error at", "marquee/"}
@@ -137,7 +143,10 @@ func TestBadInput(t *testing.T) {
 	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
 	own, admin := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"})
 	b := newVictim(t, a, nobody, root)
-	callers := map[httpapi.Auth]*apitest.Client{httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin, httpapi.Root: root}
+	callers := map[httpapi.Auth]*apitest.Client{
+		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin,
+		httpapi.Root: root,
+	}
 	customer, refused := objectid.ID(b.ids["user"]), 0
 	for _, r := range a.api.Routes() {
 		caller, known := callers[r.Auth]

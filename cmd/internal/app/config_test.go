@@ -27,18 +27,21 @@ const long = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
 // complete is what tests build an App with; what it leaves open is as in the modules.
 func complete() Config {
 	return Config{
-		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key", GWBSecretKey: "sk_test_1",
-		GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long}, SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
-		StreamURLTTL: time.Hour, ExportTTL: time.Hour, ExportLinkTTL: time.Minute,
-		PixRetryDays: []int{1, 3, 6}, TaxIDAlphanumeric: true,
+		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key",
+		GWBSecretKey: "sk_test_1", GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long},
+		SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
+		StreamURLTTL: time.Hour, ExportTTL: time.Hour, ExportLinkTTL: time.Minute, PixRetryDays: []int{1, 3, 6},
+		TaxIDAlphanumeric: true,
 	}
 }
 
 // enough is an environment that serve starts with.
 func enough() []string {
 	return []string{
-		"DATABASE_URL=postgres://marquee:hunter2@db/marquee", "TOKEN_KEYS=a:" + long, "FILE_KEY=" + long, "GWA_API_KEY=$aact_1", "GWB_SECRET_KEY=sk_test_1",
-		"GWA_WEBHOOK_TOKEN=" + long, "GWB_WEBHOOK_SECRET=" + long + "," + long, "SMTP_URL=smtp://marquee:hunter2@mail:587", "PUBLIC_URL=https://api.example.com",
+		"DATABASE_URL=postgres://marquee:hunter2@db/marquee", "TOKEN_KEYS=a:" + long, "FILE_KEY=" + long,
+		"GWA_API_KEY=$aact_1", "GWB_SECRET_KEY=sk_test_1", "GWA_WEBHOOK_TOKEN=" + long,
+		"GWB_WEBHOOK_SECRET=" + long + "," + long, "SMTP_URL=smtp://marquee:hunter2@mail:587",
+		"PUBLIC_URL=https://api.example.com",
 	}
 }
 
@@ -65,23 +68,31 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 		"MAX_IMAGE_BYTES":       {"0", "5MB"},
 		"MAX_TICKETS_PER_ORDER": {"0"},
 		"RENEW_PIX_DAYS":        {"0"},
-		"GWA_URL":               {"api.asaas.com", "ftp://api.asaas.com", "https://", "https://user:hunter2@api.asaas.com/v3", "https://api.asaas.com:99999", "https://api.asaas.com/v3?x=1", "https://a b"},
-		"GWB_URL":               {"https:///v1"},
-		"GWA_API_KEY":           {""},
-		"GWA_WEBHOOK_TOKEN":     {"", "short", long + ",short"},
-		"GWB_SECRET_KEY":        {""},
-		"GWB_WEBHOOK_SECRET":    {""},
-		"SMTP_URL":              {"", "mail:587", "http://mail", "smtp://mail:port"},
-		"MAIL_FROM":             {"Marquee"},
-		"OPERATORS_MAIL":        {"ops@example.com, ops"},
-		"PUBLIC_URL":            {"", "api.example.com", "https://api.example.com/", "https://api.example.com/api", "ws://api.example.com"},
-		"CORS_ORIGINS":          {"app.example.com", "https://app.example.com/", "https://App.example.com", "https://app.example.com,https://*.*.example.com", "null"},
-		"REPORT_TZ":             {"Brazil/Nowhere", "Local"}, // Postgres knows none of that name
-		"LOG_LEVEL":             {"loud"},
-		"PASSWORD_LIST":         {"yes"},
-		"WEBHOOK_LOG_MONTHS":    {"-1"},
-		"RECOVERY_DELAY":        {"-1m", "0"},
-		"WITHDRAWAL_DAYS":       {"-1"},
+		"GWA_URL": {
+			"api.asaas.com", "ftp://api.asaas.com", "https://", "https://user:hunter2@api.asaas.com/v3",
+			"https://api.asaas.com:99999", "https://api.asaas.com/v3?x=1", "https://a b",
+		},
+		"GWB_URL":            {"https:///v1"},
+		"GWA_API_KEY":        {""},
+		"GWA_WEBHOOK_TOKEN":  {"", "short", long + ",short"},
+		"GWB_SECRET_KEY":     {""},
+		"GWB_WEBHOOK_SECRET": {""},
+		"SMTP_URL":           {"", "mail:587", "http://mail", "smtp://mail:port"},
+		"MAIL_FROM":          {"Marquee"},
+		"OPERATORS_MAIL":     {"ops@example.com, ops"},
+		"PUBLIC_URL": {
+			"", "api.example.com", "https://api.example.com/", "https://api.example.com/api", "ws://api.example.com",
+		},
+		"CORS_ORIGINS": {
+			"app.example.com", "https://app.example.com/", "https://App.example.com",
+			"https://app.example.com,https://*.*.example.com", "null",
+		},
+		"REPORT_TZ":          {"Brazil/Nowhere", "Local"}, // Postgres knows none of that name
+		"LOG_LEVEL":          {"loud"},
+		"PASSWORD_LIST":      {"yes"},
+		"WEBHOOK_LOG_MONTHS": {"-1"},
+		"RECOVERY_DELAY":     {"-1m", "0"},
+		"WITHDRAWAL_DAYS":    {"-1"},
 
 		"TICKET_WITHDRAWAL_DAYS": {"-1"}, "TICKET_WITHDRAWAL_BEFORE": {"-1h"}, "EVENT_REFUNDS_PER_SECOND": {"0", "51"},
 		"MAX_PAYMENT_FAILURES": {"-1", "0"},
@@ -97,9 +108,11 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 		}
 	}
 	for _, fine := range []string{
-		"DATABASE_WAIT=0", "REQUESTS_IN_FLIGHT=0", "WITHDRAWAL_DAYS=0", "TICKET_WITHDRAWAL_DAYS=0", "TICKET_WITHDRAWAL_BEFORE=0", "RECONCILE_PAUSE=0", "AUTO_REFUNDS_PER_HOUR=0", "WEBHOOK_LOG_MONTHS=0",
-		"CORS_ORIGINS=https://app.example.com, https://*.example.com, http://localhost:3000, capacitor://localhost", "METRICS_ADDR=off", "METRICS_ADDR=[::1]:9090",
-		"TRUSTED_PROXIES=10.0.0.0/8, ::1", "OPERATORS_MAIL=ops@example.com, more@example.com", "PUBLIC_URL=http://127.0.0.1:8080", "CODE_TTL=",
+		"DATABASE_WAIT=0", "REQUESTS_IN_FLIGHT=0", "WITHDRAWAL_DAYS=0", "TICKET_WITHDRAWAL_DAYS=0",
+		"TICKET_WITHDRAWAL_BEFORE=0", "RECONCILE_PAUSE=0", "AUTO_REFUNDS_PER_HOUR=0", "WEBHOOK_LOG_MONTHS=0",
+		"CORS_ORIGINS=https://app.example.com, https://*.example.com, http://localhost:3000, capacitor://localhost",
+		"METRICS_ADDR=off", "METRICS_ADDR=[::1]:9090", "TRUSTED_PROXIES=10.0.0.0/8, ::1",
+		"OPERATORS_MAIL=ops@example.com, more@example.com", "PUBLIC_URL=http://127.0.0.1:8080", "CODE_TTL=",
 		"DATABASE_URL=host=db dbname=marquee", "GWA_URL=http://127.0.0.1:4000/v3",
 	} {
 		require.NoError(t, ReadEnvironment(append(enough(), fine)).Err(), fine)
@@ -124,7 +137,9 @@ func TestASecretIsReadFromAFileOnly(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	for path, why := range map[string]string{pipe: pipe + " is no regular file", os.DevNull: os.DevNull + " is no regular file", dir: "is a directory"} {
+	for path, why := range map[string]string{
+		pipe: pipe + " is no regular file", os.DevNull: os.DevNull + " is no regular file", dir: "is a directory",
+	} {
 		read := make(chan error, 1)
 		go func() { read <- ReadEnvironment(append(enough(), "TRIAL_KEY_FILE="+path)).Err() }()
 		select {

@@ -18,7 +18,10 @@ import (
 )
 
 // traces are the texts by which the customer of these tests would be known.
-var traces = []string{"zacharias", "Quilombo", "+5541977776666", "39053344705", "Rua das Araucarias", "80010000", "80.010", "My secret film"}
+var traces = []string{
+	"zacharias", "Quilombo", "+5541977776666", "39053344705", "Rua das Araucarias", "80010000", "80.010",
+	"My secret film",
+}
 
 // patron is a customer who has left something in every module.
 type patron struct {
@@ -37,21 +40,30 @@ func (o *office) patron() patron {
 	})
 	p := patron{id: c.ID, client: o.nobody.As(tokenOf(o.nobody, c.Username))}
 	p.client.Put("/customers/me", []obj{{"my_list": []string{"My secret film"}, "address": obj{
-		"street": "Rua das Araucarias", "number": "12", "locality": "Centro", "city": "Curitiba", "region_code": "PR", "country": "BRA", "postal_code": "80010000",
+		"street": "Rua das Araucarias", "number": "12", "locality": "Centro", "city": "Curitiba", "region_code": "PR",
+		"country": "BRA", "postal_code": "80010000",
 	}}}).Expect(http.StatusOK)
 	admin := o.root
 	o.root = p.client
 	p.avatar = o.send("/me/avatar").Map()["avatar_id"].(string)
 	o.root = admin
 	p.file = o.send("/upload-file/archive-records/" + c.ID.String()).Map()["file_id"].(string)
-	p.subscription = idIn(p.client.Post("/gwb/subscribe", obj{"plan_id": "fixture-plan", "payment_method_id": paymentstest.TokenApproved}).Expect(http.StatusCreated))
+	p.subscription = idIn(p.client.Post("/gwb/subscribe", obj{
+		"plan_id": "fixture-plan", "payment_method_id": paymentstest.TokenApproved,
+	}).Expect(http.StatusCreated))
 	event := o.post("/events", "", obj{
 		"title": "Premiere", "event_date": "2099-01-01T20:00:00Z", "ticket_value": 50, "is_sale_box_office": true,
 	}).record
 	p.order = p.client.Post("/store/purchase/gwa/card", obj{
 		"event_id": event, "quantity": 2,
-		"credit_card":             obj{"holderName": "ZACHARIAS QUILOMBO", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
-		"credit_card_holder_info": obj{"name": "Zacharias Quilombo", "email": "zacharias@example.com", "cpfCnpj": "39053344705", "postalCode": "80010000", "addressNumber": "12", "phone": "41977776666"},
+		"credit_card": obj{
+			"holderName": "ZACHARIAS QUILOMBO", "number": paymentstest.CardApproved, "expiryMonth": "05",
+			"expiryYear": "2035", "ccv": "318",
+		},
+		"credit_card_holder_info": obj{
+			"name": "Zacharias Quilombo", "email": "zacharias@example.com", "cpfCnpj": "39053344705",
+			"postalCode": "80010000", "addressNumber": "12", "phone": "41977776666",
+		},
 	}).Expect(http.StatusOK).Map()["order"].(obj)["_id"].(string)
 	p.client.Post("/store/purchase/gwb/pix", obj{"event_id": event, "quantity": 1}).Expect(http.StatusOK)
 	require.NoError(t, o.gateways.Sandbox.GWA.Advance(time.Minute))
@@ -64,7 +76,9 @@ func (o *office) patron() patron {
 			break
 		}
 	}
-	code := o.root.Post("/admin/promo-codes", []obj{{"title": "Guests", "code_type": "ticket", "event_id": event, "code": "GUESTS"}}).Expect(http.StatusOK)
+	code := o.root.Post("/admin/promo-codes", []obj{{
+		"title": "Guests", "code_type": "ticket", "event_id": event, "code": "GUESTS",
+	}}).Expect(http.StatusOK)
 	p.client.Put("/customers/me/redeem-promo-code?code=GUESTS", nil).Expect(http.StatusOK)
 	require.NotEmpty(t, idIn(code))
 	p.client.Put("/me/watch-history", obj{"video_id": o.video(), "timeline": 12.5}).Expect(http.StatusOK)
@@ -121,7 +135,9 @@ func TestADeletedCustomerIsKnownNowhere(t *testing.T) {
 		table, _, _ := strings.Cut(row, " ")
 		tables[table] = true
 	}
-	for _, table := range []string{"accounts.users", "accounts.codes", "accounts.audit_log", "tickets.customers", "payments.webhook_logs"} {
+	for _, table := range []string{
+		"accounts.users", "accounts.codes", "accounts.audit_log", "tickets.customers", "payments.webhook_logs",
+	} {
 		require.True(t, tables[table], "%s in %v", table, tables)
 	}
 

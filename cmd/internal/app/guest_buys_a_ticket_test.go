@@ -26,7 +26,8 @@ func TestAGuestsWayToTheDoor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	event := w.made("/events", object{
-		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "ticket_value": 60, "is_sale_box_office": true, "location": "Cine Ipiranga",
+		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339),
+		"ticket_value": 60, "is_sale_box_office": true, "location": "Cine Ipiranga",
 	})["_id"].(string)
 	w.setImage(event)
 	shown := w.nobody.Get("/store/events/" + event).Expect(200).Map()

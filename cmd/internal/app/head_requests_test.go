@@ -14,7 +14,10 @@ import (
 )
 
 // sameInHead are the headers that HEAD gives as GET does.
-var sameInHead = []string{"Content-Type", "Content-Disposition", "Cache-Control", "ETag", "Last-Modified", "Accept-Ranges", "Location", "Content-Security-Policy", "WWW-Authenticate"}
+var sameInHead = []string{
+	"Content-Type", "Content-Disposition", "Cache-Control", "ETag", "Last-Modified", "Accept-Ranges", "Location",
+	"Content-Security-Policy", "WWW-Authenticate",
+}
 
 // TestHeadIsWhereGetIs: every GET route answers HEAD with its own status and headers and
 // no body, for what is there and what is not, to those who may and those who may not; and

@@ -23,17 +23,23 @@ import (
 // protected are the fields that no body may set, with what an attacker would
 // want in them: rights, states, money, what gateways say, and who made what when.
 var protected = map[string]any{
-	"user_type": "admin", "is_root": true, "type_user": []string{"000000000000000000000001"}, "email_verified": false,
-	"email_verified_at": "2001-01-01T00:00:00Z", "current_subscription_id": "66f0a1b2c3d4e5f607182a01", "trial_used_at": nil,
-	"promo_code_used": "FREE", "promo_code_id": "66f0a1b2c3d4e5f607182a01", "gwa_customer_id": "cus_of_another", "gwb_customer_id": "cus_of_another",
-	"gwa_subscription_id": "sub_of_another", "gwb_subscription_id": "sub_of_another", "gateway_payment_id": "pay_of_another",
-	"gwa_pix_auth_id": "auth", "gwb_price_id": "price_cheap", "gwb_product_id": "prod_cheap", "total": 0, "total_cents": 0, "unit_price_cents": 0,
-	"price_cents": 0, "amount_cents": 0, "total_refunded": 1, "total_refunded_cents": 1, "payment_failures": 0, "has_chargeback": true,
-	"password_hash": "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aGFzaA", "password_reset_required": true, "tokens_valid_after": "2001-01-01T00:00:00Z",
-	"kept_token_id": "mine", "kept_token_since": "2001-01-01T00:00:00Z", "deleted_at": "2001-01-01T00:00:00Z",
-	"document_created_by_id": "66f0a1b2c3d4e5f607182a01", "register_date": "2001-01-01T00:00:00Z", "register_update_date": "2001-01-01T00:00:00Z",
-	"created_at": "2001-01-01T00:00:00Z", "updated_at": "2001-01-01T00:00:00Z", "tickets_issued": 0, "payment_status": "paid", "paid_at": "2001-01-01T00:00:00Z",
-	"holds_place": false, "intent_open": false, "recovery_at": nil, "last_event_at": "2001-01-01T00:00:00Z",
+	"user_type": "admin", "is_root": true, "type_user": []string{"000000000000000000000001"},
+	"email_verified": false, "email_verified_at": "2001-01-01T00:00:00Z",
+	"current_subscription_id": "66f0a1b2c3d4e5f607182a01", "trial_used_at": nil, "promo_code_used": "FREE",
+	"promo_code_id": "66f0a1b2c3d4e5f607182a01", "gwa_customer_id": "cus_of_another",
+	"gwb_customer_id": "cus_of_another", "gwa_subscription_id": "sub_of_another",
+	"gwb_subscription_id": "sub_of_another", "gateway_payment_id": "pay_of_another", "gwa_pix_auth_id": "auth",
+	"gwb_price_id": "price_cheap", "gwb_product_id": "prod_cheap", "total": 0, "total_cents": 0,
+	"unit_price_cents": 0, "price_cents": 0, "amount_cents": 0, "total_refunded": 1, "total_refunded_cents": 1,
+	"payment_failures": 0, "has_chargeback": true,
+	"password_hash": "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aGFzaA", "password_reset_required": true,
+	"tokens_valid_after": "2001-01-01T00:00:00Z", "kept_token_id": "mine",
+	"kept_token_since": "2001-01-01T00:00:00Z", "deleted_at": "2001-01-01T00:00:00Z",
+	"document_created_by_id": "66f0a1b2c3d4e5f607182a01", "register_date": "2001-01-01T00:00:00Z",
+	"register_update_date": "2001-01-01T00:00:00Z", "created_at": "2001-01-01T00:00:00Z",
+	"updated_at": "2001-01-01T00:00:00Z", "tickets_issued": 0, "payment_status": "paid",
+	"paid_at": "2001-01-01T00:00:00Z", "holds_place": false, "intent_open": false, "recovery_at": nil,
+	"last_event_at": "2001-01-01T00:00:00Z",
 }
 
 // forAdmins are the fields that admins may set, by route.
@@ -89,7 +95,10 @@ func TestMassAssignment(t *testing.T) {
 	other, _ := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "other_admin", Name: "Other"})
 	b := newVictim(t, a, nobody, root)
 	before := a.protectedColumns(t)
-	callers := map[httpapi.Auth]*apitest.Client{httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin, httpapi.Root: root}
+	callers := map[httpapi.Auth]*apitest.Client{
+		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin,
+		httpapi.Root: root,
+	}
 	refused, accepted, routes := 0, 0, 0
 	var wrong []string
 	for _, r := range a.api.Routes() {

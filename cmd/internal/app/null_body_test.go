@@ -17,9 +17,10 @@ import (
 // movesMoney are the routes of admins at which no member may be null, whatever their
 // schema says: left out it means all that is left, the present subscription, no end.
 var movesMoney = []string{
-	"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund", "subscription_chargeback", "subscription_cancel",
-	"admin_gwa_subscription_cancel", "admin_gwb_subscription_cancel", "subscription_extend", "subscription_activate",
-	"unapplied_payment_refund", "unapplied_payment_extend", "unapplied_payment_keep", "admin_ticket_order_refund", "admin_ticket_order_cancel",
+	"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund",
+	"subscription_chargeback", "subscription_cancel", "admin_gwa_subscription_cancel",
+	"admin_gwb_subscription_cancel", "subscription_extend", "subscription_activate", "unapplied_payment_refund",
+	"unapplied_payment_extend", "unapplied_payment_keep", "admin_ticket_order_refund", "admin_ticket_order_cancel",
 }
 
 // TestNullIsNoValue: what admins send names each member that is null, before anything

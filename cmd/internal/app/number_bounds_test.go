@@ -31,7 +31,9 @@ func TestNumbersAreBounded(t *testing.T) {
 	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
 	own, _ := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"})
 	b := newVictim(t, a, nobody, root)
-	callers := map[httpapi.Auth]*apitest.Client{httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client}
+	callers := map[httpapi.Auth]*apitest.Client{
+		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client,
+	}
 	sent := map[string]int{}
 	for _, r := range a.api.Routes() {
 		schema := jsonBody(a, r)

@@ -41,9 +41,10 @@ func sampleBody(a *App, r httpapi.RouteInfo, id string) any {
 
 // samples are values that fit the forms which schemas describe by a pattern.
 var samples = map[string]any{
-	"email": "sample@example.com", "phone": "+5511987654321", "tax_id": "11144477735", "code": "SAMPLE", "username": "sample_user",
-	"password": "a long enough sample", "new_password": "another long sample", "current_password": "a long enough sample", "language": "pt", "color": "#aabbcc", "plan_id": "plus", "slug": "sample",
-	"client_version": "1.0.0", "version": "1.0.0", "min_version": "1.0.0",
+	"email": "sample@example.com", "phone": "+5511987654321", "tax_id": "11144477735", "code": "SAMPLE",
+	"username": "sample_user", "password": "a long enough sample", "new_password": "another long sample",
+	"current_password": "a long enough sample", "language": "pt", "color": "#aabbcc", "plan_id": "plus",
+	"slug": "sample", "client_version": "1.0.0", "version": "1.0.0", "min_version": "1.0.0",
 }
 
 // mailedCode is the pattern of the codes that are mailed; events and promotions

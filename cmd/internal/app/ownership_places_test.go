@@ -19,14 +19,17 @@ type place struct{ in, name string }
 // kindOfName are the kinds of the records that a parameter or field of that name
 // names.
 var kindOfName = map[string]string{
-	"avatar_id": "avatar", "category_id": "category", "chargeback_id": "chargeback", "children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
-	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "plan_id": "plan", "promo_code_id": "promo code",
-	"season_id": "season", "subscription_id": "subscription", "status_id": "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
-	"thumbnail_horizontal_name_less": "file", "thumbnail_vertical": "file", "thumbnail_vertical_name_less": "file", "ticket_id": "ticket",
-	"ticket_order_id": "order", "ticket_ids": "ticket", "type_user": "profile", "user": "user", "user_id": "user", "video_gridfs_id": "file", "video_id": "video",
+	"avatar_id": "avatar", "category_id": "category", "chargeback_id": "chargeback",
+	"children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
+	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order",
+	"plan_id": "plan", "promo_code_id": "promo code", "season_id": "season", "subscription_id": "subscription",
+	"status_id": "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
+	"thumbnail_horizontal_name_less": "file", "thumbnail_vertical": "file", "thumbnail_vertical_name_less": "file",
+	"ticket_id": "ticket", "ticket_order_id": "order", "ticket_ids": "ticket", "type_user": "profile",
+	"user": "user", "user_id": "user", "video_gridfs_id": "file", "video_id": "video",
 	// What gateways call their payments.
-	"charge_id": "payment", "payment_id": "payment", "payment_intent_id": "payment", "payment_method_id": "payment",
-	"archive_token": "file", "legacy_id": "video", // the places of other secrets and names, in which an id is tried too
+	"charge_id": "payment", "payment_id": "payment", "payment_intent_id": "payment",
+	"payment_method_id": "payment", "archive_token": "file", "legacy_id": "video", // the places of other secrets and names, in which an id is tried too
 }
 
 // kindOfPath are the kinds of the records that _id and {id} name, by the

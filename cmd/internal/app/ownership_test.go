@@ -76,7 +76,10 @@ func queries(a *App, r httpapi.RouteInfo, id string) []url.Values {
 }
 
 // formOnly are the parameters that say how to answer, not of what.
-var formOnly = map[string]bool{"sort": true, "docs_range": true, "format": true, "fmt": true, "dry_run": true, "start": true, "end": true, "event_type": true}
+var formOnly = map[string]bool{
+	"sort": true, "docs_range": true, "format": true, "fmt": true, "dry_run": true, "start": true, "end": true,
+	"event_type": true,
+}
 
 // naming are the calls of the route that name, in each of its places, the record
 // of the kind that belongs there.
@@ -192,12 +195,17 @@ func (v victim) onlyCommon(a *App, r httpapi.RouteInfo) bool {
 // notShown are the GET routes that take an id and show nothing of the victim's to
 // anybody.
 var notShown = map[string]string{
-	"admin_gwa_subscription_list": "his subscription is gateway B's", "admin_gwa_subscription_payments": "his subscription is gateway B's",
-	"admin_gwa_subscription_refunds": "his subscription is gateway B's", "admin_gwb_subscription_payments": "asks the gateway, which knows nothing here",
-	"admin_gwb_subscription_refunds": "he was refunded nothing", "subscription_payments": "asks the gateway, which knows nothing here",
-	"subscription_refunds": "he was refunded nothing", "archive_record_public_get": "opens by an archive token, which TestOwnership has",
-	"requisition_history_get": "the card has none", "user_list": "lists admins", "users_type_list": "says nothing of users",
-	"avatar_get": "public", "me_ticket_qr": "a signed text about the ticket that was named",
+	"admin_gwa_subscription_list":     "his subscription is gateway B's",
+	"admin_gwa_subscription_payments": "his subscription is gateway B's",
+	"admin_gwa_subscription_refunds":  "his subscription is gateway B's",
+	"admin_gwb_subscription_payments": "asks the gateway, which knows nothing here",
+	"admin_gwb_subscription_refunds":  "he was refunded nothing",
+	"subscription_payments":           "asks the gateway, which knows nothing here",
+	"subscription_refunds":            "he was refunded nothing",
+	"archive_record_public_get":       "opens by an archive token, which TestOwnership has",
+	"requisition_history_get":         "the card has none", "user_list": "lists admins",
+	"users_type_list": "says nothing of users", "avatar_get": "public",
+	"me_ticket_qr": "a signed text about the ticket that was named",
 }
 
 // TestOwnershipIsSeen: what TestOwnership looks for is there to be found. The
@@ -224,8 +232,9 @@ func TestOwnershipIsSeen(t *testing.T) {
 	}
 	require.Empty(t, blind, "these show nothing of the victim's to anybody, though they take an id: say why in notShown, or give the victim what they show")
 	for _, who := range []string{
-		"owner archive_record_get", "owner me_ticket_order_get", "owner me_ticket_list", "owner customer_me_get", "owner customer_data_get", "owner watch_history_get",
-		"admin archive_record_get", "admin customer_list", "admin search", "admin ticket_list", "admin webhook_log_list", "admin export_download",
+		"owner archive_record_get", "owner me_ticket_order_get", "owner me_ticket_list", "owner customer_me_get",
+		"owner customer_data_get", "owner watch_history_get", "admin archive_record_get", "admin customer_list",
+		"admin search", "admin ticket_list", "admin webhook_log_list", "admin export_download",
 		"admin requisition_get", "admin requisition_file_download",
 	} {
 		require.True(t, seen[who], "%s of %v", who, seen)

@@ -92,8 +92,9 @@ func (s *statements) pool(t *testing.T, database string) *pgxpool.Pool {
 // grows are the tables that grow without end: none is read whole where an index
 // serves.
 var grows = []string{
-	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions", "payments.payments", "payments.failed_attempts",
-	"payments.refunds", "payments.disputes", "payments.webhook_logs", "payments.processed_events", "tickets.orders", "tickets.tickets",
+	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions",
+	"payments.payments", "payments.failed_attempts", "payments.refunds", "payments.disputes",
+	"payments.webhook_logs", "payments.processed_events", "tickets.orders", "tickets.tickets",
 	"tickets.transitions", "tickets.customers", "finance.customer_access", "finance.access_ends",
 	"accounts.audit_log",
 }
@@ -160,7 +161,9 @@ func TestPlansSoak(t *testing.T) {
 	require.NoError(t, a.build(false))
 	now := time.Now()
 	require.NoError(t, subscriptions.SeedPlans(t.Context(), a.pool, now))
-	require.NoError(t, scale.Fill(t.Context(), a.pool, scale.Options{Subscriptions: soak.Rounds(1_000, 100_000), Now: now}))
+	require.NoError(t, scale.Fill(t.Context(), a.pool, scale.Options{
+		Subscriptions: soak.Rounds(1_000, 100_000), Now: now,
+	}))
 	for _, sql := range []string{
 		// The audit log of a while, of which hardly anything is about plans.
 		`INSERT INTO accounts.audit_log (id, at, actor_name, action, path, resource, record_id, before, after, request_id)
@@ -171,7 +174,9 @@ func TestPlansSoak(t *testing.T) {
 		_, err := a.pool.Exec(t.Context(), sql)
 		require.NoError(t, err)
 	}
-	_, admin := person(t, a, apitest.New(t, a.api), accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Root: true})
+	_, admin := person(t, a, apitest.New(t, a.api), accounts.NewUser{
+		Type: httpapi.TypeAdmin, Username: "admin", Root: true,
+	})
 	conn, err := pgx.Connect(t.Context(), database)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
@@ -196,7 +201,10 @@ func TestPlansSoak(t *testing.T) {
 		{"/admin/customers/tenure", []string{"finance.customer_access"}},
 		{"/admin/subscriptions/dashboard", []string{"subscriptions.subscriptions"}},
 		{"/admin/subscriptions/insights", []string{"finance.customer_access", "subscriptions.subscriptions"}},
-		{"/admin/subscriptions/insights?months=24", []string{"finance.customer_access", "subscriptions.subscriptions", "payments.failed_attempts"}},
+		{
+			"/admin/subscriptions/insights?months=24",
+			[]string{"finance.customer_access", "subscriptions.subscriptions", "payments.failed_attempts"},
+		},
 		{"/admin/events-dashboard/events", nil},
 		{"/admin/events-dashboard/events/" + event, nil},
 		{"/admin/events-dashboard/overview", []string{"tickets.orders", "tickets.tickets"}},

@@ -155,7 +155,14 @@ func misspelt(m *mischief, name string, how int) []string {
 	case 4:
 		return nil
 	case 5:
-		return []string{name, pick(m, []string{"", "__proto__", "constructor", "$set", "no_such", strings.ReplaceAll(name, "s", "\u017f"), strings.ReplaceAll(name, "k", "\u212a"), name + `\u0000`, strings.ReplaceAll(name, "_", "-"), strings.Repeat("n", 3_000), "\xff"})}
+		return []string{
+			name,
+			pick(m, []string{
+				"", "__proto__", "constructor", "$set", "no_such", strings.ReplaceAll(name, "s", "\u017f"),
+				strings.ReplaceAll(name, "k", "\u212a"), name + `\u0000`, strings.ReplaceAll(name, "_", "-"),
+				strings.Repeat("n", 3_000), "\xff",
+			}),
+		}
 	}
 	return []string{escaped, strconv.Itoa(m.IntN(9))}
 }

@@ -97,7 +97,9 @@ func newRouteFuzz(t *testing.T, sum *tally, seed uint64) *routeFuzz {
 	t.Helper()
 	f := &routeFuzz{tally: sum, t: t, seed: seed, log: &lockedBuffer{}}
 	f.w = newWorldLogging(t, slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	_, f.root = person(t, f.w.app, f.w.nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
+	_, f.root = person(t, f.w.app, f.w.nobody, accounts.NewUser{
+		Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root",
+	})
 	f.victim = newVictim(t, f.w.app, f.w.nobody, f.root)
 	f.w.unsound = append(f.w.unsound, brokenByVictim...)
 	f.ids = sorted(f.victim.everyID())
@@ -115,7 +117,10 @@ var brokenByVictim = []string{"unapplied_match_ledger"}
 
 // answers500 are the routes at which the specification answers 500 to what a gateway
 // rejects, with the code REFUND_FAILED.
-var answers500 = []string{"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund", "unapplied_payment_refund", "admin_ticket_order_refund", "admin_ticket_order_cancel"}
+var answers500 = []string{
+	"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund",
+	"unapplied_payment_refund", "admin_ticket_order_refund", "admin_ticket_order_cancel",
+}
 
 // play attacks for some time, with callers who have just signed in. The first of each
 // kind is who loses their session by what they send.
@@ -123,8 +128,10 @@ func (f *routeFuzz) play(d time.Duration) {
 	f.spells++
 	f.callers = map[string][]string{}
 	for kind, n := range map[string]accounts.NewUser{
-		"root": {Type: httpapi.TypeAdmin, Root: true, Name: "Root"}, "admin": {Type: httpapi.TypeAdmin, Name: "Admin"},
-		"customer": {Type: httpapi.TypeCustomer, FullName: "Ana Lima", Phone: "+5511987654321"}, "subscriber": {Type: httpapi.TypeCustomer, FullName: "Ana Lima"},
+		"root":       {Type: httpapi.TypeAdmin, Root: true, Name: "Root"},
+		"admin":      {Type: httpapi.TypeAdmin, Name: "Admin"},
+		"customer":   {Type: httpapi.TypeCustomer, FullName: "Ana Lima", Phone: "+5511987654321"},
+		"subscriber": {Type: httpapi.TypeCustomer, FullName: "Ana Lima"},
 	} {
 		for i := range 2 {
 			n.Username = fmt.Sprint(kind, f.spells, "_", i)
@@ -323,7 +330,9 @@ func (f *routeFuzz) sign(m *mischief, r httpapi.RouteInfo, q *attackRequest) {
 }
 
 // endsSessions are the routes that may end what the caller calls with.
-var endsSessions = []string{"customer_me_delete", "change_password_post", "my_user_put", "refresh_token_post", "customer_confirm_email"}
+var endsSessions = []string{
+	"customer_me_delete", "change_password_post", "my_user_put", "refresh_token_post", "customer_confirm_email",
+}
 
 // event is a call of a gateway: authentic with odd content, or forged.
 func (f *routeFuzz) event(m *mischief, r httpapi.RouteInfo, q *attackRequest) {

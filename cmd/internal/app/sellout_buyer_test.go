@@ -66,15 +66,21 @@ func (s *sellout) card(gateway string, quantity int, token string) object {
 	if token == paymentstest.TokenDeclined {
 		number = paymentstest.CardDeclined
 	}
-	body["credit_card"] = object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"}
+	body["credit_card"] = object{
+		"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318",
+	}
 	body["credit_card_holder_info"] = object{
-		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+		"addressNumber": "150", "phone": "1138830000",
 	}
 	return body
 }
 
 func (s *sellout) asGuest(n int, body object) object {
-	body["buyer"] = object{"full_name": fmt.Sprintf("Guest %d", n), "email": fmt.Sprintf("guest%d@example.com", n), "tax_id": cpf(500_000_000 + n)}
+	body["buyer"] = object{
+		"full_name": fmt.Sprintf("Guest %d", n), "email": fmt.Sprintf("guest%d@example.com", n),
+		"tax_id": cpf(500_000_000 + n),
+	}
 	return body
 }
 
@@ -82,7 +88,9 @@ func (s *sellout) buyCard(n, quantity int, token string) *apitest.Answer {
 	gateway := s.gateway(n)
 	kind, wanted := "card", []int{http.StatusOK, http.StatusConflict}
 	if token == paymentstest.TokenDeclined {
-		kind, wanted = "bad card", []int{http.StatusBadRequest, http.StatusConflict, http.StatusTooManyRequests} // it is refused everywhere after a few times
+		kind, wanted = "bad card", []int{
+			http.StatusBadRequest, http.StatusConflict, http.StatusTooManyRequests,
+		} // it is refused everywhere after a few times
 	}
 	return s.note(kind, s.from(s.customers[n%len(s.customers)], n).Post("/store/purchase/"+gateway+"/card", s.card(gateway, quantity, token)), wanted...)
 }

@@ -89,7 +89,8 @@ func (s *sellout) removeGuard() {
 // ticket to it.
 func (s *sellout) open(seats int) {
 	event := s.w.made("/events", object{
-		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "capacity": seats, "ticket_value": 60, "is_sale_box_office": true,
+		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339),
+		"capacity": seats, "ticket_value": 60, "is_sale_box_office": true,
 	})
 	s.event = objectid.ID(event["_id"].(string))
 	code := s.w.made("/admin/promo-codes", object{"title": "Premiere", "code_type": "ticket", "event_id": s.event})

@@ -19,7 +19,9 @@ func TestWhatIsReadMayBeSentBack(t *testing.T) {
 	nobody := apitest.New(t, a.api)
 	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
 	b := newVictim(t, a, nobody, root)
-	callers := map[httpapi.Auth]*apitest.Client{httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: root, httpapi.Root: root}
+	callers := map[httpapi.Auth]*apitest.Client{
+		httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: root, httpapi.Root: root,
+	}
 	lists := map[string]bool{}
 	for _, r := range a.api.Routes() {
 		lists[r.Path] = lists[r.Path] || r.Method == http.MethodGet

@@ -17,8 +17,12 @@ func TestSentencesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	a := openApp(t)
 	nobody := apitest.New(t, a.api)
-	own, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	c, customer := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeCustomer, Username: "ana", FullName: "Ana Souza", Phone: "+5511987654321"})
+	own, root := person(t, a, nobody, accounts.NewUser{
+		Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root",
+	})
+	c, customer := person(t, a, nobody, accounts.NewUser{
+		Type: httpapi.TypeCustomer, Username: "ana", FullName: "Ana Souza", Phone: "+5511987654321",
+	})
 	root.Post("/tags", `[{"name":"War","slug":"war"}]`).Expect(http.StatusOK)
 	event := a.insert(t, `INSERT INTO tickets.events (title, event_date, capacity, ticket_value_cents, is_sale_box_office) VALUES ('Premiere', now() + interval '30 days', 10, 5000, true)`).String()
 	unknown := "66f0a1b2c3d4e5f607182a01"
@@ -31,43 +35,155 @@ func TestSentencesOfTheAPI(t *testing.T) {
 		status             int
 		field, sentence    string
 	}{
-		{root, "POST", "/tags", `[{"name":"War","slug":"war"}]`, 409, "slug", "slug is already taken"},
-		{root, "POST", "/tags", `[{"name":"Love","slug":"love"},{"name":"War","slug":"war"}]`, 409, "slug", "slug is already taken (index 1 of the body)"},
-		{root, "POST", "/tags", `[{"slug":"love"}]`, 422, "name", "name is required"},
-		{root, "POST", "/tags", `[{"name":" \t ","slug":"love"}]`, 422, "name", "name has to be more than spaces"},
-		{root, "POST", "/tags", `[{"name":"","slug":"love"}]`, 422, "name", "name has to have at least 1 character"},
-		{root, "POST", "/tags", `[{"name":"Love","slug":"love","color":1}]`, 422, "color", "color is not a known field"},
-		{root, "POST", "/tags", `{}`, 422, "body", "The body has to be an array of objects"},
-		{root, "POST", "/tags", `[{"name":"Love","slug":"love"},7]`, 422, "body", "The value at index 1 of the body has to be an object"},
-		{root, "PUT", "/tags", `[{"_id":"` + unknown + `"}]`, 404, "_id", "Tag not found."},
-		{root, "POST", "/videos", `[{"title":"x","slug":"x","video_id":"https://a.example/v","duration":1,"release_date":"2026-01-02","category_id":[],"enable":true,"tags_id":["` + unknown + `","x"]}]`, 422, "tags_id[1]", "tags_id[1] has to be an id of 24 hexadecimal digits"},
-		{root, "GET", "/tags?qty_docs_page=x", "", 422, "qty_docs_page", "qty_docs_page has to be a whole number"},
-		{root, "GET", `/tags?query={"$or":[{},{"name":{"$in":"x"}}]}`, "", 422, "query", "query.$or[1].name.$in: needs an array"},
-		{root, "GET", "/admin/finance/churn?months=99", "", 422, "months", "months has to be at most 24"},
-		{root, "GET", "/admin/finance/churn?months=many", "", 422, "months", "months has to be a whole number"},
-		{root, "POST", "/tickets/consume-qr/batch", `{"scans":[{"qr_payload":"x","scanned_at":"2026-11-20T17:03:12Z"},{"qr_payload":"x","scanned_at":"soon"}]}`,
-			422, "scans[1].scanned_at", "scans[1].scanned_at has to be a date or a date-time such as 2026-11-20T17:03:12Z"},
-		{root, "POST", "/tickets/consume-qr/batch", `{"scans":[{"qr_payload":"x","scanned_at":"2026-11-20T17:03:12Z"},{"qr_payload":"x","scanned_at":"2026-02-31"}]}`,
-			422, "scans[1].scanned_at", "scans[1].scanned_at has to be a date or a date-time such as 2026-11-20T17:03:12Z"},
-		{root, "POST", "/subscriptions/" + unknown + "/chargeback", `{"reason":"         "}`, 422, "reason", "reason has to be more than spaces"},
-		{root, "DELETE", "/users?_id=" + own.ID.String(), "", 409, "", "You cannot delete your own account."},
-		{nobody, "GET", "/customers/check-availability", "", 400, "email", "email or tax_id is required, or both."},
-		{nobody, "GET", "/customers/check-availability?email=ana@", "", 422, "email", "email" + notAnEmail},
-		{nobody, "POST", "/auth/forgot-password", `{"email":"a"}`, 422, "email", "email" + notAnEmail},
-		{nobody, "POST", "/auth/resend-verification", `{"email":"  "}`, 422, "email", "email" + notAnEmail},
-		{nobody, "POST", "/auth/reset-password", `{"email":"ana","code":"123456","new_password":"a long password"}`, 422, "email", "email" + notAnEmail},
-		{nobody, "POST", "/store/purchase/checkout/gwa/pix", buyer, 422, "buyer.email", "buyer.email" + notAnEmail},
-		{root, "PUT", "/customers", `[{"_id":"` + c.ID.String() + `","email":"x"}]`, 422, "email", "email" + notAnEmail},
-		{root, "PUT", "/customers", `[{"_id":"` + c.ID.String() + `","email":"` + longAddress + `"}]`, 422, "email", "email" + notAnEmail},
-		{customer, "POST", "/customers/me/change-email", `{"new_email":"ana@home"}`, 422, "new_email", "new_email" + notAnEmail},
-		{customer, "POST", "/gwb/subscribe", `{"plan_id":"   ","payment_method_id":"pm_card_visa"}`, 422, "plan_id", "plan_id has to be more than spaces"},
-		{customer, "POST", "/gwb/subscribe", `{"plan_id":"plus","payment_method_id":"   "}`, 400, "payment_method_id", "payment_method_id is required."},
-		{customer, "POST", "/gwa/subscribe", `{"plan_id":"plus","promo_code":" ","credit_card":{"holderName":" "}}`, 400, "credit_card.holderName", "credit_card.holderName is required."},
-		{customer, "POST", "/gwa/subscribe/pix", `{"plan_id":"nothing","promo_code":"  "}`, 404, "", "Plan not found."},
-		{root, "GET", "/admin/finance/export?format=pdf", "", 422, "format", "format has to be xlsx, csv or json"},
-		{root, "PUT", "/admin/config/payment-gateway", `{"gateway":"gwc"}`, 422, "gateway", "gateway has to be gwa or gwb"},
-		{root, "PUT", "/subscriptions", `[{"_id":"` + unknown + `","status":"gone"}]`, 422, "status", "status has to be active, pending, suspended, cancelled or expired"},
-		{customer, "DELETE", "/customers/me/subscription?at=once", "", 422, "at", "at has to be period_end"},
+		{
+			by: root, method: "POST", path: "/tags", body: `[{"name":"War","slug":"war"}]`, status: 409, field: "slug",
+			sentence: "slug is already taken",
+		},
+		{
+			by: root, method: "POST", path: "/tags", body: `[{"name":"Love","slug":"love"},{"name":"War","slug":"war"}]`,
+			status: 409, field: "slug", sentence: "slug is already taken (index 1 of the body)",
+		},
+		{
+			by: root, method: "POST", path: "/tags", body: `[{"slug":"love"}]`, status: 422, field: "name",
+			sentence: "name is required",
+		},
+		{
+			by: root, method: "POST", path: "/tags", body: `[{"name":" \t ","slug":"love"}]`, status: 422, field: "name",
+			sentence: "name has to be more than spaces",
+		},
+		{
+			by: root, method: "POST", path: "/tags", body: `[{"name":"","slug":"love"}]`, status: 422, field: "name",
+			sentence: "name has to have at least 1 character",
+		},
+		{
+			by: root, method: "POST", path: "/tags", body: `[{"name":"Love","slug":"love","color":1}]`, status: 422,
+			field: "color", sentence: "color is not a known field",
+		},
+		{
+			by: root, method: "POST", path: "/tags", body: `{}`, status: 422, field: "body",
+			sentence: "The body has to be an array of objects",
+		},
+		{
+			by: root, method: "POST", path: "/tags", body: `[{"name":"Love","slug":"love"},7]`, status: 422,
+			field: "body", sentence: "The value at index 1 of the body has to be an object",
+		},
+		{
+			by: root, method: "PUT", path: "/tags", body: `[{"_id":"` + unknown + `"}]`, status: 404, field: "_id",
+			sentence: "Tag not found.",
+		},
+		{
+			by: root, method: "POST", path: "/videos",
+			body:   `[{"title":"x","slug":"x","video_id":"https://a.example/v","duration":1,"release_date":"2026-01-02","category_id":[],"enable":true,"tags_id":["` + unknown + `","x"]}]`,
+			status: 422, field: "tags_id[1]", sentence: "tags_id[1] has to be an id of 24 hexadecimal digits",
+		},
+		{
+			by: root, method: "GET", path: "/tags?qty_docs_page=x", body: "", status: 422, field: "qty_docs_page",
+			sentence: "qty_docs_page has to be a whole number",
+		},
+		{
+			by: root, method: "GET", path: `/tags?query={"$or":[{},{"name":{"$in":"x"}}]}`, body: "", status: 422,
+			field: "query", sentence: "query.$or[1].name.$in: needs an array",
+		},
+		{
+			by: root, method: "GET", path: "/admin/finance/churn?months=99", body: "", status: 422, field: "months",
+			sentence: "months has to be at most 24",
+		},
+		{
+			by: root, method: "GET", path: "/admin/finance/churn?months=many", body: "", status: 422, field: "months",
+			sentence: "months has to be a whole number",
+		},
+		{
+			by: root, method: "POST", path: "/tickets/consume-qr/batch",
+			body:   `{"scans":[{"qr_payload":"x","scanned_at":"2026-11-20T17:03:12Z"},{"qr_payload":"x","scanned_at":"soon"}]}`,
+			status: 422, field: "scans[1].scanned_at",
+			sentence: "scans[1].scanned_at has to be a date or a date-time such as 2026-11-20T17:03:12Z",
+		},
+		{
+			by: root, method: "POST", path: "/tickets/consume-qr/batch",
+			body:   `{"scans":[{"qr_payload":"x","scanned_at":"2026-11-20T17:03:12Z"},{"qr_payload":"x","scanned_at":"2026-02-31"}]}`,
+			status: 422, field: "scans[1].scanned_at",
+			sentence: "scans[1].scanned_at has to be a date or a date-time such as 2026-11-20T17:03:12Z",
+		},
+		{
+			by: root, method: "POST", path: "/subscriptions/" + unknown + "/chargeback", body: `{"reason":"         "}`,
+			status: 422, field: "reason", sentence: "reason has to be more than spaces",
+		},
+		{
+			by: root, method: "DELETE", path: "/users?_id=" + own.ID.String(), body: "", status: 409, field: "",
+			sentence: "You cannot delete your own account.",
+		},
+		{
+			by: nobody, method: "GET", path: "/customers/check-availability", body: "", status: 400, field: "email",
+			sentence: "email or tax_id is required, or both.",
+		},
+		{
+			by: nobody, method: "GET", path: "/customers/check-availability?email=ana@", body: "", status: 422,
+			field: "email", sentence: "email" + notAnEmail,
+		},
+		{
+			by: nobody, method: "POST", path: "/auth/forgot-password", body: `{"email":"a"}`, status: 422,
+			field: "email", sentence: "email" + notAnEmail,
+		},
+		{
+			by: nobody, method: "POST", path: "/auth/resend-verification", body: `{"email":"  "}`, status: 422,
+			field: "email", sentence: "email" + notAnEmail,
+		},
+		{
+			by: nobody, method: "POST", path: "/auth/reset-password",
+			body: `{"email":"ana","code":"123456","new_password":"a long password"}`, status: 422, field: "email",
+			sentence: "email" + notAnEmail,
+		},
+		{
+			by: nobody, method: "POST", path: "/store/purchase/checkout/gwa/pix", body: buyer, status: 422,
+			field: "buyer.email", sentence: "buyer.email" + notAnEmail,
+		},
+		{
+			by: root, method: "PUT", path: "/customers", body: `[{"_id":"` + c.ID.String() + `","email":"x"}]`,
+			status: 422, field: "email", sentence: "email" + notAnEmail,
+		},
+		{
+			by: root, method: "PUT", path: "/customers",
+			body: `[{"_id":"` + c.ID.String() + `","email":"` + longAddress + `"}]`, status: 422, field: "email",
+			sentence: "email" + notAnEmail,
+		},
+		{
+			by: customer, method: "POST", path: "/customers/me/change-email", body: `{"new_email":"ana@home"}`,
+			status: 422, field: "new_email", sentence: "new_email" + notAnEmail,
+		},
+		{
+			by: customer, method: "POST", path: "/gwb/subscribe",
+			body: `{"plan_id":"   ","payment_method_id":"pm_card_visa"}`, status: 422, field: "plan_id",
+			sentence: "plan_id has to be more than spaces",
+		},
+		{
+			by: customer, method: "POST", path: "/gwb/subscribe", body: `{"plan_id":"plus","payment_method_id":"   "}`,
+			status: 400, field: "payment_method_id", sentence: "payment_method_id is required.",
+		},
+		{
+			by: customer, method: "POST", path: "/gwa/subscribe",
+			body: `{"plan_id":"plus","promo_code":" ","credit_card":{"holderName":" "}}`, status: 400,
+			field: "credit_card.holderName", sentence: "credit_card.holderName is required.",
+		},
+		{
+			by: customer, method: "POST", path: "/gwa/subscribe/pix", body: `{"plan_id":"nothing","promo_code":"  "}`,
+			status: 404, field: "", sentence: "Plan not found.",
+		},
+		{
+			by: root, method: "GET", path: "/admin/finance/export?format=pdf", body: "", status: 422, field: "format",
+			sentence: "format has to be xlsx, csv or json",
+		},
+		{
+			by: root, method: "PUT", path: "/admin/config/payment-gateway", body: `{"gateway":"gwc"}`, status: 422,
+			field: "gateway", sentence: "gateway has to be gwa or gwb",
+		},
+		{
+			by: root, method: "PUT", path: "/subscriptions", body: `[{"_id":"` + unknown + `","status":"gone"}]`,
+			status: 422, field: "status", sentence: "status has to be active, pending, suspended, cancelled or expired",
+		},
+		{
+			by: customer, method: "DELETE", path: "/customers/me/subscription?at=once", body: "", status: 422,
+			field: "at", sentence: "at has to be period_end",
+		},
 	} {
 		answer := x.by.Do(x.method, x.path, x.body)
 		if x.body == "" {

@@ -16,7 +16,9 @@ import (
 // premiere makes a free event in two days.
 func (w *world) premiere(capacity any) string {
 	w.t.Helper()
-	return w.made("/events", object{"title": "Premiere", "event_date": time.Now().Add(48 * time.Hour).Format(time.RFC3339), "capacity": capacity})["_id"].(string)
+	return w.made("/events", object{
+		"title": "Premiere", "event_date": time.Now().Add(48 * time.Hour).Format(time.RFC3339), "capacity": capacity,
+	})["_id"].(string)
 }
 
 func (w *world) tickets(customer string) int {
@@ -28,7 +30,10 @@ func (w *world) tickets(customer string) int {
 func TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.made("/admin/promo-codes", object{"code": "GIFT22", "title": "Two seats", "code_type": "ticket", "bonus_tickets": 2, "event_id": w.premiere(100)})
+	w.made("/admin/promo-codes", object{
+		"code": "GIFT22", "title": "Two seats", "code_type": "ticket", "bonus_tickets": 2,
+		"event_id": w.premiere(100),
+	})
 	changes := object{"promo_code": "gift22"}
 	ways := map[string]func(name, id string){
 		"bysignup": func(name, _ string) {
@@ -45,7 +50,9 @@ func TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying(t *testing.T) {
 		"byreset": func(name, _ string) {
 			w.nobody.Post("/auth/forgot-password", object{"email": name + "@example.com"}).Expect(200)
 			code := w.mailed(name+"@example.com", "senha")
-			w.nobody.Post("/auth/reset-password", object{"email": name + "@example.com", "code": code, "new_password": appPassword + "!"}).Expect(200)
+			w.nobody.Post("/auth/reset-password", object{
+				"email": name + "@example.com", "code": code, "new_password": appPassword + "!",
+			}).Expect(200)
 		},
 		"bychange": func(name, _ string) {
 			me := w.nobody.As(tokenOf(w.nobody, name))
@@ -70,7 +77,9 @@ func TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying(t *testing.T) {
 func TestATicketCodeOfSignupIsRedeemedAtOnceWhereVerificationMayWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.made("/admin/promo-codes", object{"code": "GIFT33", "title": "A seat", "code_type": "ticket", "event_id": w.premiere(100)})
+	w.made("/admin/promo-codes", object{
+		"code": "GIFT33", "title": "A seat", "code_type": "ticket", "event_id": w.premiere(100),
+	})
 	later := object{"promo_code": "GIFT33", "verify_email_now": false}
 	me := w.nobody.As(sessionOf(t, w.signUp("maria", later).Expect(200)))
 	require.Len(t, me.Get("/me/tickets").Expect(200).Map()["docs"], 1)
@@ -95,11 +104,15 @@ func TestACodeThatNoLongerHoldsKeepsNobodyFromVerifying(t *testing.T) {
 		func(code, _ string) { w.admin.Delete("/admin/promo-codes/"+code, nil).Expect(200) },
 		func(_, event string) { w.admin.Put("/events", []object{{"_id": event, "capacity": 0}}).Expect(200) },
 		func(_, event string) {
-			w.admin.Put("/events", []object{{"_id": event, "event_date": time.Now().Add(-24 * time.Hour).Format(time.RFC3339)}}).Expect(200)
+			w.admin.Put("/events", []object{{
+				"_id": event, "event_date": time.Now().Add(-24 * time.Hour).Format(time.RFC3339),
+			}}).Expect(200)
 		},
 	} {
 		event, text, name := w.premiere(1), fmt.Sprintf("SPOIL%d", i), fmt.Sprintf("spoiled%d", i)
-		code := w.made("/admin/promo-codes", object{"code": text, "title": "A seat", "code_type": "ticket", "event_id": event})["_id"].(string)
+		code := w.made("/admin/promo-codes", object{
+			"code": text, "title": "A seat", "code_type": "ticket", "event_id": event,
+		})["_id"].(string)
 		id := w.signUp(name, object{"promo_code": text}).Expect(200).Map()["customer_id"].(string)
 		spoil(code, event)
 		w.admin.Post("/admin/customers/"+id+"/verify-email", nil).Expect(200)
@@ -114,17 +127,23 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	subscriptionstest.Plan(t, w.app.pool, "monthly", 4990)
-	w.made("/admin/promo-codes", object{"code": "FIRST9", "title": "First month", "code_type": "promo", "discount_first_month": 9.9})
+	w.made("/admin/promo-codes", object{
+		"code": "FIRST9", "title": "First month", "code_type": "promo", "discount_first_month": 9.9,
+	})
 	pix := func(me *apitest.Client, path string) *apitest.Answer {
 		return me.Post(path, object{"plan_id": "monthly"})
 	}
 	for name, subscribe := range map[string]func(me *apitest.Client) *apitest.Answer{
 		"gwacard": func(me *apitest.Client) *apitest.Answer {
 			return me.Post("/gwa/subscribe", object{
-				"plan_id":     "monthly",
-				"credit_card": object{"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+				"plan_id": "monthly",
+				"credit_card": object{
+					"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
+					"ccv": "318",
+				},
 				"credit_card_holder_info": object{
-					"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+					"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+					"addressNumber": "150", "phone": "1138830000",
 				},
 			})
 		},
@@ -134,7 +153,9 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 		"gwapix": func(me *apitest.Client) *apitest.Answer { return pix(me, "/gwa/subscribe/pix") },
 		"gwbpix": func(me *apitest.Client) *apitest.Answer { return pix(me, "/gwb/subscribe/pix") },
 	} {
-		taxID := map[string]string{"gwacard": "52998224725", "gwapix": "11144477735", "gwbpix": "39053344705", "gwbcard": "15350946056"}[name]
+		taxID := map[string]string{
+			"gwacard": "52998224725", "gwapix": "11144477735", "gwbpix": "39053344705", "gwbcard": "15350946056",
+		}[name]
 		signedUp := w.signUp(name, object{"promo_code": "first9", "verify_email_now": false, "tax_id": taxID}).Expect(200)
 		id := signedUp.Map()["customer_id"]
 		me := w.nobody.As(sessionOf(t, signedUp))

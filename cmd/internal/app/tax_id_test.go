@@ -38,25 +38,38 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 	w.admin.Put("/customers", []object{{"_id": id, "tax_id": "11144477735"}}).Expect(200)
 	w.admin.Put("/customers", []object{{"_id": id, "tax_id": written}}).Expect(200)
 	is(stored)
-	office := w.made("/users", object{"username": "office", "email": "office@example.com", "password": appPassword, "name": "Office", "tax_id": written})
+	office := w.made("/users", object{
+		"username": "office", "email": "office@example.com", "password": appPassword, "name": "Office",
+		"tax_id": written,
+	})
 	require.Equal(t, stored, office["tax_id"])
-	require.Equal(t, stored, firstDoc(w.admin.Put("/users", []object{{"_id": office["_id"], "tax_id": written}}).Expect(200))["tax_id"])
+	require.Equal(t, stored, firstDoc(w.admin.Put("/users", []object{{
+		"_id": office["_id"], "tax_id": written,
+	}}).Expect(200))["tax_id"])
 
 	subscriptionstest.Plan(t, w.app.pool, "monthly", 4990)
 	me.Post("/gwa/subscribe/pix", object{"plan_id": "monthly"}).Expect(201)
 	event := w.made("/events", object{
-		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "ticket_value": 60, "is_sale_box_office": true,
+		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339),
+		"ticket_value": 60, "is_sale_box_office": true,
 	})["_id"].(string)
 	order := func(email, taxID string) object {
-		return object{"event_id": event, "quantity": 1, "buyer": object{"full_name": "Cine Clube Ltda", "email": email, "tax_id": taxID}}
+		return object{
+			"event_id": event, "quantity": 1,
+			"buyer": object{"full_name": "Cine Clube Ltda", "email": email, "tax_id": taxID},
+		}
 	}
 	const checkout = "/store/purchase/checkout/"
 	require.Equal(t, "tax_id", w.nobody.Post(checkout+"gwa/pix", order("guest@example.com", written)).Expect(409).Field())
 	require.Equal(t, "buyer.tax_id", w.nobody.Post(checkout+"gwa/pix", order("guest@example.com", "12abc34501de36")).Expect(422).Field())
 	card := order("clube@example.com", written)
-	card["credit_card"] = object{"holderName": "CINE CLUBE", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"}
+	card["credit_card"] = object{
+		"holderName": "CINE CLUBE", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
+		"ccv": "318",
+	}
 	card["credit_card_holder_info"] = object{
-		"name": "Cine Clube", "email": "clube@example.com", "cpfCnpj": written, "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+		"name": "Cine Clube", "email": "clube@example.com", "cpfCnpj": written, "postalCode": "01310100",
+		"addressNumber": "150", "phone": "1138830000",
 	}
 	w.nobody.Post(checkout+"gwa/card", card).Expect(200)
 	card = order("clube@example.com", written)
@@ -64,7 +77,10 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 	w.nobody.Post(checkout+"gwb/card", card).Expect(200)
 	require.Zero(t, w.count(`SELECT count(*) FROM accounts.users WHERE tax_id <> upper(tax_id) OR email = 'guest@example.com'`))
 
-	for _, path := range []string{"/search/customers?q=" + written, "/search/customers?q=12ABC", "/admin/customers/360?tax_id=12.abc.345%2F01de-35", "/admin/customers/360?tax_id=" + stored} {
+	for _, path := range []string{
+		"/search/customers?q=" + written, "/search/customers?q=12ABC",
+		"/admin/customers/360?tax_id=12.abc.345%2F01de-35", "/admin/customers/360?tax_id=" + stored,
+	} {
 		require.Contains(t, string(w.admin.Get(path).Expect(200).Body), id, path)
 	}
 	a := w.admin.Get("/admin/customers/export?format=json&query=%7B%22tax_id%22%3A%22" + stored + "%22%7D").Expect(200)

@@ -148,12 +148,17 @@ func (v victim) buys(t *testing.T, a *App, b accounts.User) {
 func (v victim) watches(t *testing.T, a *App, root *apitest.Client) {
 	t.Helper()
 	for kind, path := range map[string]string{"category": "/categories", "tag": "/tags", "season": "/seasons"} {
-		v.common[kind] = firstDoc(root.Post(path, []object{{"name": kind, "slug": kind}}).Expect(http.StatusOK))["_id"].(string)
+		v.common[kind] = firstDoc(root.Post(path, []object{{
+			"name": kind, "slug": kind,
+		}}).Expect(http.StatusOK))["_id"].(string)
 	}
 	v.common["video"] = firstDoc(root.Post("/videos", []object{{
-		"title": "Film", "slug": "film", "video_id": "https://videos.example.com/1", "duration": 90, "release_date": "2024-01-02",
+		"title": "Film", "slug": "film", "video_id": "https://videos.example.com/1", "duration": 90,
+		"release_date": "2024-01-02",
 	}}).Expect(http.StatusOK))["_id"].(string)
-	v.client.Put("/me/watch-history", object{"video_id": v.common["video"], "timeline": victimTimeline}).Expect(http.StatusOK)
+	v.client.Put("/me/watch-history", object{
+		"video_id": v.common["video"], "timeline": victimTimeline,
+	}).Expect(http.StatusOK)
 	v.client.Post("/customers/me/change-email", object{"new_email": canary + "@example.org"}).Expect(http.StatusOK)
 	v.ids["avatar"] = sendFile(t, v.client, "/me/avatar", canary+".png", onePixel(t))
 }

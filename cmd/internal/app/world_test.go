@@ -121,7 +121,8 @@ func (w *world) mailed(address, word string) (code string) {
 func (w *world) signUp(name string, changes object) *apitest.Answer {
 	w.t.Helper()
 	body := object{
-		"username": name, "email": name + "@example.com", "password": appPassword, "full_name": "Ana " + name, "phone": "+5511987654321",
+		"username": name, "email": name + "@example.com", "password": appPassword, "full_name": "Ana " + name,
+		"phone": "+5511987654321",
 	}
 	for k, v := range changes {
 		body[k] = v

@@ -65,7 +65,10 @@ func TestVerifyPassword(t *testing.T) {
 func TestMalformedHashIsAnErrorThatDoesNotShowIt(t *testing.T) {
 	t.Parallel()
 	h := NewHasher(cheap)
-	for _, stored := range []string{"", "plain", "$argon2id$v=19$m=64,t=1,p=1$!!!!$!!!!", "$argon2i$v=19$m=64,t=1,p=1$c2FsdA$c2FsdA", "$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdA", "$2a$xx"} {
+	for _, stored := range []string{
+		"", "plain", "$argon2id$v=19$m=64,t=1,p=1$!!!!$!!!!", "$argon2i$v=19$m=64,t=1,p=1$c2FsdA$c2FsdA",
+		"$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdA", "$2a$xx",
+	} {
 		ok, _, err := h.verify(secret.NewText("x"), &stored)
 		require.Error(t, err, stored)
 		require.False(t, ok)

@@ -23,7 +23,9 @@ func TestParseDate(t *testing.T) {
 		require.Equal(t, want, got.Format(time.RFC3339), in)
 		require.Equal(t, time.UTC, got.Location())
 	}
-	for _, in := range []string{"", "2026-13-01", "31/02/2026", "20-11-2026", "2026-11-20T14:03:12Z", "tomorrow", "2026-11-20 "} {
+	for _, in := range []string{
+		"", "2026-13-01", "31/02/2026", "20-11-2026", "2026-11-20T14:03:12Z", "tomorrow", "2026-11-20 ",
+	} {
 		_, ok := parseDate(in, saoPaulo())
 		require.False(t, ok, in)
 	}

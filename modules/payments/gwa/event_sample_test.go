@@ -120,7 +120,8 @@ func TestOurRefundIsKnownByItsMark(t *testing.T) {
 	require.Len(t, e.Payload.(gateway.RefundChange).Report.Singles, 2)
 	require.Equal(t, "Cortesia", e.Payload.(gateway.RefundChange).Report.Singles[0].Reason)
 	require.Equal(t, []gateway.SingleRefund{{
-		RefundID: id, Amount: 2000, Status: gateway.RefundPending, Reason: "A courtesy", At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
+		RefundID: id, Amount: 2000, Status: gateway.RefundPending, Reason: "A courtesy",
+		At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
 	}}, e.Payload.(gateway.RefundChange).Report.Singles[1:])
 	e = refundEvent(t, "PAYMENT_REFUND_DENIED", `"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
 	require.Equal(t, gateway.RefundHasFailed, e.Kind())
@@ -178,8 +179,9 @@ func TestAuthorizationUnderEitherKey(t *testing.T) {
 	t.Parallel()
 	const id = "7d1f0c62-4b7e-4f0b-9a4c-5b6c7d8e9f01"
 	for _, object := range []string{
-		`"authorization":{"id":"` + id + `"}`, `"authorization":"` + id + `"`, `"pixAutomaticAuthorization":{"id":"` + id + `"}`,
-		`"pixAutomaticAuthorization":"` + id + `"`, `"authorization":null,"pixAutomaticAuthorization":"` + id + `"`,
+		`"authorization":{"id":"` + id + `"}`, `"authorization":"` + id + `"`,
+		`"pixAutomaticAuthorization":{"id":"` + id + `"}`, `"pixAutomaticAuthorization":"` + id + `"`,
+		`"authorization":null,"pixAutomaticAuthorization":"` + id + `"`,
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED",` + object + `}`))
 		require.NoError(t, err, object)

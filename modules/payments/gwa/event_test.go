@@ -30,16 +30,17 @@ func TestWhatTheSamplesTell(t *testing.T) {
 	}
 	for name, want := range map[string]told{
 		"PAYMENT_CONFIRMED.card-subscription": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "CONFIRMED", method: gateway.MethodCard,
-			cents: 4990, settled: "2026-11-20T17:03:12Z",
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8",
+			native: "CONFIRMED", method: gateway.MethodCard, cents: 4990, settled: "2026-11-20T17:03:12Z",
 		},
 		"PAYMENT_RECEIVED.card-settled-32-days-later": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "RECEIVED", method: gateway.MethodCard,
-			cents: 4990, settled: "2026-11-20T03:00:00Z",
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8",
+			native: "RECEIVED", method: gateway.MethodCard, cents: 4990, settled: "2026-11-20T03:00:00Z",
 		},
 		"PAYMENT_CONFIRMED.pix-automatic-recurring-debit": {
-			authorization: "7d1f0c62-4b7e-4f0b-9a4c-5b6c7d8e9f01", reference: "66f0a1b2c3d4e5f607182a03", payment: "pay_f6g7h8i9j0k1l2m3",
-			native: "CONFIRMED", method: gateway.MethodPix, cents: 4990, settled: "2026-12-20T10:14:09Z",
+			authorization: "7d1f0c62-4b7e-4f0b-9a4c-5b6c7d8e9f01", reference: "66f0a1b2c3d4e5f607182a03",
+			payment: "pay_f6g7h8i9j0k1l2m3", native: "CONFIRMED", method: gateway.MethodPix, cents: 4990,
+			settled: "2026-12-20T10:14:09Z",
 		},
 		"PAYMENT_RECEIVED.pix-automatic-first-payment": {
 			conciliation: "CINEPLAYLTDA0000000000000161305ASA", payment: "pay_e5f6g7h8i9j0k1l2", native: "RECEIVED",
@@ -51,9 +52,10 @@ func TestWhatTheSamplesTell(t *testing.T) {
 		require.Equal(t, gateway.PaymentWasSettled, e.Kind(), name)
 		require.Equal(t, gateway.PaymentSettled, paymentOf(e).Status, name)
 		require.Equal(t, want, told{
-			subscription: e.SubscriptionID, authorization: e.AuthorizationID, conciliation: e.ConciliationID, reference: e.Reference.String(),
-			payment: paymentOf(e).ID, native: paymentOf(e).NativeStatus, settled: paymentOf(e).SettledAt.Format(time.RFC3339),
-			method: paymentOf(e).Method, cents: int64(paymentOf(e).Amount),
+			subscription: e.SubscriptionID, authorization: e.AuthorizationID, conciliation: e.ConciliationID,
+			reference: e.Reference.String(), payment: paymentOf(e).ID, native: paymentOf(e).NativeStatus,
+			settled: paymentOf(e).SettledAt.Format(time.RFC3339), method: paymentOf(e).Method,
+			cents: int64(paymentOf(e).Amount),
 		}, name)
 		require.Contains(t, e.Subjects(), want.payment, name)
 	}
@@ -98,7 +100,9 @@ func TestOtherEventsAreWithoutConsequence(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	t.Parallel()
-	g := New(Config{WebhookTokens: []string{"", "the-new-token-0123456789012345678901", "the-old-token-0123456789012345678901"}})
+	g := New(Config{WebhookTokens: []string{
+		"", "the-new-token-0123456789012345678901", "the-old-token-0123456789012345678901",
+	}})
 	for token, want := range map[string]bool{
 		"the-new-token-0123456789012345678901":  true,
 		"the-old-token-0123456789012345678901":  true,

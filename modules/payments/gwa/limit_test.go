@@ -97,7 +97,9 @@ func TestTwoEndpointsFarApartAreTwo(t *testing.T) {
 
 func TestResetIsBounded(t *testing.T) {
 	t.Parallel()
-	for header, want := range map[string]time.Duration{"": time.Minute, "x": time.Minute, "-1": time.Minute, "90": 90 * time.Second, "999999": maxReset} {
+	for header, want := range map[string]time.Duration{
+		"": time.Minute, "x": time.Minute, "-1": time.Minute, "90": 90 * time.Second, "999999": maxReset,
+	} {
 		require.Equal(t, want, resetAfter(reset(header)), header)
 	}
 }

@@ -96,9 +96,10 @@ func TestDisputeSample(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, e.CustomerID, "a dispute names no customer")
 	require.Equal(t, gateway.DisputeReport{
-		ID: "du_1SVdSpLkdIwHu7ixDiSpUtE1", PaymentID: "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", ChargeID: "ch_3SVaBbLkdIwHu7ix1LkJhGfD", Amount: 4990,
-		Reason: "fraudulent", State: gateway.DisputeOpen, NativeStatus: "needs_response", OpenedAt: time.Unix(1795794192, 0).UTC(),
-		At: time.Unix(1795794193, 0).UTC(), EventID: "evt_1SVaC26LkdIwHu7ixEv000026",
+		ID: "du_1SVdSpLkdIwHu7ixDiSpUtE1", PaymentID: "pi_3SVaBbLkdIwHu7ix1ZxCvBnM",
+		ChargeID: "ch_3SVaBbLkdIwHu7ix1LkJhGfD", Amount: 4990, Reason: "fraudulent", State: gateway.DisputeOpen,
+		NativeStatus: "needs_response", OpenedAt: time.Unix(1795794192, 0).UTC(), At: time.Unix(1795794193, 0).UTC(),
+		EventID: "evt_1SVaC26LkdIwHu7ixEv000026",
 	}, e.Payload.(gateway.DisputeChange).Report)
 	require.Contains(t, e.Subjects(), "pi_3SVaBbLkdIwHu7ix1ZxCvBnM")
 }
@@ -133,9 +134,18 @@ func TestPaymentIntentsOfOurs(t *testing.T) {
 		status    gateway.PaymentStatus
 		amount    int64
 	}{
-		"payment_intent.succeeded.pix-subscription": {gateway.ForSubscription, "66f0a1b2c3d4e5f607182c02", gateway.PaymentSettled, 59880},
-		"payment_intent.payment_failed.pix-expired": {gateway.ForSubscription, "66f0a1b2c3d4e5f607182c02", gateway.PaymentGone, 59880},
-		"payment_intent.succeeded.pix-ticket-order": {gateway.ForOrder, "66f0a1b2c3d4e5f607182c11", gateway.PaymentSettled, 24000},
+		"payment_intent.succeeded.pix-subscription": {
+			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02", status: gateway.PaymentSettled,
+			amount: 59880,
+		},
+		"payment_intent.payment_failed.pix-expired": {
+			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02", status: gateway.PaymentGone,
+			amount: 59880,
+		},
+		"payment_intent.succeeded.pix-ticket-order": {
+			purpose: gateway.ForOrder, reference: "66f0a1b2c3d4e5f607182c11", status: gateway.PaymentSettled,
+			amount: 24000,
+		},
 	} {
 		e, err := g.ReadEvent(sample(t, name))
 		require.NoError(t, err, name)
@@ -157,7 +167,9 @@ func TestIntentsOfOthersAreIgnored(t *testing.T) {
 		`{}`, `null`, `{"kind":"subscription_pix"}`, `{"kind":"subscription_pix","local_subscription_id":"x"}`,
 		`{"kind":"donation","local_order_id":"66f0a1b2c3d4e5f607182c02"}`,
 	} {
-		for _, kind := range []string{"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"} {
+		for _, kind := range []string{
+			"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled",
+		} {
 			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","data":{"object":{"id":"pi_1","metadata":` + meta + `}}}`))
 			require.NoError(t, err)
 			require.Equal(t, gateway.NothingForUs, e.Kind(), meta)
@@ -210,7 +222,8 @@ func TestSingleRefunds(t *testing.T) {
 			require.Equal(t, want.kind, e.Kind(), status)
 			require.False(t, e.Payload.(gateway.RefundChange).Report.HasTotal, "it tells nothing of the others")
 			require.Equal(t, []gateway.SingleRefund{{
-				ID: "re_1", RefundID: "66f0a1b2c3d4e5f607182c02", Amount: 1000, Status: want.state, Reason: "A courtesy", At: time.Unix(want.at, 0).UTC(),
+				ID: "re_1", RefundID: "66f0a1b2c3d4e5f607182c02", Amount: 1000, Status: want.state, Reason: "A courtesy",
+				At: time.Unix(want.at, 0).UTC(),
 			}}, e.Payload.(gateway.RefundChange).Report.Singles, status)
 		}
 	}

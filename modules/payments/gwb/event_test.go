@@ -37,15 +37,31 @@ func TestSamplesInBothShapes(t *testing.T) {
 			payment gateway.PaymentStatus
 			first   bool
 		}{
-			"invoice.paid.first":                                 {kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled},
-			"invoice.paid.renewal":                               {kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled},
-			"invoice.payment_failed.first-declined":              {kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed, first: true},
-			"invoice.payment_failed.renewal":                     {kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed},
-			"customer.subscription.created.incomplete":           {kind: gateway.SubscriptionChanged, status: gateway.RemoteIncomplete},
-			"customer.subscription.updated.active":               {kind: gateway.SubscriptionChanged, status: gateway.RemoteActive, left: gateway.RemoteIncomplete},
-			"customer.subscription.updated.past_due":             {kind: gateway.SubscriptionChanged, status: gateway.RemotePastDue, left: gateway.RemoteActive},
-			"customer.subscription.updated.cancel-at-period-end": {kind: gateway.SubscriptionChanged, status: gateway.RemoteActive},
-			"customer.subscription.deleted":                      {kind: gateway.SubscriptionWasEnded, status: gateway.RemoteCanceled},
+			"invoice.paid.first": {
+				kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled,
+			},
+			"invoice.paid.renewal": {
+				kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled,
+			},
+			"invoice.payment_failed.first-declined": {
+				kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed, first: true,
+			},
+			"invoice.payment_failed.renewal": {
+				kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed,
+			},
+			"customer.subscription.created.incomplete": {
+				kind: gateway.SubscriptionChanged, status: gateway.RemoteIncomplete,
+			},
+			"customer.subscription.updated.active": {
+				kind: gateway.SubscriptionChanged, status: gateway.RemoteActive, left: gateway.RemoteIncomplete,
+			},
+			"customer.subscription.updated.past_due": {
+				kind: gateway.SubscriptionChanged, status: gateway.RemotePastDue, left: gateway.RemoteActive,
+			},
+			"customer.subscription.updated.cancel-at-period-end": {
+				kind: gateway.SubscriptionChanged, status: gateway.RemoteActive,
+			},
+			"customer.subscription.deleted": {kind: gateway.SubscriptionWasEnded, status: gateway.RemoteCanceled},
 		} {
 			name := name + "." + shape
 			e, err := g.ReadEvent(sample(t, name))

@@ -43,13 +43,15 @@ func TestSignatureForms(t *testing.T) {
 		value string
 		ok    bool
 	}{
-		"timed":                        {good, true},
-		"timed with the old secret":    {timed(oldSecret, signedAt, body), true},
-		"timed with spaces":            {strings.ReplaceAll(good, ",", ", "), true},
-		"several v1, one good":         {good + ",v1=" + v1("x", body), true},
-		"several v1, last good":        {fmt.Sprintf("t=%d,v1=%s,%s", signedAt.Unix(), v1("x", body), proof), true},
-		"unknown schemes beside":       {good + ",v0=abc,x", true},
-		"upper-case hex":               {strings.Replace(timed(newSecret, signedAt, body), proof[3:], strings.ToUpper(proof[3:]), 1), true},
+		"timed":                     {good, true},
+		"timed with the old secret": {timed(oldSecret, signedAt, body), true},
+		"timed with spaces":         {strings.ReplaceAll(good, ",", ", "), true},
+		"several v1, one good":      {good + ",v1=" + v1("x", body), true},
+		"several v1, last good":     {fmt.Sprintf("t=%d,v1=%s,%s", signedAt.Unix(), v1("x", body), proof), true},
+		"unknown schemes beside":    {good + ",v0=abc,x", true},
+		"upper-case hex": {
+			strings.Replace(timed(newSecret, signedAt, body), proof[3:], strings.ToUpper(proof[3:]), 1), true,
+		},
 		"bare hex":                     {v1(newSecret, body), true},
 		"bare hex with the old secret": {v1(oldSecret, body), true},
 		"sha256=":                      {"sha256=" + v1(newSecret, body), true},
@@ -66,13 +68,17 @@ func TestSignatureForms(t *testing.T) {
 		"v1 without time":          {proof, false},
 		"v0 alone":                 {strings.Replace(good, "v1=", "v0=", 1), false},
 		"no number":                {"t=now," + proof, false},
-		"time shifted":             {strings.Replace(good, fmt.Sprint(signedAt.Unix()), fmt.Sprint(signedAt.Unix()+1), 1), false},
-		"cut":                      {good[:len(good)-2], false},
-		"empty":                    {"", false},
-		"sha256 alone":             {"sha256=", false},
-		"nonsense":                 {"t=,v1=", false},
-		"absurd time":              {"t=99999999999999999999," + proof, false},
-		"time at the end of time":  {fmt.Sprintf("t=9223372036854775807,v1=%s", v1(newSecret, "9223372036854775807."+body)), false},
+		"time shifted": {
+			strings.Replace(good, fmt.Sprint(signedAt.Unix()), fmt.Sprint(signedAt.Unix()+1), 1), false,
+		},
+		"cut":          {good[:len(good)-2], false},
+		"empty":        {"", false},
+		"sha256 alone": {"sha256=", false},
+		"nonsense":     {"t=,v1=", false},
+		"absurd time":  {"t=99999999999999999999," + proof, false},
+		"time at the end of time": {
+			fmt.Sprintf("t=9223372036854775807,v1=%s", v1(newSecret, "9223372036854775807."+body)), false,
+		},
 	} {
 		for _, header := range signatureHeaders {
 			h := http.Header{}
@@ -122,23 +128,58 @@ func TestWhatIsReadAtAll(t *testing.T) {
 		admitted bool
 		proof    gateway.Proof
 	}{
-		"6 minutes old":                     {[]string{timed(newSecret, signedAt.Add(-6*time.Minute), body)}, true, gateway.Skewed},
-		"6 minutes ahead":                   {[]string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, true, gateway.Skewed},
-		"24 hours old":                      {[]string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, true, gateway.Skewed},
-		"24 hours ahead":                    {[]string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, true, gateway.Skewed},
-		"6 minutes old, of another":         {[]string{timed("whsec_x", signedAt.Add(-6*time.Minute), body)}, true, gateway.Forged},
-		"now, of another":                   {[]string{timed("whsec_x", signedAt, body)}, true, gateway.Forged},
-		"bare, of another":                  {[]string{v1("whsec_x", body)}, true, gateway.Forged},
-		"a day and a second old":            {[]string{timed(newSecret, signedAt.Add(-24*time.Hour-time.Second), body)}, false, gateway.Forged},
-		"a day and a second ahead":          {[]string{timed(newSecret, signedAt.Add(24*time.Hour+time.Second), body)}, false, gateway.Forged},
-		"none":                              {nil, false, gateway.Forged},
-		"nonsense":                          {[]string{"hello"}, false, gateway.Forged},
-		"half a digest":                     {[]string{v1(newSecret, body)[:32]}, false, gateway.Forged},
-		"without time":                      {[]string{"t=,v1=" + v1(newSecret, body)}, false, gateway.Forged},
-		"without digest":                    {[]string{fmt.Sprintf("t=%d", signedAt.Unix())}, false, gateway.Forged},
-		"a skewed one before one of now":    {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), timed(newSecret, signedAt, body)}, true, gateway.Genuine},
-		"a skewed one before nonsense":      {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), "hello"}, true, gateway.Skewed},
-		"the beginning of time, as of then": {[]string{"t=-9223372036854775808,v1=" + v1(newSecret, "-9223372036854775808."+body)}, false, gateway.Forged},
+		"6 minutes old": {
+			values: []string{timed(newSecret, signedAt.Add(-6*time.Minute), body)}, admitted: true,
+			proof: gateway.Skewed,
+		},
+		"6 minutes ahead": {
+			values: []string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, admitted: true, proof: gateway.Skewed,
+		},
+		"24 hours old": {
+			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, admitted: true, proof: gateway.Skewed,
+		},
+		"24 hours ahead": {
+			values: []string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, admitted: true, proof: gateway.Skewed,
+		},
+		"6 minutes old, of another": {
+			values: []string{timed("whsec_x", signedAt.Add(-6*time.Minute), body)}, admitted: true,
+			proof: gateway.Forged,
+		},
+		"now, of another": {
+			values: []string{timed("whsec_x", signedAt, body)}, admitted: true, proof: gateway.Forged,
+		},
+		"bare, of another": {values: []string{v1("whsec_x", body)}, admitted: true, proof: gateway.Forged},
+		"a day and a second old": {
+			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour-time.Second), body)}, admitted: false,
+			proof: gateway.Forged,
+		},
+		"a day and a second ahead": {
+			values: []string{timed(newSecret, signedAt.Add(24*time.Hour+time.Second), body)}, admitted: false,
+			proof: gateway.Forged,
+		},
+		"none":     {values: nil, admitted: false, proof: gateway.Forged},
+		"nonsense": {values: []string{"hello"}, admitted: false, proof: gateway.Forged},
+		"half a digest": {
+			values: []string{v1(newSecret, body)[:32]}, admitted: false, proof: gateway.Forged,
+		},
+		"without time": {
+			values: []string{"t=,v1=" + v1(newSecret, body)}, admitted: false, proof: gateway.Forged,
+		},
+		"without digest": {
+			values: []string{fmt.Sprintf("t=%d", signedAt.Unix())}, admitted: false, proof: gateway.Forged,
+		},
+		"a skewed one before one of now": {
+			values:   []string{timed(newSecret, signedAt.Add(-time.Hour), body), timed(newSecret, signedAt, body)},
+			admitted: true, proof: gateway.Genuine,
+		},
+		"a skewed one before nonsense": {
+			values: []string{timed(newSecret, signedAt.Add(-time.Hour), body), "hello"}, admitted: true,
+			proof: gateway.Skewed,
+		},
+		"the beginning of time, as of then": {
+			values:   []string{"t=-9223372036854775808,v1=" + v1(newSecret, "-9223372036854775808."+body)},
+			admitted: false, proof: gateway.Forged,
+		},
 	} {
 		h := http.Header{"Stripe-Signature": c.values}
 		_, admitted := g.Admits(h, signedAt)
@@ -150,7 +191,9 @@ func TestWhatIsReadAtAll(t *testing.T) {
 
 func TestSignatureOfTheOfficialClient(t *testing.T) {
 	t.Parallel()
-	p := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: []byte(`{"id":"evt_1"}`), Secret: newSecret, Timestamp: signedAt})
+	p := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{
+		Payload: []byte(`{"id":"evt_1"}`), Secret: newSecret, Timestamp: signedAt,
+	})
 	h := http.Header{}
 	h.Set("Stripe-Signature", p.Header)
 	_, proof := New(Config{WebhookSecrets: []string{newSecret}}).Authenticate(h, p.Payload, signedAt)

@@ -35,17 +35,29 @@ func TestRefundedTotal(t *testing.T) {
 		lines []reportLine
 		want  money.Cents
 	}{
-		"nothing":                                   {nil, 0},
-		"totals are cumulative":                     {[]reportLine{total(1, 1000), total(2, 3500), total(3, 4990)}, 4990},
-		"an older total lowers nothing":             {[]reportLine{total(2, 3500), total(1, 1000)}, 3500},
-		"the first event was lost":                  {[]reportLine{total(2, 3500)}, 3500},
-		"totals and the refunds they are made of":   {[]reportLine{total(1, 1000), single("a", 1, 1000)}, 1000},
-		"a single refund whose total was lost":      {[]reportLine{total(1, 1000), single("a", 1, 1000), single("b", 2, 500)}, 1500},
-		"a refund that failed after it was counted": {[]reportLine{total(1, 1000), single("a", 1, 1000), failure("a", 60, 1000)}, 0},
-		"a failure and then another refund":         {[]reportLine{total(1, 1000), failure("a", 60, 1000), total(90, 1000)}, 1000},
-		"a failure whose refund was never counted":  {[]reportLine{failure("a", 60, 1000)}, 0},
-		"one of two failed":                         {[]reportLine{total(1, 1000), total(2, 1500), failure("b", 60, 500)}, 1000},
-		"a failure told twice":                      {[]reportLine{total(1, 1000), failure("a", 60, 1000), failure("a", 61, 1000)}, 0},
+		"nothing":                                 {nil, 0},
+		"totals are cumulative":                   {[]reportLine{total(1, 1000), total(2, 3500), total(3, 4990)}, 4990},
+		"an older total lowers nothing":           {[]reportLine{total(2, 3500), total(1, 1000)}, 3500},
+		"the first event was lost":                {[]reportLine{total(2, 3500)}, 3500},
+		"totals and the refunds they are made of": {[]reportLine{total(1, 1000), single("a", 1, 1000)}, 1000},
+		"a single refund whose total was lost": {
+			[]reportLine{total(1, 1000), single("a", 1, 1000), single("b", 2, 500)},
+			1500,
+		},
+		"a refund that failed after it was counted": {
+			[]reportLine{total(1, 1000), single("a", 1, 1000), failure("a", 60, 1000)},
+			0,
+		},
+		"a failure and then another refund": {
+			[]reportLine{total(1, 1000), failure("a", 60, 1000), total(90, 1000)},
+			1000,
+		},
+		"a failure whose refund was never counted": {[]reportLine{failure("a", 60, 1000)}, 0},
+		"one of two failed": {
+			[]reportLine{total(1, 1000), total(2, 1500), failure("b", 60, 500)},
+			1000,
+		},
+		"a failure told twice": {[]reportLine{total(1, 1000), failure("a", 60, 1000), failure("a", 61, 1000)}, 0},
 	} {
 		require.Equal(t, tc.want, refundedTotal(tc.lines), name)
 	}
@@ -129,7 +141,9 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 		var rows []*Refund
 		var known []reportLine
 		if len(lines) > 0 && r.IntN(2) == 0 { // an admin's request that the first refund answers
-			rows = append(rows, &Refund{ID: objectid.New(), ByAdmin: true, Amount: lines[0].amount, Status: gateway.RefundRequested})
+			rows = append(rows, &Refund{
+				ID: objectid.New(), ByAdmin: true, Amount: lines[0].amount, Status: gateway.RefundRequested,
+			})
 		}
 		for i, report := range reports {
 			rows = settle(rows, &known, report)
@@ -143,10 +157,17 @@ func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 	t.Parallel()
 	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, gateway.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1"})
+	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
+		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1",
+	})
 	require.Len(t, rows, 1, "no second row")
 	require.Equal(t, gateway.RefundDone, request.Status)
-	answer := gateway.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2), Singles: []gateway.SingleRefund{{ID: "re_1", RefundID: request.ID, Amount: 1000, Status: gateway.RefundDone, At: at(1)}}}
+	answer := gateway.RefundReport{
+		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2),
+		Singles: []gateway.SingleRefund{{
+			ID: "re_1", RefundID: request.ID, Amount: 1000, Status: gateway.RefundDone, At: at(1),
+		}},
+	}
 	rows = settle(rows, &known, answer)
 	require.Len(t, rows, 1)
 	require.Equal(t, "re_1", request.GatewayRefundID)
@@ -157,7 +178,9 @@ func TestAStrangersRefundDoesNotSettleALargerRequest(t *testing.T) {
 	t.Parallel()
 	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, gateway.RefundReport{PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1)})
+	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
+		PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1),
+	})
 	require.Len(t, rows, 2)
 	require.Equal(t, gateway.RefundRequested, request.Status)
 	require.Equal(t, money.Cents(400), DoneSum(rows))

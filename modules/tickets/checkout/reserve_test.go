@@ -34,8 +34,13 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	sale := events.New(events.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users})
 	return New(Deps{
 		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale,
-		Orders: orders.New(orders.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale}),
-		Config: Config{FileKey: []byte("0123456789abcdef0123456789abcdef"), MaxQuantity: 10, PixTTL: 30 * time.Minute, CardTTL: 24 * time.Hour},
+		Orders: orders.New(orders.Deps{
+			Pool: db, Jobs: client, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale,
+		}),
+		Config: Config{
+			FileKey: []byte("0123456789abcdef0123456789abcdef"), MaxQuantity: 10, PixTTL: 30 * time.Minute,
+			CardTTL: 24 * time.Hour,
+		},
 	})
 }
 
@@ -93,7 +98,10 @@ func TestOnePersonsOrdersAreCountedAcrossProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 60 {
 		all.Go(func() {
-			w := wish{event: e, customer: me, quantity: 1, gateway: noCalls{}, method: gateway.MethodPix, payer: gateway.Payer{CustomerID: me.ID, GatewayID: "cus_1"}}
+			w := wish{
+				event: e, customer: me, quantity: 1, gateway: noCalls{}, method: gateway.MethodPix,
+				payer: gateway.Payer{CustomerID: me.ID, GatewayID: "cus_1"},
+			}
 			if n%2 == 0 {
 				s.gate.enter(t.Context(), w)
 			} else {
@@ -213,7 +221,10 @@ func TestHistoryIsAppendOnlyAndComplete(t *testing.T) {
 	moves, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Equal(t, []string{">available", "available>expired", "expired>deleted"}, moves)
-	for _, statement := range []string{"UPDATE tickets.transitions SET reason = 'x'", "DELETE FROM tickets.transitions", "TRUNCATE tickets.transitions"} {
+	for _, statement := range []string{
+		"UPDATE tickets.transitions SET reason = 'x'", "DELETE FROM tickets.transitions",
+		"TRUNCATE tickets.transitions",
+	} {
 		_, err := db.Exec(t.Context(), statement)
 		require.ErrorContains(t, err, "append-only", statement)
 	}

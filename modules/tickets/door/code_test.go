@@ -54,7 +54,9 @@ func TestEveryChangedCharacterForgesACode(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{NewKeys(former, nil).Sign(content).Text(), NewKeys(former, nil).Sign(content).Picture()} {
+	for _, text := range []string{
+		NewKeys(former, nil).Sign(content).Text(), NewKeys(former, nil).Sign(content).Picture(),
+	} {
 		read, err := keys.verify(text)
 		require.NoError(t, err, "codes of a former key still open doors")
 		require.Equal(t, content, read)
@@ -80,7 +82,9 @@ func TestCodesInHandStayGood(t *testing.T) {
 // TestBase45 has the examples of RFC 9285, as far as they stand for pairs of bytes.
 func TestBase45(t *testing.T) {
 	t.Parallel()
-	for raw, encoded := range map[string]string{"AB": "BB8", "Hello!": "%69 VD92E", "base-4": "UJCLQE7W5", "ietf": "QED8WE", "": ""} {
+	for raw, encoded := range map[string]string{
+		"AB": "BB8", "Hello!": "%69 VD92E", "base-4": "UJCLQE7W5", "ietf": "QED8WE", "": "",
+	} {
 		require.Equal(t, encoded, base45Encode([]byte(raw)))
 		decoded, err := Base45Decode(encoded)
 		require.NoError(t, err)

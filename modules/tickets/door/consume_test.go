@@ -31,7 +31,9 @@ func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
 	require.NoError(t, err)
 	var issued []objectid.ID
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
-		issued, err = sale.IssueTx(t.Context(), tx, events.Issue{EventID: event, CustomerIDs: []objectid.ID{accountstest.Customer(t, db).ID}, Reason: "test"})
+		issued, err = sale.IssueTx(t.Context(), tx, events.Issue{
+			EventID: event, CustomerIDs: []objectid.ID{accountstest.Customer(t, db).ID}, Reason: "test",
+		})
 		return err
 	}))
 	var looked, all sync.WaitGroup

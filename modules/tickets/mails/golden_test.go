@@ -25,12 +25,16 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 	keys := door.NewKeys([]byte("0123456789abcdef0123456789abcdef"), nil)
 	var shown []mailTicket
 	for n, id := range []objectid.ID{"66f0a1b2c3d4e5f607182a01", "66f0a1b2c3d4e5f607182a02"} {
-		shown = append(shown, mailTicket{Number: n + 1, CID: "ticket" + id.String(), Code: keys.Sign(door.Content{TicketID: id, EventID: "66f0a1b2c3d4e5f607182e01"}).Text()})
+		shown = append(shown, mailTicket{
+			Number: n + 1, CID: "ticket" + id.String(),
+			Code: keys.Sign(door.Content{TicketID: id, EventID: "66f0a1b2c3d4e5f607182e01"}).Text(),
+		})
 	}
 	for _, language := range []string{"pt", "en"} {
 		date := dateIn(language, time.Date(2026, time.December, 1, 19, 30, 0, 0, time.UTC))
 		paid := orderMail{
-			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date, Location: "Cine Ipiranga, São Paulo", Total: money.Cents(124100).In(language), Tickets: shown,
+			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date,
+			Location: "Cine Ipiranga, São Paulo", Total: money.Cents(124100).In(language), Tickets: shown,
 		}
 		free := orderMail{Event: "Palestra", Date: date, Free: true, Tickets: shown[:1]}
 		withdrawable, late := paid, paid
@@ -41,9 +45,13 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			template string
 			data     orderMail
 		}{
-			"confirmation": {orders.MailConfirmation, paid}, "confirmation-free": {orders.MailConfirmation, free}, "refund": {orders.MailRefund, paid},
-			"pix": {orders.MailPix, open}, "nothing-owed": {orders.MailNothingOwed, paid},
-			"confirmation-withdrawable": {orders.MailConfirmation, withdrawable}, "refund-called-off": {orders.MailRefund, late},
+			"confirmation":              {orders.MailConfirmation, paid},
+			"confirmation-free":         {orders.MailConfirmation, free},
+			"refund":                    {orders.MailRefund, paid},
+			"pix":                       {orders.MailPix, open},
+			"nothing-owed":              {orders.MailNothingOwed, paid},
+			"confirmation-withdrawable": {orders.MailConfirmation, withdrawable},
+			"refund-called-off":         {orders.MailRefund, late},
 		} {
 			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)
@@ -52,11 +60,14 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			golden.Equal(t, path+".txt", "Subject: "+m.Subject+"\n\n"+m.Text)
 		}
 		off := eventMail{
-			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date, Location: "Cine Ipiranga, São Paulo", Reason: "The projector <burned> down.",
+			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date,
+			Location: "Cine Ipiranga, São Paulo", Reason: "The projector <burned> down.",
 			Total: money.Cents(124100).In(language), All: true, Disputed: true,
 		}
 		asked := off
-		asked.All, asked.Disputed, asked.Until, asked.Links = false, false, date, []string{withdrawable.Link, withdrawable.Link}
+		asked.All, asked.Disputed, asked.Until, asked.Links = false, false, date, []string{
+			withdrawable.Link, withdrawable.Link,
+		}
 		moved := asked
 		moved.End, moved.Old = date, &oldPlace{Date: date, Location: "Teatro <Municipal>"}
 		gratis := eventMail{Event: "Palestra", Date: date, Reason: "It rains.", All: true}
@@ -66,8 +77,11 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			template string
 			data     eventMail
 		}{
-			"event-cancelled": {events.MailCancelled, off}, "event-cancelled-on-request": {events.MailCancelled, asked}, "event-cancelled-free": {events.MailCancelled, gratis},
-			"event-moved": {events.MailMoved, moved}, "event-moved-account": {events.MailMoved, account},
+			"event-cancelled":            {events.MailCancelled, off},
+			"event-cancelled-on-request": {events.MailCancelled, asked},
+			"event-cancelled-free":       {events.MailCancelled, gratis},
+			"event-moved":                {events.MailMoved, moved},
+			"event-moved-account":        {events.MailMoved, account},
 		} {
 			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)

@@ -134,7 +134,9 @@ func TestFaults_section14(t *testing.T) {
 	b := setup(t)
 	c := b.customer()
 	plan := func(kind stage.FaultKind, status int) {
-		require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v3/payments", Kind: kind, Status: status}))
+		require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
+			Method: "POST", Path: "/v3/payments", Kind: kind, Status: status,
+		}))
 	}
 	attempt := func() error {
 		raw, _ := json.Marshal(pixPayment(c, 10))

@@ -53,6 +53,8 @@ func TestTaxIDIsChecked_section1(t *testing.T) {
 func TestPhoneOfRepeatedDigits_section1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, code, _ := b.refused("POST", "/v3/customers", object{"name": "Ana", "cpfCnpj": validCPF, "mobilePhone": "11111111111"})
+	_, code, _ := b.refused("POST", "/v3/customers", object{
+		"name": "Ana", "cpfCnpj": validCPF, "mobilePhone": "11111111111",
+	})
 	require.Equal(t, "invalid_mobilePhone", code)
 }

@@ -71,7 +71,9 @@ func TestTokenBelongsToOneCustomer_section3(t *testing.T) {
 	p := b.ok("POST", "/v3/payments", cardPayment(ana, 10))
 	token := p["creditCard"].(object)["creditCardToken"]
 	withToken := func(customer string) object {
-		return merged(pixPayment(customer, 10), object{"billingType": "CREDIT_CARD", "creditCardToken": token, "remoteIp": "203.0.113.7"})
+		return merged(pixPayment(customer, 10), object{
+			"billingType": "CREDIT_CARD", "creditCardToken": token, "remoteIp": "203.0.113.7",
+		})
 	}
 	require.Equal(t, "CONFIRMED", b.ok("POST", "/v3/payments", withToken(ana))["status"])
 	_, code, description := b.refused("POST", "/v3/payments", withToken(bia))

@@ -116,7 +116,9 @@ var stories = []story{
 	}},
 	{"PAYMENT_CONFIRMED.pix-automatic-recurring-debit", func(b *bundle) event {
 		a, c := b.authorized()
-		b.ok("POST", "/v3/payments", merged(pixPayment(c, 49.90), object{"pixAutomaticAuthorizationId": a, "dueDate": "2035-03-16"}))
+		b.ok("POST", "/v3/payments", merged(pixPayment(c, 49.90), object{
+			"pixAutomaticAuthorizationId": a, "dueDate": "2035-03-16",
+		}))
 		b.advance(4 * day)
 		return last(b, "PAYMENT_CONFIRMED")
 	}},

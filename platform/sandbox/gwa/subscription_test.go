@@ -18,7 +18,10 @@ func TestSubscription_section4(t *testing.T) {
 	require.Equal(t, "2035-04-12", s["nextDueDate"], "already one cycle on")
 	require.Equal(t, "ACTIVE", s["status"])
 	require.Equal(t, 49.9, s["value"])
-	require.Equal(t, object{"creditCardNumber": "8829", "creditCardBrand": "MASTERCARD", "creditCardToken": s["creditCard"].(object)["creditCardToken"]}, s["creditCard"])
+	require.Equal(t, object{
+		"creditCardNumber": "8829", "creditCardBrand": "MASTERCARD",
+		"creditCardToken": s["creditCard"].(object)["creditCardToken"],
+	}, s["creditCard"])
 	require.ElementsMatch(t, []string{
 		"object", "id", "dateCreated", "customer", "paymentLink", "value", "nextDueDate", "cycle", "description",
 		"billingType", "deleted", "status", "externalReference", "checkoutSession", "sendPaymentByPostalService", "fine",

@@ -155,7 +155,9 @@ func TestIdempotencyReplays(t *testing.T) {
 func TestStored500IsReplayedAndItsEffectStays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter}))
+	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
+		Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter,
+	}))
 	broken, _ := b.raw("POST", "/v1/customers", "name=Ana", "k")
 	again, body := b.raw("POST", "/v1/customers", "name=Ana", "k")
 	require.Equal(t, []int{500, 500}, []int{broken.StatusCode, again.StatusCode})
@@ -175,9 +177,14 @@ func TestStatusAfterKeepsTheKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made := 0
-	for status, page := range map[int]string{500: "", 503: "", 429: "", 409: "", 404: "", 402: `{"error":{"type":"card_error"}}`, 502: "<html>Bad Gateway</html>", 408: "late"} {
+	for status, page := range map[int]string{
+		500: "", 503: "", 429: "", 409: "", 404: "", 402: `{"error":{"type":"card_error"}}`,
+		502: "<html>Bad Gateway</html>", 408: "late",
+	} {
 		key := fmt.Sprint("k", status)
-		require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter, Status: status, Body: page}))
+		require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
+			Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter, Status: status, Body: page,
+		}))
 		first, told := b.raw("POST", "/v1/customers", "name=Ana", key)
 		require.Equal(t, status, first.StatusCode)
 		again, body := b.raw("POST", "/v1/customers", "name=Ana", key)
@@ -193,7 +200,9 @@ func TestStatusAfterKeepsTheKey(t *testing.T) {
 		other, _ := b.raw("POST", "/v1/customers", "name=Bia", key)
 		require.Equal(t, 400, other.StatusCode, "the key is taken for what was asked")
 	}
-	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter, Status: 429}))
+	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
+		Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter, Status: 429,
+	}))
 	_, _ = b.raw("POST", "/v1/customers", "unknown=1", "wrong")
 	wrong, _ := b.raw("POST", "/v1/customers", "unknown=1", "wrong")
 	require.Empty(t, wrong.Header.Get("Idempotent-Replayed"))
@@ -213,7 +222,9 @@ func TestRunningKeyIsRefused(t *testing.T) {
 func twoAtOnce(t *testing.T, key string) (got []int, made int) {
 	t.Helper()
 	b := setup(t)
-	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultDelay, Delay: stage.Duration(300 * time.Millisecond)}))
+	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
+		Kind: stage.FaultDelay, Delay: stage.Duration(300 * time.Millisecond),
+	}))
 	statuses := make(chan int, 2)
 	var wg sync.WaitGroup
 	for range 2 {
@@ -231,7 +242,9 @@ func twoAtOnce(t *testing.T, key string) (got []int, made int) {
 func TestTimeoutAfterTheEffectIsCuredByTheKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/customers", Kind: stage.FaultTimeoutAfter}))
+	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
+		Method: "POST", Path: "/v1/customers", Kind: stage.FaultTimeoutAfter,
+	}))
 	req, err := http.NewRequest("POST", b.url+"/v1/customers", strings.NewReader("name=Ana"))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+secretKey)

@@ -10,15 +10,20 @@ import (
 func TestPriceIsReplacedAndItsLookupKeyMoves(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	prod, err := b.sc.V1Products.Create(t.Context(), &stripe.ProductCreateParams{ID: stripe.String("plan_plus"), Name: stripe.String("Plus")})
+	prod, err := b.sc.V1Products.Create(t.Context(), &stripe.ProductCreateParams{
+		ID: stripe.String("plan_plus"), Name: stripe.String("Plus"),
+	})
 	require.NoError(t, err)
 	require.Equal(t, "plan_plus", prod.ID)
-	_, err = b.sc.V1Products.Create(t.Context(), &stripe.ProductCreateParams{ID: stripe.String("plan_plus"), Name: stripe.String("Plus")})
+	_, err = b.sc.V1Products.Create(t.Context(), &stripe.ProductCreateParams{
+		ID: stripe.String("plan_plus"), Name: stripe.String("Plus"),
+	})
 	wantError(t, err, 400, "resource_already_exists")
 
 	price := func(amount int64, transfer bool) (*stripe.Price, error) {
 		return b.sc.V1Prices.Create(t.Context(), &stripe.PriceCreateParams{
-			Product: &prod.ID, Currency: stripe.String("brl"), UnitAmount: &amount, LookupKey: stripe.String("plus-monthly"), TransferLookupKey: &transfer,
+			Product: &prod.ID, Currency: stripe.String("brl"), UnitAmount: &amount,
+			LookupKey: stripe.String("plus-monthly"), TransferLookupKey: &transfer,
 			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"), IntervalCount: stripe.Int64(1)},
 		})
 	}
@@ -57,7 +62,10 @@ func TestCustomerIsUpdatedAndDeleted(t *testing.T) {
 	b := setup(t)
 	s := b.subscribe("pm_card_visa")
 	id := s.Customer.ID
-	c, err := b.sc.V1Customers.Update(t.Context(), id, &stripe.CustomerUpdateParams{Phone: stripe.String("+5511999990000"), Metadata: map[string]string{"local_customer_id": "", "a": "1"}})
+	c, err := b.sc.V1Customers.Update(t.Context(), id, &stripe.CustomerUpdateParams{
+		Phone:    stripe.String("+5511999990000"),
+		Metadata: map[string]string{"local_customer_id": "", "a": "1"},
+	})
 	require.NoError(t, err)
 	require.Equal(t, "+5511999990000", c.Phone)
 	require.Equal(t, map[string]string{"a": "1"}, c.Metadata, "an empty value removes a key")

@@ -16,8 +16,8 @@ func (b *bundle) coupon(id string, off int64) *stripe.Coupon {
 
 func couponWish(id string, off int64) *stripe.CouponCreateParams {
 	return &stripe.CouponCreateParams{
-		ID: &id, AmountOff: &off, Currency: stripe.String("brl"), Duration: stripe.String("once"), MaxRedemptions: stripe.Int64(1),
-		Metadata: map[string]string{"local_subscription_id": "s1"},
+		ID: &id, AmountOff: &off, Currency: stripe.String("brl"), Duration: stripe.String("once"),
+		MaxRedemptions: stripe.Int64(1), Metadata: map[string]string{"local_subscription_id": "s1"},
 	}
 }
 
@@ -38,7 +38,9 @@ func TestCouponLowersTheFirstInvoiceAlone(t *testing.T) {
 	require.Equal(t, stripe.SubscriptionStatusActive, s.Status)
 	first, err := b.sc.V1Invoices.Retrieve(t.Context(), s.LatestInvoice.ID, nil)
 	require.NoError(t, err)
-	require.EqualValues(t, []int64{4990, 1990, 1990, 1990}, []int64{first.Subtotal, first.Total, first.AmountDue, first.AmountPaid})
+	require.EqualValues(t, []int64{
+		4990, 1990, 1990, 1990,
+	}, []int64{first.Subtotal, first.Total, first.AmountDue, first.AmountPaid})
 	require.EqualValues(t, 3000, first.TotalDiscountAmounts[0].Amount)
 	require.EqualValues(t, 4990, first.Lines.Data[0].Amount)
 	require.EqualValues(t, 3000, first.Lines.Data[0].DiscountAmounts[0].Amount)

@@ -25,8 +25,14 @@ type story struct {
 func paidIntent(b *bundle, s *stripe.Subscription) string { return b.intentOf(s).ID }
 
 var stories = map[string]story{
-	"customer.subscription.created.incomplete": {"customer.subscription.created", func(b *bundle) { b.subscribe("pm_card_visa") }},
-	"customer.subscription.updated.active":     {"customer.subscription.updated", func(b *bundle) { b.subscribe("pm_card_visa") }},
+	"customer.subscription.created.incomplete": {
+		"customer.subscription.created",
+		func(b *bundle) { b.subscribe("pm_card_visa") },
+	},
+	"customer.subscription.updated.active": {
+		"customer.subscription.updated",
+		func(b *bundle) { b.subscribe("pm_card_visa") },
+	},
 	"customer.subscription.updated.past_due": {"customer.subscription.updated", func(b *bundle) {
 		failRenewal(b)
 	}},
@@ -39,24 +45,41 @@ var stories = map[string]story{
 		_, err := b.sc.V1Subscriptions.Cancel(b.t.Context(), b.subscribe("pm_card_visa").ID, nil)
 		require.NoError(b.t, err)
 	}},
-	"invoice.paid.first":                    {"invoice.paid", func(b *bundle) { b.subscribe("pm_card_visa") }},
-	"invoice.paid.renewal":                  {"invoice.paid", func(b *bundle) { require.NoError(b.t, b.g.Renew(b.subscribe("pm_card_visa").ID)) }},
-	"invoice.payment_failed.renewal":        {"invoice.payment_failed", failRenewal},
-	"invoice.payment_failed.first-declined": {"invoice.payment_failed", func(b *bundle) { b.subscribe("pm_card_chargeCustomerFail") }},
-	"charge.refunded.full":                  {"charge.refunded", func(b *bundle) { refundSubscription(b, nil) }},
-	"charge.refunded.partial-1":             {"charge.refunded", func(b *bundle) { refundSubscription(b, stripe.Int64(1000)) }},
-	"charge.refunded.partial-2-cumulative":  {"charge.refunded", func(b *bundle) { refundSubscription(b, stripe.Int64(1000)) }},
+	"invoice.paid.first": {"invoice.paid", func(b *bundle) { b.subscribe("pm_card_visa") }},
+	"invoice.paid.renewal": {
+		"invoice.paid",
+		func(b *bundle) { require.NoError(b.t, b.g.Renew(b.subscribe("pm_card_visa").ID)) },
+	},
+	"invoice.payment_failed.renewal": {"invoice.payment_failed", failRenewal},
+	"invoice.payment_failed.first-declined": {
+		"invoice.payment_failed",
+		func(b *bundle) { b.subscribe("pm_card_chargeCustomerFail") },
+	},
+	"charge.refunded.full": {"charge.refunded", func(b *bundle) { refundSubscription(b, nil) }},
+	"charge.refunded.partial-1": {
+		"charge.refunded",
+		func(b *bundle) { refundSubscription(b, stripe.Int64(1000)) },
+	},
+	"charge.refunded.partial-2-cumulative": {
+		"charge.refunded",
+		func(b *bundle) { refundSubscription(b, stripe.Int64(1000)) },
+	},
 	"charge.refunded.ticket-order-same-customer": {"charge.refunded", func(b *bundle) {
 		p, err := b.buy("pm_card_visa", nil)
 		require.NoError(b.t, err)
-		_, err = b.sc.V1Refunds.Create(b.t.Context(), &stripe.RefundCreateParams{PaymentIntent: &p.ID, Amount: stripe.Int64(100)})
+		_, err = b.sc.V1Refunds.Create(b.t.Context(), &stripe.RefundCreateParams{
+			PaymentIntent: &p.ID, Amount: stripe.Int64(100),
+		})
 		require.NoError(b.t, err)
 	}},
 	"charge.dispute.created": {"charge.dispute.created", func(b *bundle) {
 		_, err := b.g.OpenDispute(paidIntent(b, b.subscribe("pm_card_visa")), "", false)
 		require.NoError(b.t, err)
 	}},
-	"payment_intent.requires_action.pix-subscription": {"payment_intent.requires_action", func(b *bundle) { b.pix("fill_never@example.com") }},
+	"payment_intent.requires_action.pix-subscription": {
+		"payment_intent.requires_action",
+		func(b *bundle) { b.pix("fill_never@example.com") },
+	},
 	"payment_intent.succeeded.pix-subscription": {"payment_intent.succeeded", func(b *bundle) {
 		require.NoError(b.t, b.g.PayPIX(b.pix("fill_never@example.com").ID))
 	}},
@@ -66,8 +89,14 @@ var stories = map[string]story{
 	"payment_intent.payment_failed.pix-expired": {"payment_intent.payment_failed", func(b *bundle) {
 		require.NoError(b.t, b.g.ExpirePIX(b.pix("fill_never@example.com").ID))
 	}},
-	"payment_intent.succeeded.card-invoice-not-pix":      {"payment_intent.succeeded", func(b *bundle) { b.subscribe("pm_card_visa") }},
-	"payment_intent.payment_failed.card-invoice-not-pix": {"payment_intent.payment_failed", func(b *bundle) { b.subscribe("pm_card_chargeCustomerFail") }},
+	"payment_intent.succeeded.card-invoice-not-pix": {
+		"payment_intent.succeeded",
+		func(b *bundle) { b.subscribe("pm_card_visa") },
+	},
+	"payment_intent.payment_failed.card-invoice-not-pix": {
+		"payment_intent.payment_failed",
+		func(b *bundle) { b.subscribe("pm_card_chargeCustomerFail") },
+	},
 }
 
 func failRenewal(b *bundle) {
@@ -189,7 +218,9 @@ func TestNamedEventForAnObject(t *testing.T) {
 	b := setup(t)
 	s := b.subscribe("pm_card_visa")
 	b.forget()
-	status, body := b.control("POST", "/_sandbox/events", map[string]string{"type": "invoice.payment_failed", "object": s.LatestInvoice.ID})
+	status, body := b.control("POST", "/_sandbox/events", map[string]string{
+		"type": "invoice.payment_failed", "object": s.LatestInvoice.ID,
+	})
 	require.Equal(t, 200, status)
 	require.Equal(t, body["id"], b.last("invoice.payment_failed").ID)
 	status, _ = b.control("POST", "/_sandbox/events", map[string]string{"type": "invoice.paid", "object": "in_unknown"})
@@ -222,7 +253,9 @@ func TestWebhookEndpointIsSetLater(t *testing.T) {
 	b := &bundle{t: t, g: g, url: url, sc: client(url, "sk_test_any"), events: events}
 	b.customer()
 	require.Empty(t, b.types())
-	status, _ := b.control("PUT", "/_sandbox/webhooks/endpoint", map[string]string{"url": newServer(t, events), "secret": webhookSecret})
+	status, _ := b.control("PUT", "/_sandbox/webhooks/endpoint", map[string]string{
+		"url": newServer(t, events), "secret": webhookSecret,
+	})
 	require.Equal(t, 200, status)
 	require.Equal(t, []string{"customer.created"}, b.types())
 }
@@ -236,9 +269,10 @@ func TestControlsAreListedWithMethodPathAndBody(t *testing.T) {
 		listed[c.Method+" "+c.Path] = true
 	}
 	for _, want := range []string{
-		"POST /_sandbox/payment_intents/{id}/pay", "POST /_sandbox/payment_intents/{id}/expire", "POST /_sandbox/subscriptions/{id}/renew",
-		"POST /_sandbox/faults", "PUT /_sandbox/webhooks/delay", "POST /_sandbox/webhooks/duplicate", "POST /_sandbox/webhooks/reorder",
-		"POST /_sandbox/webhooks/hold", "POST /_sandbox/events", "POST /_sandbox/intents/{id}/authenticate",
+		"POST /_sandbox/payment_intents/{id}/pay", "POST /_sandbox/payment_intents/{id}/expire",
+		"POST /_sandbox/subscriptions/{id}/renew", "POST /_sandbox/faults", "PUT /_sandbox/webhooks/delay",
+		"POST /_sandbox/webhooks/duplicate", "POST /_sandbox/webhooks/reorder", "POST /_sandbox/webhooks/hold",
+		"POST /_sandbox/events", "POST /_sandbox/intents/{id}/authenticate",
 		"POST /_sandbox/intents/{id}/fail-authentication", "POST /_sandbox/clock/advance", "GET /_sandbox/journal",
 	} {
 		require.True(t, listed[want], want)
@@ -248,7 +282,9 @@ func TestControlsAreListedWithMethodPathAndBody(t *testing.T) {
 func TestJournalHoldsNoCardData(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	status, _ := b.control("POST", "/_sandbox/payment_methods", map[string]any{"number": "4242424242424242", "cvc": "987", "exp_month": 4, "exp_year": 2035})
+	status, _ := b.control("POST", "/_sandbox/payment_methods", map[string]any{
+		"number": "4242424242424242", "cvc": "987", "exp_month": 4, "exp_year": 2035,
+	})
 	require.Equal(t, 200, status)
 	resp, _ := b.raw("POST", "/v1/payment_methods", "type=card&card[number]=4000000000000341&card[cvc]=987", "card-key")
 	require.Equal(t, 200, resp.StatusCode)

@@ -49,7 +49,9 @@ func TestAPauseLeavesOpenInvoicesToBeVoided(t *testing.T) {
 		PauseCollection: &stripe.SubscriptionUpdatePauseCollectionParams{Behavior: stripe.String("void")},
 	})
 	require.NoError(t, err)
-	open := b.sc.V1Invoices.List(t.Context(), &stripe.InvoiceListParams{Subscription: &s.ID, Status: stripe.String("open")}).Data()
+	open := b.sc.V1Invoices.List(t.Context(), &stripe.InvoiceListParams{
+		Subscription: &s.ID, Status: stripe.String("open"),
+	}).Data()
 	require.Len(t, open, 1)
 	voided, err := b.sc.V1Invoices.VoidInvoice(t.Context(), open[0].ID, nil)
 	require.NoError(t, err)

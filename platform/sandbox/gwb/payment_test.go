@@ -46,11 +46,24 @@ func TestPIXOutcomeFollowsTheEmail(t *testing.T) {
 		status stripe.PaymentIntentStatus
 		event  string
 	}{
-		"succeed_immediately@example.com": {2 * time.Second, stripe.PaymentIntentStatusSucceeded, "payment_intent.succeeded"},
-		"expire_immediately@example.com":  {2 * time.Second, stripe.PaymentIntentStatusRequiresPaymentMethod, "payment_intent.payment_failed"},
-		"expire_with_delay@example.com":   {4 * time.Minute, stripe.PaymentIntentStatusRequiresPaymentMethod, "payment_intent.payment_failed"},
-		"fill_never@example.com":          {day + time.Minute, stripe.PaymentIntentStatusRequiresPaymentMethod, "payment_intent.payment_failed"},
-		"ana@example.com":                 {4 * time.Minute, stripe.PaymentIntentStatusSucceeded, "payment_intent.succeeded"},
+		"succeed_immediately@example.com": {
+			after: 2 * time.Second, status: stripe.PaymentIntentStatusSucceeded, event: "payment_intent.succeeded",
+		},
+		"expire_immediately@example.com": {
+			after: 2 * time.Second, status: stripe.PaymentIntentStatusRequiresPaymentMethod,
+			event: "payment_intent.payment_failed",
+		},
+		"expire_with_delay@example.com": {
+			after: 4 * time.Minute, status: stripe.PaymentIntentStatusRequiresPaymentMethod,
+			event: "payment_intent.payment_failed",
+		},
+		"fill_never@example.com": {
+			after: day + time.Minute, status: stripe.PaymentIntentStatusRequiresPaymentMethod,
+			event: "payment_intent.payment_failed",
+		},
+		"ana@example.com": {
+			after: 4 * time.Minute, status: stripe.PaymentIntentStatusSucceeded, event: "payment_intent.succeeded",
+		},
 	} {
 		t.Run(email, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +144,9 @@ func TestCardsByIDAndByNumber(t *testing.T) {
 	status, body := b.control("POST", "/_sandbox/payment_methods", map[string]any{"number": "4111 1111 1111 1111"})
 	require.Equal(t, 400, status)
 	require.Contains(t, body["error"], "non test card")
-	status, body = b.control("POST", "/_sandbox/payment_methods", map[string]any{"number": "4242 4242 4242 4242", "cvc": "123"})
+	status, body = b.control("POST", "/_sandbox/payment_methods", map[string]any{
+		"number": "4242 4242 4242 4242", "cvc": "123",
+	})
 	require.Equal(t, 200, status)
 	require.Contains(t, body["id"], "pm_1")
 }

@@ -159,7 +159,8 @@ func (b *bundle) advance(by time.Duration) {
 func (b *bundle) customer() *stripe.Customer {
 	b.t.Helper()
 	c, err := b.sc.V1Customers.Create(b.t.Context(), &stripe.CustomerCreateParams{
-		Name: stripe.String("Ana Souza"), Email: stripe.String("ana@example.com"), Metadata: map[string]string{"local_customer_id": "c1"},
+		Name: stripe.String("Ana Souza"), Email: stripe.String("ana@example.com"),
+		Metadata: map[string]string{"local_customer_id": "c1"},
 	})
 	require.NoError(b.t, err)
 	return c
@@ -177,7 +178,8 @@ func (b *bundle) price() *stripe.Price {
 	prod, err := b.sc.V1Products.Create(b.t.Context(), &stripe.ProductCreateParams{Name: stripe.String("Plano Plus")})
 	require.NoError(b.t, err)
 	p, err := b.sc.V1Prices.Create(b.t.Context(), &stripe.PriceCreateParams{
-		Product: &prod.ID, Currency: stripe.String("brl"), UnitAmount: stripe.Int64(4990), Metadata: map[string]string{"plan_id": "plus"},
+		Product: &prod.ID, Currency: stripe.String("brl"), UnitAmount: stripe.Int64(4990),
+		Metadata:  map[string]string{"plan_id": "plus"},
 		Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"), IntervalCount: stripe.Int64(1)},
 	})
 	require.NoError(b.t, err)
@@ -227,10 +229,13 @@ func (b *bundle) intentOf(s *stripe.Subscription) *stripe.PaymentIntent {
 func (b *bundle) pix(email string) *stripe.PaymentIntent {
 	b.t.Helper()
 	p, err := b.sc.V1PaymentIntents.Create(b.t.Context(), &stripe.PaymentIntentCreateParams{
-		Amount: stripe.Int64(59880), Currency: stripe.String("brl"), Customer: &b.customer().ID, PaymentMethodTypes: []*string{stripe.String("pix")},
+		Amount: stripe.Int64(59880), Currency: stripe.String("brl"), Customer: &b.customer().ID,
+		PaymentMethodTypes: []*string{stripe.String("pix")},
 		PaymentMethodData: &stripe.PaymentIntentCreatePaymentMethodDataParams{
-			Type:           stripe.String("pix"),
-			BillingDetails: &stripe.PaymentIntentCreatePaymentMethodDataBillingDetailsParams{Name: stripe.String("Ana Souza"), Email: &email},
+			Type: stripe.String("pix"),
+			BillingDetails: &stripe.PaymentIntentCreatePaymentMethodDataBillingDetailsParams{
+				Name: stripe.String("Ana Souza"), Email: &email,
+			},
 		},
 		PaymentMethodOptions: &stripe.PaymentIntentCreatePaymentMethodOptionsParams{
 			Pix: &stripe.PaymentIntentCreatePaymentMethodOptionsPixParams{ExpiresAfterSeconds: stripe.Int64(86400)},

@@ -73,7 +73,10 @@ func fillSubscriptions(b *testing.B, gateway string, n int) {
 		"product": {prod}, "currency": {"brl"}, "unit_amount": {"4990"}, "recurring[interval]": {"month"},
 	})
 	for i := range n {
-		customer := form(b, gateway+"/v1/customers", url.Values{"name": {"Ana Souza"}, "metadata[local_customer_id]": {fmt.Sprint(i)}})
+		customer := form(b, gateway+"/v1/customers", url.Values{
+			"name":                        {"Ana Souza"},
+			"metadata[local_customer_id]": {fmt.Sprint(i)},
+		})
 		card := form(b, gateway+"/v1/payment_methods/pm_card_visa/attach", url.Values{"customer": {customer}})
 		form(b, gateway+"/v1/subscriptions", url.Values{
 			"customer": {customer}, "items[0][price]": {price}, "default_payment_method": {card},

@@ -21,11 +21,14 @@ func TestSubscribeApproved(t *testing.T) {
 	require.WithinDuration(t, time.Now().AddDate(0, 1, 0), end, 4*day)
 	require.Contains(t, s.LatestInvoice.ConfirmationSecret.ClientSecret, "_secret_")
 	require.Equal(t, stripe.PaymentIntentStatusSucceeded, b.intentOf(s).Status)
-	require.Equal(t, map[string]string{"local_subscription_id": "s1", "local_customer_id": "c1", "kind": "subscription"}, s.Metadata)
+	require.Equal(t, map[string]string{
+		"local_subscription_id": "s1", "local_customer_id": "c1", "kind": "subscription",
+	}, s.Metadata)
 	require.Equal(t, []string{
 		"customer.created", "payment_method.attached", "product.created", "price.created",
 		"customer.subscription.created", "invoice.created", "invoice.finalized", "payment_intent.created",
-		"payment_intent.succeeded", "charge.succeeded", "invoice.paid", "invoice.payment_succeeded", "customer.subscription.updated",
+		"payment_intent.succeeded", "charge.succeeded", "invoice.paid", "invoice.payment_succeeded",
+		"customer.subscription.updated",
 	}, b.types())
 	created := b.last("customer.subscription.created")
 	require.Equal(t, "incomplete", created.Data.Object["status"], "events are snapshots")
@@ -69,7 +72,9 @@ func TestCancelAfterDeclineClosesTheInvoice(t *testing.T) {
 	b := setup(t)
 	s := b.subscribe("pm_card_chargeCustomerFail")
 	intent := b.intentOf(s).ID
-	_, err := b.sc.V1Subscriptions.Cancel(t.Context(), s.ID, &stripe.SubscriptionCancelParams{InvoiceNow: stripe.Bool(false), Prorate: stripe.Bool(false)})
+	_, err := b.sc.V1Subscriptions.Cancel(t.Context(), s.ID, &stripe.SubscriptionCancelParams{
+		InvoiceNow: stripe.Bool(false), Prorate: stripe.Bool(false),
+	})
 	require.NoError(t, err)
 	require.Contains(t, b.types(), "customer.subscription.deleted")
 	_, err = b.sc.V1PaymentIntents.Confirm(t.Context(), intent, &stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String("pm_card_visa")})
@@ -86,10 +91,15 @@ func TestSubscribeWithAuthentication(t *testing.T) {
 	p := b.intentOf(s)
 	require.Equal(t, stripe.PaymentIntentStatusRequiresAction, p.Status)
 	require.Equal(t, p.ClientSecret, s.LatestInvoice.ConfirmationSecret.ClientSecret)
-	require.Subset(t, b.types(), []string{"payment_intent.requires_action", "invoice.payment_action_required", "invoice.payment_failed"})
+	require.Subset(t, b.types(), []string{
+		"payment_intent.requires_action", "invoice.payment_action_required", "invoice.payment_failed",
+	})
 	b.forget()
 	require.NoError(t, b.g.CompleteChallenge(p.ID))
-	require.Equal(t, []string{"payment_intent.succeeded", "charge.succeeded", "invoice.paid", "invoice.payment_succeeded", "customer.subscription.updated"}, b.types())
+	require.Equal(t, []string{
+		"payment_intent.succeeded", "charge.succeeded", "invoice.paid", "invoice.payment_succeeded",
+		"customer.subscription.updated",
+	}, b.types())
 	require.Equal(t, stripe.SubscriptionStatusActive, b.subscription(s.ID).Status)
 	require.Empty(t, b.last("invoice.paid").Request.ID, "nobody called")
 
@@ -126,7 +136,9 @@ func TestPaymentBehaviors(t *testing.T) {
 	wish.PaymentBehavior = stripe.String("error_if_incomplete")
 	_, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
 	wantError(t, err, 402, "card_declined")
-	require.Empty(t, b.sc.V1Subscriptions.List(t.Context(), &stripe.SubscriptionListParams{Customer: &c.ID, Status: stripe.String("all")}).Data())
+	require.Empty(t, b.sc.V1Subscriptions.List(t.Context(), &stripe.SubscriptionListParams{
+		Customer: &c.ID, Status: stripe.String("all"),
+	}).Data())
 
 	wish = b.wish(c, b.attach("pm_card_visa", c).ID)
 	wish.PaymentBehavior = stripe.String("default_incomplete")
@@ -244,7 +256,9 @@ func TestSubscriptionLists(t *testing.T) {
 	require.NoError(t, err)
 	customer := s.Customer.ID
 	require.Empty(t, b.sc.V1Subscriptions.List(t.Context(), &stripe.SubscriptionListParams{Customer: &customer}).Data())
-	all := b.sc.V1Subscriptions.List(t.Context(), &stripe.SubscriptionListParams{Customer: &customer, Status: stripe.String("all")}).Data()
+	all := b.sc.V1Subscriptions.List(t.Context(), &stripe.SubscriptionListParams{
+		Customer: &customer, Status: stripe.String("all"),
+	}).Data()
 	require.Len(t, all, 1)
 	require.Equal(t, "s1", all[0].Metadata["local_subscription_id"])
 }

@@ -16,7 +16,10 @@ func TestBRCodeIsAccepted(t *testing.T) {
 	location := "pix.example.com/qr/v2/0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 	for _, c := range []stage.BRCode{
 		{Location: location, Name: "CINEPLAY LTDA", City: "SAO PAULO", AmountCents: 59880},
-		{Location: location, Name: "Ação & Emoção Distribuidora de Filmes S.A.", City: "São José do Rio Preto", AmountCents: 1},
+		{
+			Location: location, Name: "Ação & Emoção Distribuidora de Filmes S.A.", City: "São José do Rio Preto",
+			AmountCents: 1,
+		},
 		{Location: location, Name: "日本", City: ""},
 	} {
 		code := c.String()
@@ -33,7 +36,10 @@ func TestBRCodeIsAccepted(t *testing.T) {
 func TestBRCodeOfTheSample(t *testing.T) {
 	t.Parallel()
 	want := "00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/0a1b2c3d4e5f60718293a4b5c6d7e8f95204000053039865406598.805802BR5913CINEPLAY LTDA6009SAO PAULO62070503***63046AAD"
-	got := stage.BRCode{Location: "pix.example.com/qr/v2/0a1b2c3d4e5f60718293a4b5c6d7e8f9", Name: "Cineplay Ltda", City: "São Paulo", AmountCents: 59880}.String()
+	got := stage.BRCode{
+		Location: "pix.example.com/qr/v2/0a1b2c3d4e5f60718293a4b5c6d7e8f9", Name: "Cineplay Ltda", City: "São Paulo",
+		AmountCents: 59880,
+	}.String()
 	require.Equal(t, want, got)
 }
 

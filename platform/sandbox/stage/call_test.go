@@ -23,36 +23,60 @@ func TestFaults(t *testing.T) {
 		effect bool
 		check  func(t *testing.T, status int, body string, err error)
 	}{
-		"status": {`{"kind":"status","status":429,"header":{"RateLimit-Reset":"7"},"body":"{\"slow\":true}"}`, false, func(t *testing.T, status int, body string, err error) {
-			require.NoError(t, err)
-			require.Equal(t, 429, status)
-			require.JSONEq(t, `{"slow":true}`, body)
-		}},
-		"status after": {`{"kind":"status_after"}`, true, func(t *testing.T, status int, _ string, err error) {
-			require.NoError(t, err)
-			require.Equal(t, 500, status)
-		}},
-		"bad gateway": {`{"kind":"bad_gateway"}`, false, func(t *testing.T, status int, body string, err error) {
-			require.NoError(t, err)
-			require.Equal(t, 502, status)
-			require.True(t, strings.HasPrefix(body, "<html>"))
-		}},
-		"timeout before": {`{"kind":"timeout_before"}`, false, isTimeout},
-		"timeout after":  {`{"kind":"timeout_after"}`, true, isTimeout},
-		"reset before":   {`{"kind":"reset_before"}`, false, isReset},
-		"reset after":    {`{"kind":"reset_after"}`, true, isReset},
-		"delay": {`{"kind":"delay","delay":"20ms"}`, true, func(t *testing.T, status int, _ string, err error) {
-			require.NoError(t, err)
-			require.Equal(t, 200, status)
-		}},
-		"other path": {`{"kind":"status","path":"/other"}`, true, func(t *testing.T, status int, _ string, err error) {
-			require.NoError(t, err)
-			require.Equal(t, 200, status)
-		}},
-		"other method": {`{"kind":"status","method":"GET"}`, true, func(t *testing.T, status int, _ string, err error) {
-			require.NoError(t, err)
-			require.Equal(t, 200, status)
-		}},
+		"status": {
+			fault:  `{"kind":"status","status":429,"header":{"RateLimit-Reset":"7"},"body":"{\"slow\":true}"}`,
+			effect: false,
+			check: func(t *testing.T, status int, body string, err error) {
+				require.NoError(t, err)
+				require.Equal(t, 429, status)
+				require.JSONEq(t, `{"slow":true}`, body)
+			},
+		},
+		"status after": {
+			fault:  `{"kind":"status_after"}`,
+			effect: true,
+			check: func(t *testing.T, status int, _ string, err error) {
+				require.NoError(t, err)
+				require.Equal(t, 500, status)
+			},
+		},
+		"bad gateway": {
+			fault:  `{"kind":"bad_gateway"}`,
+			effect: false,
+			check: func(t *testing.T, status int, body string, err error) {
+				require.NoError(t, err)
+				require.Equal(t, 502, status)
+				require.True(t, strings.HasPrefix(body, "<html>"))
+			},
+		},
+		"timeout before": {fault: `{"kind":"timeout_before"}`, effect: false, check: isTimeout},
+		"timeout after":  {fault: `{"kind":"timeout_after"}`, effect: true, check: isTimeout},
+		"reset before":   {fault: `{"kind":"reset_before"}`, effect: false, check: isReset},
+		"reset after":    {fault: `{"kind":"reset_after"}`, effect: true, check: isReset},
+		"delay": {
+			fault:  `{"kind":"delay","delay":"20ms"}`,
+			effect: true,
+			check: func(t *testing.T, status int, _ string, err error) {
+				require.NoError(t, err)
+				require.Equal(t, 200, status)
+			},
+		},
+		"other path": {
+			fault:  `{"kind":"status","path":"/other"}`,
+			effect: true,
+			check: func(t *testing.T, status int, _ string, err error) {
+				require.NoError(t, err)
+				require.Equal(t, 200, status)
+			},
+		},
+		"other method": {
+			fault:  `{"kind":"status","method":"GET"}`,
+			effect: true,
+			check: func(t *testing.T, status int, _ string, err error) {
+				require.NoError(t, err)
+				require.Equal(t, 200, status)
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +118,10 @@ func TestFaultsAreUsedUpAndListed(t *testing.T) {
 	require.Len(t, decode[[]stage.Fault](t, b.control("GET", "/_sandbox/faults", "")), 1)
 	b.control("DELETE", "/_sandbox/faults", "")
 	require.Empty(t, b.s.Faults.Planned())
-	for _, bad := range []string{`{"kind":"earthquake"}`, `{"kind":"delay"}`, `{"kind":"status","status":99}`, `{"kind":"status","tmies":1}`, `{`} {
+	for _, bad := range []string{
+		`{"kind":"earthquake"}`, `{"kind":"delay"}`, `{"kind":"status","status":99}`, `{"kind":"status","tmies":1}`,
+		`{`,
+	} {
 		status, _, err := b.send("POST", "/_sandbox/faults", bad)
 		require.NoError(t, err)
 		require.Equal(t, 400, status, bad)
@@ -233,7 +260,10 @@ func TestOddAnswers(t *testing.T) {
 		require.Equal(t, wholeObject, body)
 	}
 	b := setup(t, nil)
-	for _, bad := range []string{`{"kind":"odd"}`, `{"kind":"odd","answer":"foreign"}`, `{"kind":"odd_after","answer":"odder"}`, `{"kind":"odd","answer":"html","status":99}`} {
+	for _, bad := range []string{
+		`{"kind":"odd"}`, `{"kind":"odd","answer":"foreign"}`, `{"kind":"odd_after","answer":"odder"}`,
+		`{"kind":"odd","answer":"html","status":99}`,
+	} {
 		status, _, err := b.send("POST", "/_sandbox/faults", bad)
 		require.NoError(t, err)
 		require.Equal(t, 400, status, bad)

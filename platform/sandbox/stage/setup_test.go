@@ -64,7 +64,10 @@ func setup(t *testing.T, change func(*stage.Options)) *bundle {
 	b := &bundle{t: t, receiver: &receiver{}}
 	hook := httptest.NewServer(b.receiver)
 	t.Cleanup(hook.Close)
-	o := stage.Options{Name: "test", Webhooks: stage.WebhookOptions{URL: hook.URL, Ladder: []time.Duration{time.Millisecond, time.Millisecond}}}
+	o := stage.Options{
+		Name:     "test",
+		Webhooks: stage.WebhookOptions{URL: hook.URL, Ladder: []time.Duration{time.Millisecond, time.Millisecond}},
+	}
 	if change != nil {
 		change(&o)
 	}

@@ -35,7 +35,10 @@ type keeping struct {
 func keep(t *testing.T, file string) *keeping {
 	t.Helper()
 	k := &keeping{t: t}
-	s, err := stage.New(stage.Options{Name: "test", StateFile: file, Logger: slog.New(slog.NewTextHandler(failing{t}, &slog.HandlerOptions{Level: slog.LevelError}))})
+	s, err := stage.New(stage.Options{
+		Name: "test", StateFile: file,
+		Logger: slog.New(slog.NewTextHandler(failing{t}, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
 	require.NoError(t, err)
 	k.s = s
 	s.Clock.Handle("effect", func(string) {})
@@ -176,7 +179,8 @@ func TestBrokenStateFileIsNamedNotOverwritten(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/state.json"
 	for _, content := range []string{
-		"", "{", `{"version":99}`, "{\"version\":2,\"sandbox\":\"test\"}", "{\"version\":2,\"sandbox\":\"gwb\"}\n", "{\"version\":2,\"sandbox\":\"test\"}\n{\"c\":\n{\"c\":[]}\n",
+		"", "{", `{"version":99}`, "{\"version\":2,\"sandbox\":\"test\"}", "{\"version\":2,\"sandbox\":\"gwb\"}\n",
+		"{\"version\":2,\"sandbox\":\"test\"}\n{\"c\":\n{\"c\":[]}\n",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		_, err := stage.New(stage.Options{Name: "test", StateFile: file})

@@ -59,14 +59,19 @@ var plants = map[string][]string{
 		`UPDATE subscriptions.subscriptions SET pix_automatic = true, expires_at = NULL, next_billing_date = '2026-12-10', gwa_pix_auth_id = 'aut_1', gateway_deleted_at = now()`,
 		`UPDATE subscriptions.subscriptions SET pix_automatic = true, expires_at = NULL, gwa_pix_auth_id = 'aut_1', pix_expires_at = '2026-11-19 11:59'`,
 	},
-	"no_access_past_expiry":          {`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:44'`},
-	"no_pix_past_expiry":             {anotherSubscription("BIA", "pending") + `; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`},
-	"subscription_status_is_history": {`UPDATE subscriptions.subscriptions SET status = 'suspended'`, anotherSubscription("BIA", "cancelled")},
+	"no_access_past_expiry": {`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:44'`},
+	"no_pix_past_expiry":    {anotherSubscription("BIA", "pending") + `; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`},
+	"subscription_status_is_history": {
+		`UPDATE subscriptions.subscriptions SET status = 'suspended'`, anotherSubscription("BIA", "cancelled"),
+	},
 	"subscription_history_unbroken": {
 		`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('SUB', 'ANA', now(), 'suspended', 'active', 'x', 'job')`,
 		anotherSubscription("BIA", "active") + `; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('OTHER', 'BIA', now(), 'pending', 'active', 'x', 'job')`,
 	},
-	"refunded_total_is_ledger": {`UPDATE subscriptions.subscriptions SET total_refunded_cents = 1`, refund("gwa", "pay_1", "subscription", "SUB", 1, "done")},
+	"refunded_total_is_ledger": {
+		`UPDATE subscriptions.subscriptions SET total_refunded_cents = 1`,
+		refund("gwa", "pay_1", "subscription", "SUB", 1, "done"),
+	},
 	"no_access_while_disputed": {
 		`UPDATE subscriptions.subscriptions SET has_chargeback = true; ` + dispute("SUB", "ANA"), dispute("SUB", "ANA"),
 		replaced + `; ` + renewalOf("SUB", "active") + `; ` + dispute("SUB", "ANA"),
@@ -175,7 +180,10 @@ var plants = map[string][]string{
 	"events_have_logs": {`UPDATE payments.processed_events SET state = 'waiting'; DELETE FROM payments.webhook_logs`},
 	"one_move_per_event": {`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, event_id)
 		VALUES ('SUB', 'ANA', now(), 'active', 'suspended', 'x', 'webhook', 'evt_1')`},
-	"tickets_issued_counted": {`UPDATE tickets.events SET tickets_issued = 1`, `UPDATE tickets.events SET capacity = NULL, tickets_issued = 3`},
+	"tickets_issued_counted": {
+		`UPDATE tickets.events SET tickets_issued = 1`,
+		`UPDATE tickets.events SET capacity = NULL, tickets_issued = 3`,
+	},
 	"unpaid_places_counted": {
 		`UPDATE tickets.events SET places_unpaid = 1`, `UPDATE tickets.events SET places_unpaid_guests = 1`,
 		`UPDATE tickets.orders SET state = 'reserved', hold_until = '2026-11-20 12:15'; UPDATE tickets.tickets SET status = 'pending'; UPDATE tickets.events SET places_unpaid = 0`,

@@ -12,7 +12,10 @@ import (
 
 // signUp signs up with what set changes of a payload that is taken.
 func (p *platform) signUp(name string, set object) *apitest.Answer {
-	body := object{"username": name, "email": name + "@example.com", "password": "a password of mine", "full_name": "Ana Silva", "phone": "+5511987654321"}
+	body := object{
+		"username": name, "email": name + "@example.com", "password": "a password of mine", "full_name": "Ana Silva",
+		"phone": "+5511987654321",
+	}
 	for k, v := range set {
 		body[k] = v
 	}
@@ -41,10 +44,14 @@ func TestSessionThiefMovesTheAccount(t *testing.T) {
 	token, _ := p.signIn(p.nobody, owner.Username, accountstest.Password).Expect(200).Map()["access_token"].(string)
 	thief := p.nobody.As(token)
 	thief.Post("/customers/me/change-email", object{"new_email": "thief@example.com"}).Expect(400)
-	thief.Post("/customers/me/change-email", object{"new_email": "thief@example.com", "current_password": "a guess"}).Expect(400)
+	thief.Post("/customers/me/change-email", object{
+		"new_email": "thief@example.com", "current_password": "a guess",
+	}).Expect(400)
 	notices := `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_send_email_notice'`
 	require.Zero(t, p.count(notices))
-	thief.Post("/customers/me/change-email", object{"new_email": "thief@example.com", "current_password": accountstest.Password}).Expect(200)
+	thief.Post("/customers/me/change-email", object{
+		"new_email": "thief@example.com", "current_password": accountstest.Password,
+	}).Expect(200)
 	require.Equal(t, 1, p.count(notices), "the owner is told")
 	p.nobody.Post("/auth/undo-email-change", object{"token": "0123456789abcdef01234567forged"}).Expect(400)
 	page := p.nobody.Get("/auth/undo-email-change").Expect(200)

@@ -56,7 +56,10 @@ func TestBrokenBodiesAreOurErrors(t *testing.T) {
 	p := attacked(t, unthrottled)
 	_, admin := p.admin()
 	const head = "Host: api.example.com\r\nContent-Type: application/json\r\n"
-	for _, target := range []string{"POST /api/v1/auth/forgot-password", "POST /api/v1/customers/signup", "POST /api/v1/store/purchase/checkout/gwb/pix"} {
+	for _, target := range []string{
+		"POST /api/v1/auth/forgot-password", "POST /api/v1/customers/signup",
+		"POST /api/v1/store/purchase/checkout/gwb/pix",
+	} {
 		for what, framed := range map[string]string{
 			"shorter than announced": "Content-Length: 500\r\n\r\n" + `{"email":"a@example.com"`,
 			"a size that is none":    "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
@@ -80,17 +83,29 @@ func TestDatesBeyondTheLastYear(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
 	_, admin := p.admin()
-	for _, date := range []string{"9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "10000-01-01T00:00:00Z", "9999-12-31T23:59:60Z", "2026-02-30T00:00:00Z",
-		"2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00-24:59", "2027-01-01T00:00:00+14:60"} {
+	for _, date := range []string{
+		"9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "10000-01-01T00:00:00Z", "9999-12-31T23:59:60Z",
+		"2026-02-30T00:00:00Z", "2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00-24:59", "2027-01-01T00:00:00+14:60",
+	} {
 		for what, sent := range map[string]struct {
 			path  string
 			body  object
 			field string
 		}{
-			"a promo code": {"/admin/promo-codes", object{"title": "A", "code_type": "registration", "code": "LAST", "expires_at": date}, "expires_at"},
-			"an event":     {"/events", object{"title": "A", "event_date": date}, "event_date"},
-			"a video": {"/videos", object{"title": "A", "slug": "a", "video_id": "https://cdn.example.com/a", "duration": 9, "release_date": "2024-01-10", "expiration_date": date},
-				"expiration_date"},
+			"a promo code": {
+				path:  "/admin/promo-codes",
+				body:  object{"title": "A", "code_type": "registration", "code": "LAST", "expires_at": date},
+				field: "expires_at",
+			},
+			"an event": {path: "/events", body: object{"title": "A", "event_date": date}, field: "event_date"},
+			"a video": {
+				path: "/videos",
+				body: object{
+					"title": "A", "slug": "a", "video_id": "https://cdn.example.com/a", "duration": 9,
+					"release_date": "2024-01-10", "expiration_date": date,
+				},
+				field: "expiration_date",
+			},
 		} {
 			a := admin.Post(sent.path, []object{sent.body})
 			require.Equal(t, http.StatusUnprocessableEntity, a.Status, "%s until %s: %s", what, date, a.Body)
@@ -104,7 +119,9 @@ func TestDatesBeyondTheLastYear(t *testing.T) {
 			require.Less(t, a.Status, 500, "%s: %s", date, a.Body)
 		}
 	}
-	admin.Post("/events", []object{{"title": "As far as offsets go", "event_date": "2027-01-01T00:00:00+23:59"}}).Expect(http.StatusOK)
+	admin.Post("/events", []object{{
+		"title": "As far as offsets go", "event_date": "2027-01-01T00:00:00+23:59",
+	}}).Expect(http.StatusOK)
 	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
 }
 
@@ -117,13 +134,16 @@ func TestNumbersThatAreNearlyWhole(t *testing.T) {
 		return admin.Post("/seasons", fmt.Sprintf(`[{"name":%[1]q,"slug":%[1]q,"number":%[2]s}]`, slug, number))
 	}
 	for _, number := range []string{
-		"1.00000000000000000001", "0.99999999999999999999", "1e-999999999", "-1e-999999999", "10e-2", "1.5", "1e99999999999999999999", "1e19", "9223372036854775808", `"1"`, "true",
+		"1.00000000000000000001", "0.99999999999999999999", "1e-999999999", "-1e-999999999", "10e-2", "1.5",
+		"1e99999999999999999999", "1e19", "9223372036854775808", `"1"`, "true",
 	} {
 		a := season("refused", number).Expect(http.StatusUnprocessableEntity)
 		require.Equal(t, "number", a.Field(), number)
 	}
 	slug := 'a'
-	for number, want := range map[string]int{"7": 7, "7.0": 7, "70e-1": 7, "0.7E+1": 7, "7.00000000000000000000": 7, "-0.0": 0, "0e999999999": 0} {
+	for number, want := range map[string]int{
+		"7": 7, "7.0": 7, "70e-1": 7, "0.7E+1": 7, "7.00000000000000000000": 7, "-0.0": 0, "0e999999999": 0,
+	} {
 		season(string(slug), number).Expect(http.StatusOK)
 		require.Equal(t, 1, p.count(`SELECT count(*) FROM catalog.seasons WHERE slug = $1 AND number = $2`, string(slug), want), number)
 		slug++
@@ -141,8 +161,10 @@ func TestBodiesThatSayTheyArePacked(t *testing.T) {
 	} {
 		packed := admin.With("Content-Encoding", coding)
 		for what, a := range map[string]*apitest.Answer{
-			"JSON of anybody": packed.Post("/auth/forgot-password", object{"email": "a@example.com"}), "JSON of an admin": packed.Post("/seasons", []object{{"name": "Two"}}),
-			"a form": packed.PostForm("/token", url.Values{"username": {"a"}, "password": {"b"}}), "an upload": p.uploading(packed, record.String(), "a.txt", []byte("a")),
+			"JSON of anybody":  packed.Post("/auth/forgot-password", object{"email": "a@example.com"}),
+			"JSON of an admin": packed.Post("/seasons", []object{{"name": "Two"}}),
+			"a form":           packed.PostForm("/token", url.Values{"username": {"a"}, "password": {"b"}}),
+			"an upload":        p.uploading(packed, record.String(), "a.txt", []byte("a")),
 		} {
 			require.Equal(t, refused, a.Status == http.StatusUnsupportedMediaType, "%s, %s: %d %s", what, coding, a.Status, a.Body)
 			if refused {
@@ -178,7 +200,9 @@ func TestMessagesOfTwoLengths(t *testing.T) {
 	// No handler sees that there was a Content-Length: net/http drops it, and reads on where the chunks end.
 	const next = "GET /api/v1/health HTTP/1.1\r\nHost: api.example.com\r\nConnection: close\r\n\r\n"
 	for _, length := range []string{"0", "9", "900"} {
-		require.Equal(t, []int{http.StatusOK, http.StatusOK}, p.answers(numbered(head+"Content-Length: "+length+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked+next), false), length)
+		require.Equal(t, []int{
+			http.StatusOK, http.StatusOK,
+		}, p.answers(numbered(head+"Content-Length: "+length+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked+next), false), length)
 	}
 }
 

@@ -18,10 +18,15 @@ func TestAPageMisusesAnswers(t *testing.T) {
 	_, admin := p.admin()
 	person, customer := p.customer()
 	file := p.upload(admin, person.ID, "page.html", []byte("<script>alert(document.domain)</script>"))
-	for _, path := range []string{"/health", "/docs", "/openapi.json", "/no-such-route", "/customers/me", "/archive-records/" + file, "/videos?query=%7B", "/plans", "/avatars/x"} {
+	for _, path := range []string{
+		"/health", "/docs", "/openapi.json", "/no-such-route", "/customers/me", "/archive-records/" + file,
+		"/videos?query=%7B", "/plans", "/avatars/x",
+	} {
 		a := customer.Get(path)
 		policy := a.Header.Get("Content-Security-Policy")
-		for _, directive := range []string{"default-src 'none'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"} {
+		for _, directive := range []string{
+			"default-src 'none'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'",
+		} {
 			require.Contains(t, policy, directive, path)
 		}
 		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"), path)

@@ -63,7 +63,8 @@ func TestFilmWithoutASubscription(t *testing.T) {
 	p := attacked(t, unthrottled)
 	_, admin := p.admin()
 	video := p.made(admin, "/videos", object{
-		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90, "release_date": "2024-01-10",
+		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90,
+		"release_date": "2024-01-10",
 	})
 	film := bytes.Repeat([]byte("every frame of it "), 40_000)
 	files := map[string]string{"film.mp4": "", "captions.vtt": "", "extra.pdf": ""}
@@ -85,8 +86,13 @@ func TestFilmWithoutASubscription(t *testing.T) {
 		}
 		for way, open := range p.opening(stranger.Username, file) {
 			for what, header := range map[string][]string{
-				"plain": nil, "known entity tag": {"If-None-Match", tag}, "any entity tag": {"If-None-Match", "*"}, "range": {"Range", "bytes=0-9"},
-				"range beyond": {"Range", "bytes=99999999-"}, "dated": {"If-Modified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"}, "failed condition": {"If-Match", `"x"`},
+				"plain":            nil,
+				"known entity tag": {"If-None-Match", tag},
+				"any entity tag":   {"If-None-Match", "*"},
+				"range":            {"Range", "bytes=0-9"},
+				"range beyond":     {"Range", "bytes=99999999-"},
+				"dated":            {"If-Modified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"},
+				"failed condition": {"If-Match", `"x"`},
 			} {
 				a := open(header...)
 				require.Equal(t, 403, a.Status, "%s, %s, %s", name, way, what)
@@ -107,7 +113,8 @@ func TestFilmAfterItsTime(t *testing.T) {
 	p := attacked(t, unthrottled)
 	_, admin := p.admin()
 	video := p.made(admin, "/videos", object{
-		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90, "release_date": "2024-01-10",
+		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90,
+		"release_date": "2024-01-10",
 	})
 	film := p.upload(admin, video, "film.mp4", []byte("every frame of it"))
 	once, _ := p.customer()
@@ -142,7 +149,10 @@ func TestThumbnailsAreNoFilms(t *testing.T) {
 	p := attacked(t, unthrottled)
 	_, admin := p.admin()
 	fields := func(slug string) object {
-		return object{"title": slug, "slug": slug, "video_id": "https://cdn.example.com/a", "duration": 9, "release_date": "2024-01-10"}
+		return object{
+			"title": slug, "slug": slug, "video_id": "https://cdn.example.com/a", "duration": 9,
+			"release_date": "2024-01-10",
+		}
 	}
 	video, other := p.made(admin, "/videos", fields("one")), p.made(admin, "/videos", fields("two"))
 	stranger, _ := p.customer()
@@ -164,7 +174,10 @@ func TestThumbnailsAreNoFilms(t *testing.T) {
 		}
 	}
 	statuses(403, last, "no thumbnail any more")
-	for name, data := range map[string]string{"film.mp4": "\x00\x00\x00\x18ftypmp42 and every frame", "captions.vtt": "WEBVTT", "extra.pdf": "%PDF-1.7 an extra"} {
+	for name, data := range map[string]string{
+		"film.mp4": "\x00\x00\x00\x18ftypmp42 and every frame", "captions.vtt": "WEBVTT",
+		"extra.pdf": "%PDF-1.7 an extra",
+	} {
 		file := p.upload(admin, video, name, []byte(data))
 		for _, shows := range []objectid.ID{video, other} {
 			admin.Put("/videos", []object{{"_id": shows, "thumbnail_vertical": file}})

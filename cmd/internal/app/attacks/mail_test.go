@@ -28,7 +28,10 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 		c.CodeMailsPerDay, c.CodeCooldown, c.PromoTries = allowed, time.Millisecond, 1000
 	})
 	_, admin := p.admin()
-	event := p.made(admin, "/events", object{"title": "Open day", "event_date": time.Now().AddDate(0, 0, 9).Format(time.RFC3339), "is_sale_box_office": true})
+	event := p.made(admin, "/events", object{
+		"title": "Open day", "event_date": time.Now().AddDate(0, 0, 9).Format(time.RFC3339),
+		"is_sale_box_office": true,
+	})
 	flood := func(c, attacker *apitest.Client, name, taxID string) (refused int) {
 		box := name + "@example.com"
 		for _, a := range []*apitest.Answer{
@@ -38,7 +41,8 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 			c.Post("/auth/forgot-password", object{"email": box}),
 			c.Post("/auth/resend-verification", object{"email": box}),
 			c.Post("/store/purchase/checkout/gwa/pix", object{
-				"event_id": event, "quantity": 1, "buyer": object{"full_name": "Ana Box", "email": box, "tax_id": taxID, "phone": "+5511987654321"},
+				"event_id": event, "quantity": 1,
+				"buyer": object{"full_name": "Ana Box", "email": box, "tax_id": taxID, "phone": "+5511987654321"},
 			}),
 			attacker.Post("/customers/me/change-email", object{"new_email": box}),
 		} {

@@ -24,15 +24,38 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 		client             *apitest.Client
 		path, body, member string
 	}{
-		"a negative number of tickets": {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"QUANTITY":-3}`, "QUANTITY"},
-		"more than one person may":     {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"quantity":9}`, "quantity"},
-		"in one spelling, not ours":    {customer, "/store/purchase/gwb/pix", `{` + event + `,"Quantity":-3}`, "quantity"},
-		"written with an escape":       {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"\u0051uantity":-3}`, "Quantity"},
-		"folded beyond ASCII":          {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"event_\u0131d":"x"}`, "event_\u0131d"},
-		"another buyer": {b.nobody, "/store/purchase/checkout/gwb/pix", `{` + event + `,"quantity":1,"buyer":{"full_name":"Bruno Lima","email":"a@example.com","EMAIL":"b@example.com","tax_id":"52998224725"}}`,
-			"EMAIL"},
-		"a price below nothing, in a list": {admin, "/events", `[{"title":"A","event_date":"2027-01-02T03:04:05Z","ticket_value":60,"Ticket_Value":-60}]`, "Ticket_Value"},
-		"in the second of a list":          {admin, "/promo-codes", `[{"title":"A"},{"title":"A","TITLE":"B"}]`, "TITLE"},
+		"a negative number of tickets": {
+			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"quantity":1,"QUANTITY":-3}`,
+			member: "QUANTITY",
+		},
+		"more than one person may": {
+			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"quantity":1,"quantity":9}`,
+			member: "quantity",
+		},
+		"in one spelling, not ours": {
+			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"Quantity":-3}`, member: "quantity",
+		},
+		"written with an escape": {
+			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"quantity":1,"\u0051uantity":-3}`,
+			member: "Quantity",
+		},
+		"folded beyond ASCII": {
+			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"quantity":1,"event_\u0131d":"x"}`,
+			member: "event_\u0131d",
+		},
+		"another buyer": {
+			client: b.nobody, path: "/store/purchase/checkout/gwb/pix",
+			body:   `{` + event + `,"quantity":1,"buyer":{"full_name":"Bruno Lima","email":"a@example.com","EMAIL":"b@example.com","tax_id":"52998224725"}}`,
+			member: "EMAIL",
+		},
+		"a price below nothing, in a list": {
+			client: admin, path: "/events",
+			body:   `[{"title":"A","event_date":"2027-01-02T03:04:05Z","ticket_value":60,"Ticket_Value":-60}]`,
+			member: "Ticket_Value",
+		},
+		"in the second of a list": {
+			client: admin, path: "/promo-codes", body: `[{"title":"A"},{"title":"A","TITLE":"B"}]`, member: "TITLE",
+		},
 	} {
 		path := attack.path
 		if path == "/promo-codes" {

@@ -21,7 +21,9 @@ func TestNoChargebackBreaksTheFigures(t *testing.T) {
 		id := subscriptionstest.Paid(t, p.db, customer.ID)
 		path := "/subscriptions/" + id.String() + "/chargeback"
 		for _, amount := range []any{int64(math.MaxInt64), int64(math.MaxInt64) / 2, 100_000_000_001, 1e300} {
-			require.Equal(t, "amount", admin.Post(path, object{"reason": "told by the bank", "amount": amount}).Expect(422).Field())
+			require.Equal(t, "amount", admin.Post(path, object{
+				"reason": "told by the bank", "amount": amount,
+			}).Expect(422).Field())
 		}
 		admin.Post(path, object{"reason": "told by the bank"}).Expect(200)
 		admin.Post(path, object{"reason": "told by the bank"}).Expect(409)

@@ -36,15 +36,19 @@ func (p *platform) giving() []codeWay {
 			people++
 			name := fmt.Sprintf("guesser%d", people)
 			return c.Post("/customers/signup", []object{{
-				"username": name, "email": name + "@example.com", "password": "a password of mine", "full_name": "Ana Guess", "phone": "+5511987654321", "promo_code": code,
+				"username": name, "email": name + "@example.com", "password": "a password of mine",
+				"full_name": "Ana Guess", "phone": "+5511987654321", "promo_code": code,
 			}})
 		}},
 		{"PIX of gateway A", post("/gwa/subscribe/pix", nil)},
 		{"automatic PIX of gateway A", post("/gwa/subscribe/pix-automatico", nil)},
 		{"card of gateway A", post("/gwa/subscribe", object{
-			"credit_card": object{"holderName": "ANA", "number": "4111111111111111", "expiryMonth": "12", "expiryYear": "2031", "ccv": "123"},
+			"credit_card": object{
+				"holderName": "ANA", "number": "4111111111111111", "expiryMonth": "12", "expiryYear": "2031", "ccv": "123",
+			},
 			"credit_card_holder_info": object{
-				"name": "Ana Guess", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "1", "phone": "11987654321",
+				"name": "Ana Guess", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+				"addressNumber": "1", "phone": "11987654321",
 			},
 		})},
 	}
@@ -66,7 +70,10 @@ func TestSentenceTellsWhichCodesExist(t *testing.T) {
 		{"code": "TOMOR2", "code_type": "promo", "discount_first_month": 1, "valid_from": day(1)},
 		{"code": "ENDED2", "code_type": "ticket", "event_id": over},
 	}
-	unfit := []object{{"code": "TICKT2", "code_type": "ticket", "event_id": event}, {"code": "BUNDL2", "code_type": "promo"}}
+	unfit := []object{
+		{"code": "TICKT2", "code_type": "ticket", "event_id": event},
+		{"code": "BUNDL2", "code_type": "promo"},
+	}
 	for _, code := range append(append([]object{}, anywhere...), unfit...) {
 		code["title"] = "A code"
 		p.made(admin, "/admin/promo-codes", code)

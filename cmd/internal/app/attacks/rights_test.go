@@ -76,7 +76,11 @@ func TestColleagueWithMoreRights(t *testing.T) {
 	attacker, plain := p.admin()
 	root.Put("/users", []object{{"_id": attacker.ID, "type_user": []string{}}}).Expect(200)
 	for _, fields := range []object{
-		{"password": "a password that I know"}, {"email": "mine@example.com"}, {"username": "mine"}, {"enable": false}, {"name": "Nobody"},
+		{"password": "a password that I know"},
+		{"email": "mine@example.com"},
+		{"username": "mine"},
+		{"enable": false},
+		{"name": "Nobody"},
 	} {
 		fields["_id"] = colleague.ID
 		require.Equal(t, "FORBIDDEN", plain.Put("/users", []object{fields}).Expect(403).Code())
@@ -102,7 +106,8 @@ func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
 	} {
 		file := p.upload(root, objectid.ID(user), "contract.pdf", []byte("%PDF- mine"))
 		for what, a := range map[string]*apitest.Answer{
-			"delete": plain.Delete("/upload-file/archive-records/"+user+"/"+file, nil), "add": p.uploading(plain, user, "planted.pdf", []byte("%PDF- theirs")),
+			"delete":             plain.Delete("/upload-file/archive-records/"+user+"/"+file, nil),
+			"add":                p.uploading(plain, user, "planted.pdf", []byte("%PDF- theirs")),
 			"add without a body": plain.Post("/upload-file/archive-records/"+user, nil),
 		} {
 			require.Equal(t, http.StatusForbidden, a.Status, "%s: %s", what, a.Body)
@@ -136,14 +141,20 @@ func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
 			path = path[:from] + id + path[to+1:]
 		}
 		id := colleague.ID.String()
-		for _, body := range []any{nil, []object{{"_id": id, "name": "Nobody", "full_name": "No Body", "enable": false}}, object{"_id": id, "avatar_id": file}} {
+		for _, body := range []any{
+			nil,
+			[]object{{"_id": id, "name": "Nobody", "full_name": "No Body", "enable": false}},
+			object{"_id": id, "avatar_id": file},
+		} {
 			plain.Do(r.Method, path+"?_id="+id+"&user_id="+id, body)
 			require.Equal(t, before, hash(), "%s %s with %v", r.Method, path, body)
 		}
 	}
 
 	// Who has all rights of the user may; so may everybody with customers' and their own.
-	for client, user := range map[*apitest.Client]string{equal: attacker.ID.String(), root: chief.ID.String(), plain: customer.ID.String()} {
+	for client, user := range map[*apitest.Client]string{
+		equal: attacker.ID.String(), root: chief.ID.String(), plain: customer.ID.String(),
+	} {
 		client.Delete("/upload-file/archive-records/"+user+"/"+p.uploading(client, user, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
 	}
 	own := attacker.ID.String()

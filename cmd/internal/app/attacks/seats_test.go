@@ -34,7 +34,10 @@ func selling(t *testing.T, event object, change ...func(*app.Config)) *boxOffice
 		c.GWBSecretKey = "sk_test_sandbox"
 	})...)
 	_, admin := b.admin()
-	e := object{"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "ticket_value": 60, "is_sale_box_office": true}
+	e := object{
+		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339),
+		"ticket_value": 60, "is_sale_box_office": true,
+	}
 	for k, v := range event {
 		e[k] = v
 	}

@@ -47,18 +47,21 @@ func (h *history) logged(s step) (objectid.ID, bool) {
 
 // adminActions are what admins do with a subscription.
 var adminActions = []action{
-	{"admin refunds", 5, func(h *history, s step) { h.adminRefunds(s) }},
-	{"admin cancels", 1, func(h *history, s step) {
+	{name: "admin refunds", weight: 5, act: func(h *history, s step) { h.adminRefunds(s) }},
+	{name: "admin cancels", weight: 1, act: func(h *history, s step) {
 		h.administer(s, "/subscriptions/", "/cancel", object{"reason": "as the customer asked"})
 	}},
-	{"admin extends", 1, func(h *history, s step) {
+	{name: "admin extends", weight: 1, act: func(h *history, s step) {
 		h.administer(s, "/admin/subscriptions/", "/extend", object{"days": 1 + s.Pick*3})
 	}},
-	{"admin activates", 1, func(h *history, s step) { h.administer(s, "/admin/subscriptions/", "/activate", nil) }},
-	{"admin chargeback", 1, func(h *history, s step) {
+	{
+		name: "admin activates", weight: 1,
+		act: func(h *history, s step) { h.administer(s, "/admin/subscriptions/", "/activate", nil) },
+	},
+	{name: "admin chargeback", weight: 1, act: func(h *history, s step) {
 		h.administer(s, "/subscriptions/", "/chargeback", object{"reason": "told on the phone"})
 	}},
-	{"admin withdraws chargeback", 1, func(h *history, s step) {
+	{name: "admin withdraws chargeback", weight: 1, act: func(h *history, s step) {
 		rows, err := h.db.Query(context.Background(), "SELECT local_id, id FROM payments.disputes WHERE purpose = 'subscription' ORDER BY opened_at DESC, id DESC")
 		require.NoError(h.t, err)
 		type entry struct{ Subscription, ID objectid.ID }
@@ -69,7 +72,7 @@ var adminActions = []action{
 			h.request(http.MethodDelete, "/subscriptions/"+d.Subscription.String()+"/chargebacks/"+d.ID.String(), h.admin, object{"reason": "entered by mistake"})
 		}
 	}},
-	{"admin moves plan", 4, func(h *history, s step) {
+	{name: "admin moves plan", weight: 4, act: func(h *history, s step) {
 		sub, ok := pick(h.all(), s.Pick%3)
 		if !ok {
 			return
@@ -77,7 +80,7 @@ var adminActions = []action{
 		plan, _ := pick([]string{planPremium, planPlus, planTrial}, s.Pick+s.Who)
 		h.request(http.MethodPut, "/subscriptions", h.admin, []object{{"_id": sub.ID, "plan_id": plan}})
 	}},
-	{"admin prices plan", 1, func(h *history, s step) {
+	{name: "admin prices plan", weight: 1, act: func(h *history, s step) {
 		a := h.request(http.MethodGet, "/plans/admin", h.admin, nil)
 		var list struct{ Docs []object }
 		require.NoError(h.t, json.Unmarshal(a.body, &list))
@@ -85,12 +88,15 @@ var adminActions = []action{
 		amount, _ := pick([]int{5490, 3990, 4990, 0}, s.Pick/3)
 		h.request(http.MethodPut, "/plans", h.admin, []object{{"_id": plan["_id"], "amount": max(amount, 1000)}})
 	}},
-	{"admin syncs plan", 1, func(h *history, s step) {
+	{name: "admin syncs plan", weight: 1, act: func(h *history, s step) {
 		plan, _ := pick([]string{planPlus, planTrial, planPremium}, s.Pick)
 		h.request(http.MethodPost, "/plans/"+plan+"/sync-gwb", h.admin, nil)
 	}},
-	{"pix mode", 1, func(h *history, s step) { h.pixMode, _ = pick([]string{"recurring", "manual"}, s.Pick) }},
-	{"admin puts", 1, func(h *history, s step) {
+	{
+		name: "pix mode", weight: 1,
+		act: func(h *history, s step) { h.pixMode, _ = pick([]string{"recurring", "manual"}, s.Pick) },
+	},
+	{name: "admin puts", weight: 1, act: func(h *history, s step) {
 		sub, ok := pick(h.all(), s.Pick)
 		if !ok {
 			return
@@ -99,7 +105,7 @@ var adminActions = []action{
 		status, _ := pick([]string{"active", "suspended", "cancelled", "expired"}, s.Pick+s.Who)
 		h.request(http.MethodPut, "/subscriptions", h.admin, []object{{"_id": sub.ID, "status": status}})
 	}},
-	{"admin puts a date", 1, func(h *history, s step) {
+	{name: "admin puts a date", weight: 1, act: func(h *history, s step) {
 		sub, ok := pick(h.all(), s.Pick)
 		if !ok {
 			return

@@ -10,53 +10,62 @@ import (
 
 // customerActions are what customers do.
 var customerActions = []action{
-	{"gwb card", 6, func(h *history, s step) {
+	{name: "gwb card", weight: 6, act: func(h *history, s step) {
 		if code, _ := withCode(object{}, s.Pick)["promo_code"].(string); code != "" { // the route takes none
 			h.signedUpWith(h.person(s), code)
 		}
 		h.own(s, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
 	}},
-	{"gwa card", 6, func(h *history, s step) {
+	{name: "gwa card", weight: 6, act: func(h *history, s step) {
 		body := object{"plan_id": plan(s), "credit_card": card(s.Pick), "credit_card_holder_info": holder()}
 		h.own(s, http.MethodPost, "/gwa/subscribe", withCode(body, s.Pick))
 	}},
-	{"gwb pix", 4, func(h *history, s step) { h.ownPix(s, "/gwb/subscribe/pix") }},
-	{"gwa pix", 4, func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix") }},
-	{"gwa automatic", 5, func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix-automatico") }},
-	{"reads", 2, func(h *history, s step) {
+	{name: "gwb pix", weight: 4, act: func(h *history, s step) { h.ownPix(s, "/gwb/subscribe/pix") }},
+	{name: "gwa pix", weight: 4, act: func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix") }},
+	{name: "gwa automatic", weight: 5, act: func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix-automatico") }},
+	{name: "reads", weight: 2, act: func(h *history, s step) {
 		h.own(s, http.MethodGet, "/gwb/subscription", nil)
 		h.own(s, http.MethodGet, "/customers/me/pix-qr", nil)
 	}},
-	{"sync", 2, func(h *history, s step) {
+	{name: "sync", weight: 2, act: func(h *history, s step) {
 		p := h.person(s)
 		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
 	}},
-	{"customer cancels", 3, func(h *history, s step) {
+	{name: "customer cancels", weight: 3, act: func(h *history, s step) {
 		path, _ := pick([]string{
-			"/gwa/subscription", "/gwb/subscription", "/customers/me/subscription", "/customers/me/subscription?at=period_end", "/gwa/subscription?at=period_end",
+			"/gwa/subscription", "/gwb/subscription", "/customers/me/subscription",
+			"/customers/me/subscription?at=period_end", "/gwa/subscription?at=period_end",
 		}, s.Pick)
 		h.own(s, http.MethodDelete, path, nil)
 	}},
-	{"gwb card change", 2, func(h *history, s step) {
+	{name: "gwb card change", weight: 2, act: func(h *history, s step) {
 		h.own(s, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": token(s.Pick)})
 	}},
-	{"gwa card change", 2, func(h *history, s step) {
-		h.own(s, http.MethodPut, "/gwa/subscription/credit-card", object{"credit_card": card(s.Pick), "credit_card_holder_info": holder()})
+	{name: "gwa card change", weight: 2, act: func(h *history, s step) {
+		h.own(s, http.MethodPut, "/gwa/subscription/credit-card", object{
+			"credit_card": card(s.Pick), "credit_card_holder_info": holder(),
+		})
 	}},
-	{"renews without a card", 1, func(h *history, s step) { h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{}) }},
-	{"renews", 3, func(h *history, s step) {
+	{
+		name: "renews without a card", weight: 1,
+		act: func(h *history, s step) { h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{}) },
+	},
+	{name: "renews", weight: 3, act: func(h *history, s step) {
 		h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{
 			"payment_method_id": token(s.Pick), "credit_card": card(s.Pick), "credit_card_holder_info": holder(),
 		})
 	}},
-	{"renews by pix", 2, func(h *history, s step) { h.own(s, http.MethodPost, "/customers/me/subscription/renew/pix", nil) }},
-	{"deletes account", 1, func(h *history, s step) {
+	{
+		name: "renews by pix", weight: 2,
+		act: func(h *history, s step) { h.own(s, http.MethodPost, "/customers/me/subscription/renew/pix", nil) },
+	},
+	{name: "deletes account", weight: 1, act: func(h *history, s step) {
 		p := h.person(s)
 		if a := h.own(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK || a.status == 0 {
 			p.gone = h.isGone(p)
 		}
 	}},
-	{"signs up", 1, func(h *history, s step) {
+	{name: "signs up", weight: 1, act: func(h *history, s step) {
 		if p := h.person(s); p.gone {
 			h.people++
 			*p = h.newPerson(h.t, h.people)
@@ -112,8 +121,9 @@ func (h *history) signedUpWith(p *person, code string) {
 // token is a card of gateway B.
 func token(n int) string {
 	one, _ := pick([]string{
-		"pm_card_visa", "pm_card_visa", "pm_card_visa", "pm_card_authenticationRequired", "pm_card_visa", "pm_card_chargeCustomerFail",
-		"pm_card_visa", "pm_card_visa_chargeDeclined", "pm_card_visa", "pm_card_pendingRefund", "pm_card_authenticationRequired", "pm_card_refundFail",
+		"pm_card_visa", "pm_card_visa", "pm_card_visa", "pm_card_authenticationRequired", "pm_card_visa",
+		"pm_card_chargeCustomerFail", "pm_card_visa", "pm_card_visa_chargeDeclined", "pm_card_visa",
+		"pm_card_pendingRefund", "pm_card_authenticationRequired", "pm_card_refundFail",
 	}, n)
 	return one
 }
@@ -129,7 +139,7 @@ func card(n int) object {
 
 func holder() object {
 	return object{
-		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150",
-		"phone": fmt.Sprint(1138830000),
+		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+		"addressNumber": "150", "phone": fmt.Sprint(1138830000),
 	}
 }

@@ -13,8 +13,8 @@ import (
 // gatewayActions are what payers, banks and people at the vendors' panels do. What
 // a gateway refuses did not happen.
 var gatewayActions = []action{
-	{"pix paid", 8, func(h *history, s step) { h.pixPaid(s) }},
-	{"pix runs out", 2, func(h *history, s step) {
+	{name: "pix paid", weight: 8, act: func(h *history, s step) { h.pixPaid(s) }},
+	{name: "pix runs out", weight: 2, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(isOpenPix), s.Pick); ok && s.Who == 0 {
 			_, err := h.gateways.a.ExpirePIX(str(p, "id"))
 			h.noteError("expire", err)
@@ -22,24 +22,24 @@ var gatewayActions = []action{
 			h.noteError("expire", h.gateways.b.ExpirePIX(str(i, "id")))
 		}
 	}},
-	{"authentication done", 4, func(h *history, s step) {
+	{name: "authentication done", weight: 4, act: func(h *history, s step) {
 		if i, ok := pick(h.intentsB(waitsForBank), s.Pick); ok {
 			h.noteError("authenticate", h.gateways.b.CompleteChallenge(str(i, "id")))
 		}
 	}},
-	{"authentication failed", 1, func(h *history, s step) {
+	{name: "authentication failed", weight: 1, act: func(h *history, s step) {
 		if i, ok := pick(h.intentsB(waitsForBank), s.Pick); ok {
 			h.noteError("authenticate", h.gateways.b.FailChallenge(str(i, "id")))
 		}
 	}},
-	{"renewal paid", 4, func(h *history, s step) { h.renewal(s, "pm_card_visa") }},
-	{"renewal fails", 4, func(h *history, s step) { h.renewal(s, "pm_card_chargeCustomerFail") }},
-	{"invoice retried", 2, func(h *history, s step) {
+	{name: "renewal paid", weight: 4, act: func(h *history, s step) { h.renewal(s, "pm_card_visa") }},
+	{name: "renewal fails", weight: 4, act: func(h *history, s step) { h.renewal(s, "pm_card_chargeCustomerFail") }},
+	{name: "invoice retried", weight: 2, act: func(h *history, s step) {
 		if i, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/invoices?status=open"), s.Pick); ok {
 			h.noteError("retry", h.gateways.b.RetryInvoice(str(i, "id")))
 		}
 	}},
-	{"debit fails", 2, func(h *history, s step) {
+	{name: "debit fails", weight: 2, act: func(h *history, s step) {
 		open := h.paymentsA(func(p object) bool {
 			return str(p, "status") == "PENDING" && str(p, "pixAutomaticAuthorizationId") != ""
 		})
@@ -48,38 +48,38 @@ var gatewayActions = []action{
 			h.noteError("fail debit", err)
 		}
 	}},
-	{"overdue", 1, func(h *history, s step) {
+	{name: "overdue", weight: 1, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "PENDING" }), s.Pick); ok {
 			_, err := h.gateways.a.Overdue(str(p, "id"))
 			h.noteError("overdue", err)
 		}
 	}},
-	{"gateway refunds", 4, func(h *history, s step) { h.refundAtPanel(s) }},
-	{"refund fails", 1, func(h *history, s step) {
+	{name: "gateway refunds", weight: 4, act: func(h *history, s step) { h.refundAtPanel(s) }},
+	{name: "refund fails", weight: 1, act: func(h *history, s step) {
 		if r, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/refunds"), s.Pick); ok {
 			h.noteError("refund", h.gateways.b.FinishRefund(str(r, "id"), s.Pick%3 == 0))
 		}
 	}},
-	{"refunds take time", 1, func(h *history, s step) {
+	{name: "refunds take time", weight: 1, act: func(h *history, s step) {
 		_, err := h.gateways.a.ChangeSettings(func(o *sandboxa.Settings) { o.RefundsInProgress = s.Pick%2 == 0 })
 		h.noteError("settings", err)
 	}},
-	{"refund decided", 2, func(h *history, s step) {
+	{name: "refund decided", weight: 2, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "REFUND_IN_PROGRESS" }), s.Who); ok {
 			_, err := h.gateways.a.EndRefund(str(p, "id"), s.Pick%2 == 1)
 			h.noteError("refund", err)
 		}
 	}},
-	{"dispute opened", 3, func(h *history, s step) { h.dispute(s) }},
-	{"dispute won", 2, func(h *history, s step) { h.decide(s, true) }},
-	{"dispute lost", 2, func(h *history, s step) { h.decide(s, false) }},
-	{"payment deleted", 1, func(h *history, s step) {
+	{name: "dispute opened", weight: 3, act: func(h *history, s step) { h.dispute(s) }},
+	{name: "dispute won", weight: 2, act: func(h *history, s step) { h.decide(s, true) }},
+	{name: "dispute lost", weight: 2, act: func(h *history, s step) { h.decide(s, false) }},
+	{name: "payment deleted", weight: 1, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "PENDING" || str(p, "status") == "OVERDUE" }), s.Pick); ok {
 			h.touched[str(p, "subscription")] = true // a month given away
 			h.panel(gateway.GWA, http.MethodDelete, "/v3/payments/"+str(p, "id"), nil)
 		}
 	}},
-	{"recurrence deleted", 2, func(h *history, s step) {
+	{name: "recurrence deleted", weight: 2, act: func(h *history, s step) {
 		if s.Who == 0 {
 			if r, ok := pick(h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions"), s.Pick); ok {
 				h.panel(gateway.GWA, http.MethodDelete, "/v3/subscriptions/"+str(r, "id"), nil)
@@ -88,7 +88,7 @@ var gatewayActions = []action{
 			h.panel(gateway.GWB, http.MethodDelete, "/v1/subscriptions/"+str(r, "id"), nil)
 		}
 	}},
-	{"authorization cancelled", 2, func(h *history, s step) {
+	{name: "authorization cancelled", weight: 2, act: func(h *history, s step) {
 		if a, ok := pick(h.gateways.list(h.t, gateway.GWA, "/v3/pix/automatic/authorizations"), s.Pick); ok {
 			_, err := h.gateways.a.CancelAuthorization(str(a, "id"), "CANCELLED_BY_PAYER")
 			h.noteError("authorization", err)

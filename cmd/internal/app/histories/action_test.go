@@ -25,7 +25,9 @@ var actions []action
 var actionsByName = map[string]action{}
 
 func init() { //nolint:gochecknoinits // the table refers to functions that look things up in it
-	for _, part := range [][]action{clockActions, customerActions, ticketActions, gatewayActions, adminActions, replayActions} {
+	for _, part := range [][]action{
+		clockActions, customerActions, ticketActions, gatewayActions, adminActions, replayActions,
+	} {
 		actions = append(actions, part...)
 	}
 	for _, a := range actions {

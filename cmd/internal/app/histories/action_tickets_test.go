@@ -13,21 +13,23 @@ import (
 // ticketActions are what customers do with the one event. Its few places are
 // soon gone, so that money also comes too late.
 var ticketActions = []action{
-	{"gwb ticket", 2, func(h *history, s step) {
+	{name: "gwb ticket", weight: 2, act: func(h *history, s step) {
 		h.own(s, http.MethodPost, "/store/purchase/gwb/card", order(s, object{"payment_method_id": token(s.Pick % 11)})) // not the card that never takes a refund
 	}},
-	{"gwa ticket", 2, func(h *history, s step) {
-		h.own(s, http.MethodPost, "/store/purchase/gwa/card", order(s, object{"credit_card": card(s.Pick), "credit_card_holder_info": holder()}))
+	{name: "gwa ticket", weight: 2, act: func(h *history, s step) {
+		h.own(s, http.MethodPost, "/store/purchase/gwa/card", order(s, object{
+			"credit_card": card(s.Pick), "credit_card_holder_info": holder(),
+		}))
 	}},
-	{"pix ticket", 4, func(h *history, s step) {
+	{name: "pix ticket", weight: 4, act: func(h *history, s step) {
 		path, _ := pick([]string{"/store/purchase/gwa/pix", "/store/purchase/gwb/pix"}, s.Pick)
 		h.own(s, http.MethodPost, path, order(s, object{}))
 	}},
-	{"redeems", 1, func(h *history, s step) {
+	{name: "redeems", weight: 1, act: func(h *history, s step) {
 		code, _ := pick([]string{codeTicket, codeTen, codeFree}, s.Pick)
 		h.own(s, http.MethodPut, "/customers/me/redeem-promo-code?code="+code, nil)
 	}},
-	{"ticket sweep", 1, func(h *history, _ step) { h.sweepTickets() }},
+	{name: "ticket sweep", weight: 1, act: func(h *history, _ step) { h.sweepTickets() }},
 }
 
 func order(s step, body object) object {

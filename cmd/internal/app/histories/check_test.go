@@ -19,8 +19,10 @@ import (
 // always are the invariants that hold after each step, whatever is on its way;
 // all of them hold once everything has come to its end.
 var always = []string{
-	"one_live_subscription", "current_subscription_live", "live_subscription_current", "subscription_status_is_history", "subscription_history_unbroken",
-	"refunds_within_payments", "no_access_while_disputed", "redemptions_have_subscriptions", "debits_paid_once", "one_move_per_event", "events_claimed",
+	"one_live_subscription", "current_subscription_live", "live_subscription_current",
+	"subscription_status_is_history", "subscription_history_unbroken", "refunds_within_payments",
+	"no_access_while_disputed", "redemptions_have_subscriptions", "debits_paid_once", "one_move_per_event",
+	"events_claimed",
 }
 
 // neverSQL are further counts of what must not be, at any time.

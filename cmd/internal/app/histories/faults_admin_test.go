@@ -9,28 +9,92 @@ import (
 
 // adminDeeds are what admins do.
 var adminDeeds = []deed{
-	{name: "subscription_update", what: "plan at gateway A", good: []int{200}, also: []int{409}, given: a(newPlan, cardA), do: movePlan, done: onPremium},
-	{name: "subscription_update", what: "plan at gateway B", good: []int{200}, also: []int{409}, given: a(newPlan, cardB), do: movePlan, done: onPremium},
-	{name: "subscription_cancel", what: "gwa", good: []int{200}, again: []int{409}, given: cardA, do: admin(http.MethodPost, "/subscriptions/%s/cancel", nil), done: noneLive},
-	{name: "subscription_cancel", what: "gwb", good: []int{200}, again: []int{409}, given: cardB, do: admin(http.MethodPost, "/subscriptions/%s/cancel", nil), done: noneLive},
-	{name: "admin_gwa_subscription_cancel", good: []int{200}, again: []int{409}, given: a(automatic, paid), do: admin(http.MethodPost, "/admin/gwa/subscriptions/%s/cancel", nil), done: noneLive},
-	{name: "admin_gwb_subscription_cancel", good: []int{200}, again: []int{409}, given: pixB, do: admin(http.MethodPost, "/admin/gwb/subscriptions/%s/cancel", nil), done: noneLive},
-	{name: "subscription_refund", what: "gwa", good: []int{200}, again: []int{422}, given: cardA, do: admin(http.MethodPost, "/subscriptions/%s/refund", why), done: givenBack(4990)},
-	{name: "subscription_refund", what: "gwb", good: []int{200}, again: []int{422}, rests: 26 * time.Hour, given: cardB, do: admin(http.MethodPost, "/subscriptions/%s/refund", why), done: givenBack(4990)},
-	{name: "admin_gwa_subscription_refund", what: "PIX", good: []int{200}, again: []int{422}, given: a(pixA, paid), do: admin(http.MethodPost, "/admin/gwa/subscriptions/%s/refund", why), done: givenBack(4990)},
-	{name: "admin_gwa_subscription_refund", what: "a part", good: []int{200}, again: []int{422}, given: cardA,
-		do: once(admin(http.MethodPost, "/admin/gwa/subscriptions/%s/refund", object{"reason": "as promised", "value": 30.00})), done: givenBack(3000)},
-	{name: "admin_gwb_subscription_refund", what: "PIX", good: []int{200}, again: []int{422}, rests: 26 * time.Hour, given: a(pixB, paid), do: admin(http.MethodPost, "/admin/gwb/subscriptions/%s/refund", why), done: givenBack(4990)},
-	{name: "admin_gwb_subscription_refund", what: "by payment intent", good: []int{200}, again: []int{422}, rests: 26 * time.Hour, given: cardB, do: refundIntent, done: givenBack(4990)},
-	{name: "unapplied_payment_refund", what: "gwa", key: true, good: []int{200}, again: []int{409}, given: a(cardA, unapplied(false)), do: decide("/refund"), after: unappliedForDays, done: givenBack(4990)},
-	{name: "unapplied_payment_refund", what: "gwb", key: true, good: []int{200}, again: []int{409}, rests: 26 * time.Hour, given: a(cardB, unapplied(false)), do: decide("/refund"), after: unappliedForDays, done: givenBack(4990)},
-	{name: "unapplied_payment_refund", what: "PIX, without a key", good: []int{200}, again: []int{409}, given: a(pixA, paid, unapplied(false)), do: decide("/refund"), after: unappliedForDays, done: givenBack(4990)},
-	{name: "subscription_payments", what: "gwa", good: []int{200}, given: cardA, do: admin(http.MethodGet, "/subscriptions/%s/payments", nil)},
-	{name: "subscription_payments", what: "gwb", good: []int{200}, given: cardB, do: admin(http.MethodGet, "/subscriptions/%s/payments", nil)},
-	{name: "admin_gwa_subscription_payments", good: []int{200}, given: a(pixA, paid), do: admin(http.MethodGet, "/admin/gwa/subscriptions/%s/payments", nil)},
-	{name: "admin_gwb_subscription_payments", good: []int{200}, given: a(pixB, paid), do: admin(http.MethodGet, "/admin/gwb/subscriptions/%s/payments", nil)},
+	{
+		name: "subscription_update", what: "plan at gateway A", good: []int{200}, also: []int{409},
+		given: a(newPlan, cardA), do: movePlan, done: onPremium,
+	},
+	{
+		name: "subscription_update", what: "plan at gateway B", good: []int{200}, also: []int{409},
+		given: a(newPlan, cardB), do: movePlan, done: onPremium,
+	},
+	{
+		name: "subscription_cancel", what: "gwa", good: []int{200}, again: []int{409}, given: cardA,
+		do: admin(http.MethodPost, "/subscriptions/%s/cancel", nil), done: noneLive,
+	},
+	{
+		name: "subscription_cancel", what: "gwb", good: []int{200}, again: []int{409}, given: cardB,
+		do: admin(http.MethodPost, "/subscriptions/%s/cancel", nil), done: noneLive,
+	},
+	{
+		name: "admin_gwa_subscription_cancel", good: []int{200}, again: []int{409}, given: a(automatic, paid),
+		do: admin(http.MethodPost, "/admin/gwa/subscriptions/%s/cancel", nil), done: noneLive,
+	},
+	{
+		name: "admin_gwb_subscription_cancel", good: []int{200}, again: []int{409}, given: pixB,
+		do: admin(http.MethodPost, "/admin/gwb/subscriptions/%s/cancel", nil), done: noneLive,
+	},
+	{
+		name: "subscription_refund", what: "gwa", good: []int{200}, again: []int{422}, given: cardA,
+		do: admin(http.MethodPost, "/subscriptions/%s/refund", why), done: givenBack(4990),
+	},
+	{
+		name: "subscription_refund", what: "gwb", good: []int{200}, again: []int{422}, rests: 26 * time.Hour,
+		given: cardB, do: admin(http.MethodPost, "/subscriptions/%s/refund", why), done: givenBack(4990),
+	},
+	{
+		name: "admin_gwa_subscription_refund", what: "PIX", good: []int{200}, again: []int{422}, given: a(pixA, paid),
+		do: admin(http.MethodPost, "/admin/gwa/subscriptions/%s/refund", why), done: givenBack(4990),
+	},
+	{
+		name: "admin_gwa_subscription_refund", what: "a part", good: []int{200}, again: []int{422}, given: cardA,
+		do: once(admin(http.MethodPost, "/admin/gwa/subscriptions/%s/refund", object{
+			"reason": "as promised", "value": 30.00,
+		})),
+		done: givenBack(3000),
+	},
+	{
+		name: "admin_gwb_subscription_refund", what: "PIX", good: []int{200}, again: []int{422},
+		rests: 26 * time.Hour, given: a(pixB, paid),
+		do: admin(http.MethodPost, "/admin/gwb/subscriptions/%s/refund", why), done: givenBack(4990),
+	},
+	{
+		name: "admin_gwb_subscription_refund", what: "by payment intent", good: []int{200}, again: []int{422},
+		rests: 26 * time.Hour, given: cardB, do: refundIntent, done: givenBack(4990),
+	},
+	{
+		name: "unapplied_payment_refund", what: "gwa", key: true, good: []int{200}, again: []int{409},
+		given: a(cardA, unapplied(false)), do: decide("/refund"), after: unappliedForDays, done: givenBack(4990),
+	},
+	{
+		name: "unapplied_payment_refund", what: "gwb", key: true, good: []int{200}, again: []int{409},
+		rests: 26 * time.Hour, given: a(cardB, unapplied(false)), do: decide("/refund"), after: unappliedForDays,
+		done: givenBack(4990),
+	},
+	{
+		name: "unapplied_payment_refund", what: "PIX, without a key", good: []int{200}, again: []int{409},
+		given: a(pixA, paid, unapplied(false)), do: decide("/refund"), after: unappliedForDays, done: givenBack(4990),
+	},
+	{
+		name: "subscription_payments", what: "gwa", good: []int{200}, given: cardA,
+		do: admin(http.MethodGet, "/subscriptions/%s/payments", nil),
+	},
+	{
+		name: "subscription_payments", what: "gwb", good: []int{200}, given: cardB,
+		do: admin(http.MethodGet, "/subscriptions/%s/payments", nil),
+	},
+	{
+		name: "admin_gwa_subscription_payments", good: []int{200}, given: a(pixA, paid),
+		do: admin(http.MethodGet, "/admin/gwa/subscriptions/%s/payments", nil),
+	},
+	{
+		name: "admin_gwb_subscription_payments", good: []int{200}, given: a(pixB, paid),
+		do: admin(http.MethodGet, "/admin/gwb/subscriptions/%s/payments", nil),
+	},
 	{name: "plan_sync_gwb", what: "new", good: []int{200}, given: newPlan, do: syncPlan},
-	{name: "plan_sync_gwb", what: "another price and name", good: []int{200}, given: a(newPlan, before(syncPlan), changePlan), do: syncPlan},
+	{
+		name: "plan_sync_gwb", what: "another price and name", good: []int{200},
+		given: a(newPlan, before(syncPlan), changePlan), do: syncPlan,
+	},
 }
 
 var why = object{"reason": "as promised"}
@@ -76,7 +140,9 @@ func givenBack(cents int64) func(h *history) bool {
 // refundIntent names the payment as gateway B's panel shows it.
 func refundIntent(h *history) answer {
 	intent := str(h.chargesB()[0], "payment_intent")
-	return admin(http.MethodPost, "/admin/gwb/subscriptions/%s/refund", object{"reason": "as promised", "payment_intent_id": intent})(h)
+	return admin(http.MethodPost, "/admin/gwb/subscriptions/%s/refund", object{
+		"reason": "as promised", "payment_intent_id": intent,
+	})(h)
 }
 
 func syncPlan(h *history) answer {

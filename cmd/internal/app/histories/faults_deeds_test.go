@@ -9,64 +9,197 @@ import (
 
 // customerDeeds are what customers do.
 var customerDeeds = []deed{
-	{name: "gwb_subscribe", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
-	{name: "gwb_subscribe", what: "declined", key: true, good: []int{201}, do: own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")), done: noneLive},
+	{
+		name: "gwb_subscribe", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+	},
+	{
+		name: "gwb_subscribe", what: "declined", key: true, good: []int{201},
+		do: own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")), done: noneLive,
+	},
 	{name: "gwb_subscribe", what: "to authenticate", key: true, good: []int{201}, again: []int{409},
 		do: own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))},
-	{name: "gwb_subscribe", what: "in place of one that was not authenticated", key: true, good: []int{201}, again: []int{409},
+	{
+		name: "gwb_subscribe", what: "in place of one that was not authenticated", key: true, good: []int{201},
+		again: []int{409},
 		given: before(own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))),
-		do:    own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
-	{name: "gwb_subscribe_pix", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode},
+		do:    own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+	},
+	{
+		name: "gwb_subscribe_pix", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode,
+	},
 	{name: "gwb_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
 		given: a(before(own(http.MethodPost, "/gwb/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
 		do:    own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode},
-	{name: "gwa_subscribe", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
-	{name: "gwa_subscribe", what: "declined", key: true, good: []int{400}, also: []int{201}, again: []int{400}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(3, "")), done: noneLive},
-	{name: "gwa_subscribe", what: "with a discount", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), done: oneLive("active")},
-	{name: "gwa_subscribe", what: "first month free", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeFree)), done: oneLive("active")},
-	{name: "gwa_subscribe_pix", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
-	{name: "gwa_subscribe_pix", what: "with a discount", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody(codeTen)), done: oneCode},
-	{name: "gwa_subscribe_pix", what: "automatic by the setting", key: true, good: []int{201}, again: []int{409}, given: func(h *history) { h.pixMode = "recurring" },
-		do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
+	{
+		name: "gwa_subscribe", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
+	},
+	{
+		name: "gwa_subscribe", what: "declined", key: true, good: []int{400}, also: []int{201}, again: []int{400},
+		do: own(http.MethodPost, "/gwa/subscribe", cardBody(3, "")), done: noneLive,
+	},
+	{
+		name: "gwa_subscribe", what: "with a discount", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), done: oneLive("active"),
+	},
+	{
+		name: "gwa_subscribe", what: "first month free", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeFree)), done: oneLive("active"),
+	},
+	{
+		name: "gwa_subscribe_pix", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
+	},
+	{
+		name: "gwa_subscribe_pix", what: "with a discount", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody(codeTen)), done: oneCode,
+	},
+	{
+		name: "gwa_subscribe_pix", what: "automatic by the setting", key: true, good: []int{201}, again: []int{409},
+		given: func(h *history) { h.pixMode = "recurring" },
+		do:    own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
+	},
 	{name: "gwa_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
 		given: a(before(own(http.MethodPost, "/gwa/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
 		do:    own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
-	{name: "gwa_subscribe_pix_automatic", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
+	{
+		name: "gwa_subscribe_pix_automatic", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode,
+	},
 	{name: "gwa_subscribe_pix_automatic", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
 		given: a(before(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody(""))), sleep(25*time.Hour)),
 		do:    own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
-	{name: "my_pix_qr_get", what: "gwa", good: []int{200}, also: []int{404}, lapses: true, given: a(pixA, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode},
-	{name: "my_pix_qr_get", what: "gwa automatic", good: []int{200}, lapses: true, given: a(automatic, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode},
-	{name: "my_pix_qr_get", what: "gwb", good: []int{200}, given: a(pixB, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode},
-	{name: "gwb_subscription_get", good: []int{200}, given: a(before(own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))), authenticated),
-		do: own(http.MethodGet, "/gwb/subscription", nil), done: oneLive("active")},
-	{name: "gwb_subscription_card", good: []int{200}, given: cardB, do: own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}), done: oneLive("active")},
-	{name: "gwb_subscription_card", what: "with an open invoice", good: []int{200}, given: a(cardB, failedRenewal),
-		do: own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}), done: oneLive("active")},
-	{name: "gwa_subscription_card", good: []int{200}, given: cardA,
-		do: own(http.MethodPut, "/gwa/subscription/credit-card", object{"credit_card": card(0), "credit_card_holder_info": holder()}), done: oneLive("active")},
-	{name: "my_subscription_withdraw", what: "gwa card", good: []int{200}, again: []int{200}, given: cardA, do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil), done: noneLive},
-	{name: "my_subscription_withdraw", what: "gwb card", rests: 26 * time.Hour, good: []int{200}, again: []int{200}, given: cardB, do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil), done: noneLive},
-	{name: "my_subscription_withdraw", what: "automatic PIX", good: []int{200}, again: []int{200}, given: a(automatic, paid), do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil), done: noneLive},
-	{name: "my_subscription_cancel", what: "gwa card", good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
-	{name: "my_subscription_cancel", what: "gwb card", good: []int{200}, again: []int{404}, given: cardB, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
-	{name: "my_subscription_cancel", what: "gwa PIX", good: []int{200}, again: []int{404}, given: pixA, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
-	{name: "my_subscription_cancel", what: "gwb PIX", good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
-	{name: "my_subscription_cancel", what: "automatic PIX unpaid", good: []int{200}, again: []int{404}, given: automatic, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
-	{name: "my_subscription_cancel", what: "automatic PIX", good: []int{200}, again: []int{404}, given: a(automatic, paid), do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
-	{name: "my_subscription_cancel", what: "gwa card, at the period's end", good: []int{200}, given: cardA, do: cancelAtEnd, done: endsWithPeriod},
-	{name: "my_subscription_cancel", what: "gwb card, at the period's end", good: []int{200}, given: cardB, do: cancelAtEnd, done: endsWithPeriod},
-	{name: "my_subscription_cancel", what: "automatic PIX, at the period's end", good: []int{200}, given: a(automatic, paid), do: cancelAtEnd, done: endsWithPeriod},
-	{name: "gwa_subscription_cancel", good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodDelete, "/gwa/subscription", nil), done: noneLive},
-	{name: "gwb_subscription_cancel", good: []int{200}, given: cardB, do: own(http.MethodDelete, "/gwb/subscription", nil), done: endsWithPeriod},
-	{name: "my_subscription_renew", what: "gwa card", key: true, good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
-	{name: "my_subscription_renew", what: "gwb card", key: true, good: []int{200}, again: []int{404}, given: cardB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
-	{name: "my_subscription_renew", what: "gwa PIX", key: true, good: []int{200}, again: []int{404}, given: pixA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
-	{name: "my_subscription_renew", what: "gwb PIX", key: true, good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
-	{name: "my_subscription_renew", what: "taken back", good: []int{200}, again: []int{400}, given: a(cardB, before(cancelAtEnd)), do: own(http.MethodPut, "/customers/me/subscription/renew", object{}), done: recurs},
-	{name: "my_subscription_renew_pix", what: "gwa", key: true, good: []int{201}, given: a(pixA, paid, nearTheEnd), do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode},
-	{name: "my_subscription_renew_pix", what: "gwb", key: true, good: []int{201}, given: a(pixB, paid, nearTheEnd), do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode},
-	{name: "subscription_activate", good: []int{200}, given: a(cardB, before(cancelAtEnd)), do: admin(http.MethodPost, "/admin/subscriptions/%s/activate", nil), done: recurs},
+	{
+		name: "my_pix_qr_get", what: "gwa", good: []int{200}, also: []int{404}, lapses: true,
+		given: a(pixA, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
+	},
+	{
+		name: "my_pix_qr_get", what: "gwa automatic", good: []int{200}, lapses: true, given: a(automatic, forgetCode),
+		do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
+	},
+	{
+		name: "my_pix_qr_get", what: "gwb", good: []int{200}, given: a(pixB, forgetCode),
+		do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
+	},
+	{
+		name: "gwb_subscription_get", good: []int{200},
+		given: a(before(own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))), authenticated),
+		do:    own(http.MethodGet, "/gwb/subscription", nil), done: oneLive("active"),
+	},
+	{
+		name: "gwb_subscription_card", good: []int{200}, given: cardB,
+		do:   own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}),
+		done: oneLive("active"),
+	},
+	{
+		name: "gwb_subscription_card", what: "with an open invoice", good: []int{200}, given: a(cardB, failedRenewal),
+		do:   own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}),
+		done: oneLive("active"),
+	},
+	{
+		name: "gwa_subscription_card", good: []int{200}, given: cardA,
+		do: own(http.MethodPut, "/gwa/subscription/credit-card", object{
+			"credit_card": card(0), "credit_card_holder_info": holder(),
+		}),
+		done: oneLive("active"),
+	},
+	{
+		name: "my_subscription_withdraw", what: "gwa card", good: []int{200}, again: []int{200}, given: cardA,
+		do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil), done: noneLive,
+	},
+	{
+		name: "my_subscription_withdraw", what: "gwb card", rests: 26 * time.Hour, good: []int{200},
+		again: []int{200}, given: cardB, do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil),
+		done: noneLive,
+	},
+	{
+		name: "my_subscription_withdraw", what: "automatic PIX", good: []int{200}, again: []int{200},
+		given: a(automatic, paid), do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil),
+		done: noneLive,
+	},
+	{
+		name: "my_subscription_cancel", what: "gwa card", good: []int{200}, again: []int{404}, given: cardA,
+		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+	},
+	{
+		name: "my_subscription_cancel", what: "gwb card", good: []int{200}, again: []int{404}, given: cardB,
+		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+	},
+	{
+		name: "my_subscription_cancel", what: "gwa PIX", good: []int{200}, again: []int{404}, given: pixA,
+		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+	},
+	{
+		name: "my_subscription_cancel", what: "gwb PIX", good: []int{200}, again: []int{404}, given: pixB,
+		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+	},
+	{
+		name: "my_subscription_cancel", what: "automatic PIX unpaid", good: []int{200}, again: []int{404},
+		given: automatic, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+	},
+	{
+		name: "my_subscription_cancel", what: "automatic PIX", good: []int{200}, again: []int{404},
+		given: a(automatic, paid), do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+	},
+	{
+		name: "my_subscription_cancel", what: "gwa card, at the period's end", good: []int{200}, given: cardA,
+		do: cancelAtEnd, done: endsWithPeriod,
+	},
+	{
+		name: "my_subscription_cancel", what: "gwb card, at the period's end", good: []int{200}, given: cardB,
+		do: cancelAtEnd, done: endsWithPeriod,
+	},
+	{
+		name: "my_subscription_cancel", what: "automatic PIX, at the period's end", good: []int{200},
+		given: a(automatic, paid), do: cancelAtEnd, done: endsWithPeriod,
+	},
+	{
+		name: "gwa_subscription_cancel", good: []int{200}, again: []int{404}, given: cardA,
+		do: own(http.MethodDelete, "/gwa/subscription", nil), done: noneLive,
+	},
+	{
+		name: "gwb_subscription_cancel", good: []int{200}, given: cardB,
+		do: own(http.MethodDelete, "/gwb/subscription", nil), done: endsWithPeriod,
+	},
+	{
+		name: "my_subscription_renew", what: "gwa card", key: true, good: []int{200}, again: []int{404}, given: cardA,
+		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
+	},
+	{
+		name: "my_subscription_renew", what: "gwb card", key: true, good: []int{200}, again: []int{404}, given: cardB,
+		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+	},
+	{
+		name: "my_subscription_renew", what: "gwa PIX", key: true, good: []int{200}, again: []int{404}, given: pixA,
+		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
+	},
+	{
+		name: "my_subscription_renew", what: "gwb PIX", key: true, good: []int{200}, again: []int{404}, given: pixB,
+		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+	},
+	{
+		name: "my_subscription_renew", what: "taken back", good: []int{200}, again: []int{400},
+		given: a(cardB, before(cancelAtEnd)), do: own(http.MethodPut, "/customers/me/subscription/renew", object{}),
+		done: recurs,
+	},
+	{
+		name: "my_subscription_renew_pix", what: "gwa", key: true, good: []int{201}, given: a(pixA, paid, nearTheEnd),
+		do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode,
+	},
+	{
+		name: "my_subscription_renew_pix", what: "gwb", key: true, good: []int{201}, given: a(pixB, paid, nearTheEnd),
+		do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode,
+	},
+	{
+		name: "subscription_activate", good: []int{200}, given: a(cardB, before(cancelAtEnd)),
+		do: admin(http.MethodPost, "/admin/subscriptions/%s/activate", nil), done: recurs,
+	},
 	{name: "token_post", beside: true, what: "gwa card", good: []int{200}, given: cardA, do: logIn},
 	{name: "token_post", beside: true, what: "gwb card", good: []int{200}, given: cardB, do: logIn},
 	{name: "token_post", beside: true, what: "gwa PIX", good: []int{200}, given: pixA, do: logIn},
@@ -75,10 +208,16 @@ var customerDeeds = []deed{
 
 // signupDeeds are what customers do who gave a promo code at signup.
 var signupDeeds = []deed{
-	{name: "gwb_subscribe", what: "with the code of the signup", key: true, good: []int{201}, again: []int{409}, given: signupCode(codeTen),
-		do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
-	{name: "gwb_subscribe", what: "with the code of the signup, first month free", key: true, good: []int{201}, again: []int{409}, given: signupCode(codeFree),
-		do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+	{
+		name: "gwb_subscribe", what: "with the code of the signup", key: true, good: []int{201}, again: []int{409},
+		given: signupCode(codeTen), do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
+		done: oneLive("active"),
+	},
+	{
+		name: "gwb_subscribe", what: "with the code of the signup, first month free", key: true, good: []int{201},
+		again: []int{409}, given: signupCode(codeFree), do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
+		done: oneLive("active"),
+	},
 }
 
 const visa = "pm_card_visa"

@@ -14,55 +14,197 @@ import (
 
 // jobDeeds are what jobs and webhooks do by themselves.
 var jobDeeds = []deed{
-	{name: "payments_intents_look", what: "gwa card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"), do: inSilence(10 * time.Minute), done: oneLive("active")},
-	{name: "payments_intents_look", what: "gwa discounted card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"), do: during(10 * time.Minute), done: oneLive("active")},
-	{name: "payments_intents_look", what: "gwa PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"), do: during(10 * time.Minute), lapses: true, done: oneCode},
-	{name: "payments_intents_look", what: "gwa automatic PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"), do: during(10 * time.Minute), lapses: true, done: oneCode},
-	{name: "payments_intents_look", what: "gwb card", given: a(lost(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf), do: during(10 * time.Minute), done: oneLive("active")},
-	{name: "payments_intents_look", what: "gwb PIX", given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"), do: during(10 * time.Minute), lapses: true, done: oneCode},
+	{
+		name: "payments_intents_look", what: "gwa card",
+		given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"),
+		do:    inSilence(10 * time.Minute), done: oneLive("active"),
+	},
+	{
+		name: "payments_intents_look", what: "gwa discounted card",
+		given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"),
+		do:    during(10 * time.Minute), done: oneLive("active"),
+	},
+	{
+		name: "payments_intents_look", what: "gwa PIX",
+		given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"),
+		do:    during(10 * time.Minute), lapses: true, done: oneCode,
+	},
+	{
+		name: "payments_intents_look", what: "gwa automatic PIX",
+		given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"),
+		do:    during(10 * time.Minute), lapses: true, done: oneCode,
+	},
+	{
+		name: "payments_intents_look", what: "gwb card",
+		given: a(lost(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf),
+		do:    during(10 * time.Minute), done: oneLive("active"),
+	},
+	{
+		name: "payments_intents_look", what: "gwb PIX",
+		given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"),
+		do:    during(10 * time.Minute), lapses: true, done: oneCode,
+	},
 	{name: "subscriptions_drop_pix", what: "gwa", given: pixA, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
-	{name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalTold), do: during(2 * time.Hour), done: oneLive("active")},
-	{name: "subscriptions_follow_recurrence", given: a(cardA, deletionTold), do: during(2 * time.Hour), done: oneLive("active")},
-	{name: "subscriptions_debit", given: a(automatic, paid, pass(20*24*time.Hour)), do: during(10 * 24 * time.Hour), rests: 5 * 24 * time.Hour, done: oneLive("active")},
-	{name: "subscriptions_debit_retry", given: a(automatic, paid, pass(26*24*time.Hour), bankRefuses), do: during(12 * 24 * time.Hour), rests: 3 * 24 * time.Hour, done: debitRetried},
-	{name: "subscriptions_end_at_gateway", what: "gwa", given: a(cardA, notEnded("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
-	{name: "subscriptions_end_at_gateway", what: "gwb", given: a(cardB, notEnded("DELETE /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
-	{name: "subscriptions_renewal_charge", what: "gwa", given: a(pixA, paid, nearTheEnd, lost(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v3/payments")), do: during(time.Hour), done: oneRenewalCode},
-	{name: "subscriptions_renewal_charge", what: "gwb", given: a(pixB, paid, nearTheEnd, lost(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v1/payment_intents")), do: during(time.Hour), done: oneRenewalCode},
-	{name: "subscriptions_renewal_charge", what: "of what has ended", given: a(pixA, paid, nearTheEnd, before(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil))), do: during(10 * 24 * time.Hour), done: noneLive},
-	{name: "subscriptions_stop_recurrence", what: "gwa card", given: a(cardA, notStopped("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: endsWithPeriod},
-	{name: "subscriptions_stop_recurrence", what: "automatic PIX", given: a(automatic, paid, notStopped("DELETE /v3/pix/automatic/authorizations/{id}")), do: during(2 * time.Hour), done: endsWithPeriod},
-	{name: "subscriptions_pause", what: "gwa", given: a(cardA, pass(48*time.Hour), disputed), do: during(2 * time.Hour), done: collects(false)},
-	{name: "subscriptions_pause", what: "gwb", given: a(cardB, disputed), do: during(2 * time.Hour), done: collects(false)},
-	{name: "subscriptions_pause", what: "gwa, lifted", given: a(cardA, pass(48*time.Hour), disputed, pass(2*time.Hour), lifted), do: during(2 * time.Hour), done: collects(true)},
-	{name: "subscriptions_pause", what: "gwb, lifted", given: a(cardB, disputed, pass(2*time.Hour), lifted), do: during(2 * time.Hour), done: collects(true)},
-	{name: "subscriptions_plan_move", what: "gwa", given: a(newPlan, cardA, lost(movePlan, "PUT /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
-	{name: "subscriptions_plan_move", what: "gwb", given: a(newPlan, cardB, lost(movePlan, "POST /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
+	{
+		name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalTold),
+		do: during(2 * time.Hour), done: oneLive("active"),
+	},
+	{
+		name: "subscriptions_follow_recurrence", given: a(cardA, deletionTold), do: during(2 * time.Hour),
+		done: oneLive("active"),
+	},
+	{
+		name: "subscriptions_debit", given: a(automatic, paid, pass(20*24*time.Hour)),
+		do: during(10 * 24 * time.Hour), rests: 5 * 24 * time.Hour, done: oneLive("active"),
+	},
+	{
+		name: "subscriptions_debit_retry", given: a(automatic, paid, pass(26*24*time.Hour), bankRefuses),
+		do: during(12 * 24 * time.Hour), rests: 3 * 24 * time.Hour, done: debitRetried,
+	},
+	{
+		name: "subscriptions_end_at_gateway", what: "gwa", given: a(cardA, notEnded("DELETE /v3/subscriptions/{id}")),
+		do: during(2 * time.Hour), done: noneLive,
+	},
+	{
+		name: "subscriptions_end_at_gateway", what: "gwb", given: a(cardB, notEnded("DELETE /v1/subscriptions/{id}")),
+		do: during(2 * time.Hour), done: noneLive,
+	},
+	{
+		name: "subscriptions_renewal_charge", what: "gwa",
+		given: a(pixA, paid, nearTheEnd, lost(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v3/payments")),
+		do:    during(time.Hour), done: oneRenewalCode,
+	},
+	{
+		name: "subscriptions_renewal_charge", what: "gwb",
+		given: a(pixB, paid, nearTheEnd, lost(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v1/payment_intents")),
+		do:    during(time.Hour), done: oneRenewalCode,
+	},
+	{
+		name: "subscriptions_renewal_charge", what: "of what has ended",
+		given: a(pixA, paid, nearTheEnd, before(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil))),
+		do:    during(10 * 24 * time.Hour), done: noneLive,
+	},
+	{
+		name: "subscriptions_stop_recurrence", what: "gwa card",
+		given: a(cardA, notStopped("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: endsWithPeriod,
+	},
+	{
+		name: "subscriptions_stop_recurrence", what: "automatic PIX",
+		given: a(automatic, paid, notStopped("DELETE /v3/pix/automatic/authorizations/{id}")),
+		do:    during(2 * time.Hour), done: endsWithPeriod,
+	},
+	{
+		name: "subscriptions_pause", what: "gwa", given: a(cardA, pass(48*time.Hour), disputed),
+		do: during(2 * time.Hour), done: collects(false),
+	},
+	{
+		name: "subscriptions_pause", what: "gwb", given: a(cardB, disputed), do: during(2 * time.Hour),
+		done: collects(false),
+	},
+	{
+		name: "subscriptions_pause", what: "gwa, lifted",
+		given: a(cardA, pass(48*time.Hour), disputed, pass(2*time.Hour), lifted), do: during(2 * time.Hour),
+		done: collects(true),
+	},
+	{
+		name: "subscriptions_pause", what: "gwb, lifted", given: a(cardB, disputed, pass(2*time.Hour), lifted),
+		do: during(2 * time.Hour), done: collects(true),
+	},
+	{
+		name: "subscriptions_plan_move", what: "gwa",
+		given: a(newPlan, cardA, lost(movePlan, "PUT /v3/subscriptions/{id}")), do: during(2 * time.Hour),
+		done: onPremium,
+	},
+	{
+		name: "subscriptions_plan_move", what: "gwb",
+		given: a(newPlan, cardB, lost(movePlan, "POST /v1/subscriptions/{id}")), do: during(2 * time.Hour),
+		done: onPremium,
+	},
 	{name: "subscriptions_reconcile", given: unheardOf, do: reconcileAll, done: oneLive("active")},
-	{name: "payments_refund_recover", what: "gwa", given: a(cardA, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v3/payments/{id}/refund"), deaf), do: during(time.Hour), done: givenBack(4990)},
-	{name: "payments_refund_recover", what: "gwb", rests: 26 * time.Hour, given: a(cardB, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v1/refunds"), deaf), do: during(time.Hour), done: givenBack(4990)},
-	{name: "subscriptions_give_back", what: "gwa", given: a(cardA, lost(own(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf), do: during(2 * time.Hour), done: givenBack(4990)},
+	{
+		name: "payments_refund_recover", what: "gwa",
+		given: a(cardA, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v3/payments/{id}/refund"), deaf),
+		do:    during(time.Hour), done: givenBack(4990),
+	},
+	{
+		name: "payments_refund_recover", what: "gwb", rests: 26 * time.Hour,
+		given: a(cardB, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v1/refunds"), deaf),
+		do:    during(time.Hour), done: givenBack(4990),
+	},
+	{
+		name: "subscriptions_give_back", what: "gwa",
+		given: a(cardA, lost(own(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf),
+		do:    during(2 * time.Hour), done: givenBack(4990),
+	},
 	{name: "subscriptions_charge_move", what: "gwa", given: cardA, do: extended, after: sweptForDays, done: chargeMoved},
 	{name: "subscriptions_charge_move", what: "gwb", given: cardB, do: extended, after: sweptForDays, done: chargeMoved},
-	{name: "subscriptions_late_money", given: a(pixA, paid, pass(40*24*time.Hour), paidAgain), do: during(2 * time.Hour), done: oneLive("active")},
-	{name: "payments_unapplied_sweep", what: "gwa", given: a(cardA, unapplied(true)), do: sweepUnapplied, after: unappliedForDays, done: givenBack(4990)},
-	{name: "payments_unapplied_sweep", what: "gwb", given: a(cardB, unapplied(true)), do: sweepUnapplied, after: unappliedForDays, rests: 26 * time.Hour, done: givenBack(4990)},
-	{name: "subscriptions_end_stray", what: "gwa", given: a(cardA, strayA), do: during(2 * time.Hour), after: unappliedForDays, done: strayEnded},
-	{name: "subscriptions_end_stray", what: "gwb", given: a(cardB, strayB), do: during(2 * time.Hour), after: unappliedForDays, rests: 26 * time.Hour, done: strayEnded},
-	{name: "payments_event_retry", what: "a refund of an unknown intent", given: a(cardB, refundedAtPanel), do: during(time.Hour)},
+	{
+		name: "subscriptions_late_money", given: a(pixA, paid, pass(40*24*time.Hour), paidAgain),
+		do: during(2 * time.Hour), done: oneLive("active"),
+	},
+	{
+		name: "payments_unapplied_sweep", what: "gwa", given: a(cardA, unapplied(true)), do: sweepUnapplied,
+		after: unappliedForDays, done: givenBack(4990),
+	},
+	{
+		name: "payments_unapplied_sweep", what: "gwb", given: a(cardB, unapplied(true)), do: sweepUnapplied,
+		after: unappliedForDays, rests: 26 * time.Hour, done: givenBack(4990),
+	},
+	{
+		name: "subscriptions_end_stray", what: "gwa", given: a(cardA, strayA), do: during(2 * time.Hour),
+		after: unappliedForDays, done: strayEnded,
+	},
+	{
+		name: "subscriptions_end_stray", what: "gwb", given: a(cardB, strayB), do: during(2 * time.Hour),
+		after: unappliedForDays, rests: 26 * time.Hour, done: strayEnded,
+	},
+	{
+		name: "payments_event_retry", what: "a refund of an unknown intent", given: a(cardB, refundedAtPanel),
+		do: during(time.Hour),
+	},
 	{name: "accounts_erase_customer", what: "gwa", given: a(cardA, erase), do: during(2 * time.Hour), done: noneLive},
 	{name: "accounts_erase_customer", what: "gwb", given: a(cardB, erase), do: during(2 * time.Hour), done: noneLive},
 	{name: "accounts_erase_customer", what: "gwa PIX", given: a(pixA, erase), do: during(2 * time.Hour), done: noneLive},
 	{name: "accounts_sync_subscription", given: a(cardA, slowLogin), do: during(time.Hour), done: oneLive("active")},
-	{name: "payments_intents_look", what: "order, gwa card", given: a(lost(own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()})), "POST /v3/payments"), deaf), do: sweepTickets, after: sweepAll, done: seated("paid")},
-	{name: "payments_intents_look", what: "order, gwb card", given: a(lost(own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), "POST /v1/payment_intents"), deaf), do: sweepTickets, after: sweepAll, done: seated("paid")},
-	{name: "payments_intents_look", what: "order, gwa PIX", given: a(lost(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)), "POST /v3/payments")), do: sweepTickets, after: sweepAll, done: noTickets},
-	{name: "payments_intents_look", what: "order, gwb PIX", given: a(lost(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)), "POST /v1/payment_intents")), do: sweepTickets, after: sweepAll, done: noTickets},
-	{name: "tickets_sweep", what: "unpaid, gwa", given: a(before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)))), do: sweepTickets, after: sweepAll, done: noTickets},
-	{name: "tickets_refund", what: "gwa", given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
-	{name: "tickets_refund", what: "gwb", rests: 26 * time.Hour, given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
+	{
+		name: "payments_intents_look", what: "order, gwa card",
+		given: a(lost(own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+			"credit_card": card(0), "credit_card_holder_info": holder(),
+		})), "POST /v3/payments"), deaf),
+		do: sweepTickets, after: sweepAll, done: seated("paid"),
+	},
+	{
+		name: "payments_intents_look", what: "order, gwb card",
+		given: a(lost(own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), "POST /v1/payment_intents"), deaf),
+		do:    sweepTickets, after: sweepAll, done: seated("paid"),
+	},
+	{
+		name: "payments_intents_look", what: "order, gwa PIX",
+		given: a(lost(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)), "POST /v3/payments")),
+		do:    sweepTickets, after: sweepAll, done: noTickets,
+	},
+	{
+		name: "payments_intents_look", what: "order, gwb PIX",
+		given: a(lost(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)), "POST /v1/payment_intents")),
+		do:    sweepTickets, after: sweepAll, done: noTickets,
+	},
+	{
+		name: "tickets_sweep", what: "unpaid, gwa",
+		given: a(before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)))), do: sweepTickets,
+		after: sweepAll, done: noTickets,
+	},
+	{
+		name: "tickets_refund", what: "gwa",
+		given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate),
+		do:    sweepTickets, after: sweepAll, done: givenBack(6000),
+	},
+	{
+		name: "tickets_refund", what: "gwb", rests: 26 * time.Hour,
+		given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate),
+		do:    sweepTickets, after: sweepAll, done: givenBack(6000),
+	},
 }
 
 // paidAgain pays a month of what has ended by a payment that is made at gateway A's

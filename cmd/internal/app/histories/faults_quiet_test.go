@@ -2,25 +2,29 @@ package histories_test
 
 // quietRoutes ask no gateway. A route that does belongs into the deeds.
 var quietRoutes = []string{
-	"admin_gwa_subscription_list", "admin_gwa_subscription_refunds", "admin_gwa_subscription_stats", "admin_gwb_subscription_list",
-	"admin_gwb_subscription_refunds", "admin_gwb_subscription_stats", "audit_log_list", "avatar_delete", "avatar_post", "change_password_post",
-	"current_user_get", "customer_admin_verify_email", "customer_change_email", "customer_check_availability", "customer_confirm_email",
-	"customer_data_get", "customer_delete", "customer_list", "customer_me_delete", "customer_me_get", "customer_me_put", "customer_signup",
-	"customer_toggle_active", "customer_update", "customer_verify_email", "docs_get", "event_checkin_bundle", "event_create", "event_delete",
-	"event_list", "event_update", "forgot_password_post", "gwa_subscription_get", "gwb_config", "health_get", "me_promo_code_list", "me_ticket_list",
-	"me_ticket_order_get", "me_ticket_order_list", "me_ticket_qr", "my_subscribe", "my_subscription_get", "my_user_get", "my_user_put", "openapi_get",
-	"plan_activate", "plan_create", "plan_delete", "plan_inactivate", "plan_list", "plan_list_all", "plan_update", "promo_code_create",
-	"promo_code_delete", "promo_code_get", "promo_code_image_delete", "promo_code_image_post", "promo_code_list", "promo_code_redeem",
-	"promo_code_stats", "promo_code_update", "promo_code_validate", "refresh_archive_token_post", "refresh_token_post", "resend_verification_post",
-	"reset_password_post", "route_list", "store_event_get", "store_event_list", "subscription_chargeback", "subscription_chargeback_withdraw",
-	"subscription_extend", "subscription_list", "subscription_refunds", "subscription_stats", "ticket_consume", "ticket_consume_qr",
-	"ticket_consume_qr_batch", "ticket_create", "ticket_delete", "ticket_list", "ticket_update", "user_create", "user_delete", "user_list",
-	"user_update", "users_type_create", "users_type_delete", "users_type_list", "users_type_update", "webhook_gwa", "webhook_gwb", "webhook_log_list",
-	"webhook_log_replay", "webhook_log_stats",
-	"admin_event_cancel", "admin_event_cancellation", "store_ticket_order_withdraw_get",
-	"store_ticket_order_withdraw_post", // does what me_ticket_order_withdraw does
-	"undo_email_change_get", "undo_email_change_post",
-	"unapplied_payment_list", "unapplied_payment_extend", "unapplied_payment_keep",
+	"admin_gwa_subscription_list", "admin_gwa_subscription_refunds", "admin_gwa_subscription_stats",
+	"admin_gwb_subscription_list", "admin_gwb_subscription_refunds", "admin_gwb_subscription_stats",
+	"audit_log_list", "avatar_delete", "avatar_post", "change_password_post", "current_user_get",
+	"customer_admin_verify_email", "customer_change_email", "customer_check_availability",
+	"customer_confirm_email", "customer_data_get", "customer_delete", "customer_list", "customer_me_delete",
+	"customer_me_get", "customer_me_put", "customer_signup", "customer_toggle_active", "customer_update",
+	"customer_verify_email", "docs_get", "event_checkin_bundle", "event_create", "event_delete", "event_list",
+	"event_update", "forgot_password_post", "gwa_subscription_get", "gwb_config", "health_get",
+	"me_promo_code_list", "me_ticket_list", "me_ticket_order_get", "me_ticket_order_list", "me_ticket_qr",
+	"my_subscribe", "my_subscription_get", "my_user_get", "my_user_put", "openapi_get", "plan_activate",
+	"plan_create", "plan_delete", "plan_inactivate", "plan_list", "plan_list_all", "plan_update",
+	"promo_code_create", "promo_code_delete", "promo_code_get", "promo_code_image_delete", "promo_code_image_post",
+	"promo_code_list", "promo_code_redeem", "promo_code_stats", "promo_code_update", "promo_code_validate",
+	"refresh_archive_token_post", "refresh_token_post", "resend_verification_post", "reset_password_post",
+	"route_list", "store_event_get", "store_event_list", "subscription_chargeback",
+	"subscription_chargeback_withdraw", "subscription_extend", "subscription_list", "subscription_refunds",
+	"subscription_stats", "ticket_consume", "ticket_consume_qr", "ticket_consume_qr_batch", "ticket_create",
+	"ticket_delete", "ticket_list", "ticket_update", "user_create", "user_delete", "user_list", "user_update",
+	"users_type_create", "users_type_delete", "users_type_list", "users_type_update", "webhook_gwa", "webhook_gwb",
+	"webhook_log_list", "webhook_log_replay", "webhook_log_stats", "admin_event_cancel",
+	"admin_event_cancellation", "store_ticket_order_withdraw_get", "store_ticket_order_withdraw_post", // does what me_ticket_order_withdraw does
+	"undo_email_change_get", "undo_email_change_post", "unapplied_payment_list", "unapplied_payment_extend",
+	"unapplied_payment_keep",
 }
 
 // quietJobs ask no gateway, or do what jobs of another kind do.

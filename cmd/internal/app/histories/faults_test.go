@@ -35,7 +35,8 @@ const (
 )
 
 var faults = []fault{
-	crashBefore, crashAfter, timeoutBefore, timeoutAfter, tooMany, brokenBefore, brokenAfter, resetBefore, resetAfter, slowBefore, slowAfter,
+	crashBefore, crashAfter, timeoutBefore, timeoutAfter, tooMany, brokenBefore, brokenAfter, resetBefore,
+	resetAfter, slowBefore, slowAfter,
 }
 
 func (f fault) kills() bool { return f == crashBefore || f == crashAfter }

@@ -10,25 +10,96 @@ import (
 
 // ticketDeeds are purchases.
 var ticketDeeds = []deed{
-	{name: "admin_ticket_order_refund", what: "gwa", key: true, good: []int{200}, again: []int{422}, given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/refund"), done: givenBack(6000)},
-	{name: "admin_ticket_order_refund", what: "gwb", key: true, good: []int{200}, again: []int{422}, rests: 26 * time.Hour, given: a(onSaleNow, before(cardTicketsB)), do: ofOrder("/refund"), done: givenBack(6000)},
-	{name: "admin_ticket_order_cancel", what: "paid", key: true, good: []int{200}, given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/cancel"), done: givenBack(6000)},
-	{name: "admin_ticket_order_cancel", what: "pending", key: true, good: []int{200}, given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)))), do: ofOrder("/cancel"), done: noTickets},
-	{name: "tickets_give_back", what: "gwa", after: sweepAll, given: before(cardTicketsA), do: callOff, done: givenBack(6000)},
-	{name: "tickets_give_back", what: "gwb", after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB), do: callOff, done: givenBack(6000)},
-	{name: "tickets_give_back", what: "nothing paid", after: sweepAll, given: before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), do: callOff, done: noTickets},
-	{name: "me_ticket_order_withdraw", what: "gwa", key: true, good: []int{200}, again: []int{200}, after: sweepAll, given: before(cardTicketsA), do: ofOwnOrder("/withdraw"), done: givenBack(6000)},
-	{name: "me_ticket_order_withdraw", what: "gwb", key: true, good: []int{200}, again: []int{200}, after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB), do: ofOwnOrder("/withdraw"), done: givenBack(6000)},
-	{name: "store_purchase_gwa_card", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()})), done: seated("paid")},
-	{name: "store_purchase_gwa_card", what: "declined", key: true, good: []int{400}, also: []int{200}, again: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(3), "credit_card_holder_info": holder()})), done: noTickets},
-	{name: "store_purchase_gwa_pix", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))},
-	{name: "store_purchase_gwb_card", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), done: seated("paid")},
-	{name: "store_purchase_gwb_card", what: "declined", key: true, good: []int{400}, also: []int{200}, again: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": "pm_card_visa_chargeDeclined"})), done: noTickets},
-	{name: "store_purchase_gwb_pix", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))},
-	{name: "store_checkout_gwa_card", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwa/card", object{"credit_card": card(0), "credit_card_holder_info": holder()}), done: seated("paid")},
-	{name: "store_checkout_gwa_pix", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwa/pix", object{})},
-	{name: "store_checkout_gwb_card", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwb/card", object{"payment_method_id": visa}), done: seated("paid")},
-	{name: "store_checkout_gwb_pix", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwb/pix", object{})},
+	{
+		name: "admin_ticket_order_refund", what: "gwa", key: true, good: []int{200}, again: []int{422},
+		given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/refund"), done: givenBack(6000),
+	},
+	{
+		name: "admin_ticket_order_refund", what: "gwb", key: true, good: []int{200}, again: []int{422},
+		rests: 26 * time.Hour, given: a(onSaleNow, before(cardTicketsB)), do: ofOrder("/refund"),
+		done: givenBack(6000),
+	},
+	{
+		name: "admin_ticket_order_cancel", what: "paid", key: true, good: []int{200},
+		given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/cancel"), done: givenBack(6000),
+	},
+	{
+		name: "admin_ticket_order_cancel", what: "pending", key: true, good: []int{200},
+		given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)))),
+		do:    ofOrder("/cancel"), done: noTickets,
+	},
+	{
+		name: "tickets_give_back", what: "gwa", after: sweepAll, given: before(cardTicketsA), do: callOff,
+		done: givenBack(6000),
+	},
+	{
+		name: "tickets_give_back", what: "gwb", after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB),
+		do: callOff, done: givenBack(6000),
+	},
+	{
+		name: "tickets_give_back", what: "nothing paid", after: sweepAll,
+		given: before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), do: callOff, done: noTickets,
+	},
+	{
+		name: "me_ticket_order_withdraw", what: "gwa", key: true, good: []int{200}, again: []int{200},
+		after: sweepAll, given: before(cardTicketsA), do: ofOwnOrder("/withdraw"), done: givenBack(6000),
+	},
+	{
+		name: "me_ticket_order_withdraw", what: "gwb", key: true, good: []int{200}, again: []int{200},
+		after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB), do: ofOwnOrder("/withdraw"),
+		done: givenBack(6000),
+	},
+	{
+		name: "store_purchase_gwa_card", key: true, good: []int{200}, after: sweepAll,
+		do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+			"credit_card": card(0), "credit_card_holder_info": holder(),
+		})),
+		done: seated("paid"),
+	},
+	{
+		name: "store_purchase_gwa_card", what: "declined", key: true, good: []int{400}, also: []int{200},
+		again: []int{200}, after: sweepAll,
+		do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+			"credit_card": card(3), "credit_card_holder_info": holder(),
+		})),
+		done: noTickets,
+	},
+	{
+		name: "store_purchase_gwa_pix", key: true, good: []int{200}, after: sweepAll,
+		do: own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)),
+	},
+	{
+		name: "store_purchase_gwb_card", key: true, good: []int{200}, after: sweepAll,
+		do:   own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})),
+		done: seated("paid"),
+	},
+	{
+		name: "store_purchase_gwb_card", what: "declined", key: true, good: []int{400}, also: []int{200},
+		again: []int{200}, after: sweepAll,
+		do:   own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": "pm_card_visa_chargeDeclined"})),
+		done: noTickets,
+	},
+	{
+		name: "store_purchase_gwb_pix", key: true, good: []int{200}, after: sweepAll,
+		do: own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)),
+	},
+	{
+		name: "store_checkout_gwa_card", key: true, good: []int{200}, after: sweepAll,
+		do:   guest("/store/purchase/checkout/gwa/card", object{"credit_card": card(0), "credit_card_holder_info": holder()}),
+		done: seated("paid"),
+	},
+	{
+		name: "store_checkout_gwa_pix", key: true, good: []int{200}, after: sweepAll,
+		do: guest("/store/purchase/checkout/gwa/pix", object{}),
+	},
+	{
+		name: "store_checkout_gwb_card", key: true, good: []int{200}, after: sweepAll,
+		do: guest("/store/purchase/checkout/gwb/card", object{"payment_method_id": visa}), done: seated("paid"),
+	},
+	{
+		name: "store_checkout_gwb_pix", key: true, good: []int{200}, after: sweepAll,
+		do: guest("/store/purchase/checkout/gwb/pix", object{}),
+	},
 }
 
 func ticketsBy(how object) object {
@@ -41,7 +112,9 @@ func ticketsBy(how object) object {
 
 func guest(path string, how object) func(h *history) answer {
 	body := ticketsBy(how)
-	body["buyer"] = object{"full_name": "Rita Lima", "email": "rita@example.com", "tax_id": "52998224725", "phone": "+5511987654321"}
+	body["buyer"] = object{
+		"full_name": "Rita Lima", "email": "rita@example.com", "tax_id": "52998224725", "phone": "+5511987654321",
+	}
 	return func(h *history) answer { return h.request(http.MethodPost, path, "", body) }
 }
 
@@ -69,13 +142,17 @@ func (h *history) issued() (n int) {
 }
 
 var (
-	cardTicketsA = own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()}))
+	cardTicketsA = own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+		"credit_card": card(0), "credit_card_holder_info": holder(),
+	}))
 	cardTicketsB = own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa}))
 )
 
 // callOff calls the one event off, and has the jobs of the next half hour run.
 func callOff(h *history) answer {
-	h.request(http.MethodPost, "/admin/events/"+eventID+"/cancel", h.admin, object{"reason": "as promised", "refund": "all"})
+	h.request(http.MethodPost, "/admin/events/"+eventID+"/cancel", h.admin, object{
+		"reason": "as promised", "refund": "all",
+	})
 	return sweepTickets(h)
 }
 

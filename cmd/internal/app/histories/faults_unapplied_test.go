@@ -74,7 +74,9 @@ func strayB(h *history) {
 	own := h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions")[0]
 	item := own["items"].(object)["data"].([]any)[0].(object)
 	form := url.Values{
-		"customer": {str(own, "customer")}, "items[0][price]": {str(item["price"].(object), "id")}, "default_payment_method": {str(own, "default_payment_method")},
+		"customer":               {str(own, "customer")},
+		"items[0][price]":        {str(item["price"].(object), "id")},
+		"default_payment_method": {str(own, "default_payment_method")},
 	}
 	for name, value := range own["metadata"].(object) {
 		form.Set("metadata["+name+"]", fmt.Sprint(value))

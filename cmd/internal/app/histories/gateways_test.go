@@ -43,9 +43,13 @@ type delivery struct {
 
 func newGateways(t tester, at time.Time) *gateways {
 	t.Helper()
-	a, err := sandboxa.New(sandboxa.Options{APIKey: gwaKey, WebhookToken: gwaToken, Frozen: at, BalanceCents: 1_000_000_000})
+	a, err := sandboxa.New(sandboxa.Options{
+		APIKey: gwaKey, WebhookToken: gwaToken, Frozen: at, BalanceCents: 1_000_000_000,
+	})
 	require.NoError(t, err)
-	b, err := sandboxb.New(sandboxb.Options{BaseURL: "http://gwb", SecretKey: gwbKey, WebhookSecret: gwbSecret, Frozen: at})
+	b, err := sandboxb.New(sandboxb.Options{
+		BaseURL: "http://gwb", SecretKey: gwbKey, WebhookSecret: gwbSecret, Frozen: at,
+	})
 	require.NoError(t, err)
 	return &gateways{a: a, b: b, seen: map[gateway.Name]int64{}}
 }

@@ -36,7 +36,8 @@ func (h *history) checkMoney() {
 	h.bookB(theirs)
 	ours := h.ledger()
 	for what, differ := range map[string]string{
-		"payments": cmp.Diff(theirs.Paid, ours.Paid), "refunds": cmp.Diff(theirs.Back, ours.Back), "disputes": cmp.Diff(theirs.Disputes, ours.Disputes),
+		"payments": cmp.Diff(theirs.Paid, ours.Paid), "refunds": cmp.Diff(theirs.Back, ours.Back),
+		"disputes": cmp.Diff(theirs.Disputes, ours.Disputes),
 	} {
 		if differ != "" {
 			h.fail(what+" of the ledger are not the gateways'", "%s", differ)
@@ -61,7 +62,9 @@ func (h *history) bookA(b books) {
 			}
 		}
 		if c, ok := p["chargeback"].(object); ok {
-			b.Disputes[id] = map[string]string{"REQUESTED": "open", "IN_DISPUTE": "open", "DONE": "lost", "REVERSED": "won"}[str(c, "status")]
+			b.Disputes[id] = map[string]string{
+				"REQUESTED": "open", "IN_DISPUTE": "open", "DONE": "lost", "REVERSED": "won",
+			}[str(c, "status")]
 		}
 	}
 }
@@ -85,7 +88,10 @@ func (h *history) bookB(b books) {
 			b.Back[intent] = back
 		}
 	}
-	states := map[string]string{"needs_response": "open", "warning_needs_response": "inquiry", "won": "won", "lost": "lost", "warning_closed": "dismissed"}
+	states := map[string]string{
+		"needs_response": "open", "warning_needs_response": "inquiry", "won": "won", "lost": "lost",
+		"warning_closed": "dismissed",
+	}
 	for _, d := range h.gateways.list(h.t, gateway.GWB, "/v1/disputes") {
 		b.Disputes[str(d, "id")] = states[str(d, "status")]
 	}

@@ -19,10 +19,13 @@ var found = []struct {
 		{Do: "admin activates"},
 		{Do: "admin puts a date"},
 	}}},
-	{"what an admin cancels while nobody knows what the gateway made of it is ended there once that is known", story{Steps: []step{
-		{Do: "gwa pix", Who: 1, Pick: 3, Trouble: "lost answer"},
-		{Do: "admin puts", Who: 1, Pick: 5},
-	}}},
+	{
+		"what an admin cancels while nobody knows what the gateway made of it is ended there once that is known",
+		story{Steps: []step{
+			{Do: "gwa pix", Who: 1, Pick: 3, Trouble: "lost answer"},
+			{Do: "admin puts", Who: 1, Pick: 5},
+		}},
+	},
 	{"also a recurrence, which would go on charging", story{Steps: []step{
 		{Do: "gwa card", Trouble: "lost answer"},
 		{Do: "admin cancels"},
@@ -39,10 +42,13 @@ var found = []struct {
 		{Do: "deletes account", Who: 1},
 		{Do: "admin activates"},
 	}}},
-	{"a first month that is disputed before its recurrence is made ends the intent, and nothing more is charged", story{Steps: []step{
-		{Do: "gwa card", Pick: 3},
-		{Do: "gwa card", Pick: 2, Trouble: "lost answer", During: "dispute opened"},
-	}}},
+	{
+		"a first month that is disputed before its recurrence is made ends the intent, and nothing more is charged",
+		story{Steps: []step{
+			{Do: "gwa card", Pick: 3},
+			{Do: "gwa card", Pick: 2, Trouble: "lost answer", During: "dispute opened"},
+		}},
+	},
 	{"and when the dispute is won, the month that was paid is the last", story{Steps: []step{
 		{Do: "gwa card", Pick: 3},
 		{Do: "gwa card", Pick: 2, Trouble: "lost answer", During: "dispute opened"},
@@ -60,15 +66,18 @@ var found = []struct {
 		{Do: "month", Pick: 10},
 		{Do: "sync", Who: 1, Pick: 5},
 	}}},
-	{"what is left of a payment after parts went back, at the panel and by an admin, is still to be decided", story{Steps: []step{
-		{Do: "gwa automatic"},
-		{Do: "pix paid"},
-		{Do: "gwa card", Who: 1, Pick: 9},
-		{Do: "authorization cancelled", Who: 1, Pick: 2, Tries: 2, During: "renewal paid", Mail: "unheard"},
-		{Do: "gateway refunds", Pick: 1},
-		{Do: "gwa card", Pick: 1, Trouble: "overloaded", Mail: "turned"},
-		{Do: "admin refunds", Who: 1, Pick: 8, Tries: 1, During: "webhooks"},
-	}}},
+	{
+		"what is left of a payment after parts went back, at the panel and by an admin, is still to be decided",
+		story{Steps: []step{
+			{Do: "gwa automatic"},
+			{Do: "pix paid"},
+			{Do: "gwa card", Who: 1, Pick: 9},
+			{Do: "authorization cancelled", Who: 1, Pick: 2, Tries: 2, During: "renewal paid", Mail: "unheard"},
+			{Do: "gateway refunds", Pick: 1},
+			{Do: "gwa card", Pick: 1, Trouble: "overloaded", Mail: "turned"},
+			{Do: "admin refunds", Who: 1, Pick: 8, Tries: 1, During: "webhooks"},
+		}},
+	},
 	{"a refund of tickets that fails after it was believed done is made again", story{Steps: []step{
 		{Do: "gwb ticket"},
 		{Do: "gateway refunds", Who: 1},
@@ -80,12 +89,15 @@ var found = []struct {
 		{Do: "gwa card", Pick: 2, Tries: 1, Die: 8},
 		{Do: "admin refunds"},
 	}}},
-	{"a move to another plan whose process died is not given up because the gateway is overloaded when it is asked again", story{Steps: []step{
-		{Do: "gwa card", Who: 1},
-		{Do: "hours", Pick: 9},
-		{Do: "admin moves plan", Pick: 3, During: "dispute opened", Die: 3, Mail: "unheard"},
-		{Do: "hours", Who: 1, Pick: 4, Trouble: "overloaded", Tries: 1, During: "dispute opened", Mail: "unheard"},
-	}}},
+	{
+		"a move to another plan whose process died is not given up because the gateway is overloaded when it is asked again",
+		story{Steps: []step{
+			{Do: "gwa card", Who: 1},
+			{Do: "hours", Pick: 9},
+			{Do: "admin moves plan", Pick: 3, During: "dispute opened", Die: 3, Mail: "unheard"},
+			{Do: "hours", Who: 1, Pick: 4, Trouble: "overloaded", Tries: 1, During: "dispute opened", Mail: "unheard"},
+		}},
+	},
 	{"tickets go with an account that is deleted in the instant in which they were paid", story{Steps: []step{
 		{Do: "pix ticket", Who: 1},
 		{Do: "pix paid", Who: 1},
@@ -97,13 +109,16 @@ var found = []struct {
 		{Do: "gateway refunds", Who: 1, Pick: 9},
 		{Do: "refund fails", Who: 1, Pick: 5},
 	}}},
-	{"a move to another plan of what an admin opened again ends, once the gateway shows that it has ended there", story{Steps: []step{
-		{Do: "gwb card", Pick: 3},
-		{Do: "hours", Pick: 8},
-		{Do: "admin activates", Pick: 3},
-		{Do: "admin moves plan", Who: 1, Pick: 7, Tries: 1, During: "webhooks", Die: 3},
-		{Do: "hours", Pick: 3},
-	}}},
+	{
+		"a move to another plan of what an admin opened again ends, once the gateway shows that it has ended there",
+		story{Steps: []step{
+			{Do: "gwb card", Pick: 3},
+			{Do: "hours", Pick: 8},
+			{Do: "admin activates", Pick: 3},
+			{Do: "admin moves plan", Who: 1, Pick: 7, Tries: 1, During: "webhooks", Die: 3},
+			{Do: "hours", Pick: 3},
+		}},
+	},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},

@@ -103,14 +103,22 @@ func stories() *rapid.Generator[story] {
 // trouble comes to nothing.
 func steps() *rapid.Generator[step] {
 	do := rapid.SampledFrom(weighted())
-	plain := rapid.SampledFrom([]string{"", "", "", "", "", "", "", lostAnswer, lostAnswer, lostRequest, noRoute, overloaded, broken})
+	plain := rapid.SampledFrom([]string{
+		"", "", "", "", "", "", "", lostAnswer, lostAnswer, lostRequest, noRoute, overloaded, broken,
+	})
 	odd := rapid.Map(rapid.SampledFrom(slices.Concat(oddAfter, oddBefore)), func(f fault) string { return string(f) })
 	trouble := rapid.OneOf(plain, plain, odd)
-	during := rapid.SampledFrom([]string{"", "", "", "", "", "webhooks", "jobs", "pix paid", "renewal paid", "customer cancels", "reads", "dispute opened"})
+	during := rapid.SampledFrom([]string{
+		"", "", "", "", "", "webhooks", "jobs", "pix paid", "renewal paid", "customer cancels", "reads",
+		"dispute opened",
+	})
 	mail := rapid.SampledFrom([]string{inOrder, inOrder, inOrder, inOrder, later, twice, reverse, unheard})
 	die := rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 8, 11})
 	return rapid.Custom(func(t *rapid.T) step {
-		s := step{Do: do.Draw(t, "do"), Who: rapid.IntRange(0, people-1).Draw(t, "who"), Pick: rapid.IntRange(0, 11).Draw(t, "pick")}
+		s := step{
+			Do: do.Draw(t, "do"), Who: rapid.IntRange(0, people-1).Draw(t, "who"),
+			Pick: rapid.IntRange(0, 11).Draw(t, "pick"),
+		}
 		if rapid.Bool().Draw(t, "disturbed") {
 			s.Trouble, s.Tries, s.During = trouble.Draw(t, "trouble"), rapid.IntRange(0, 3).Draw(t, "tries"), during.Draw(t, "during")
 			s.Die, s.Mail = die.Draw(t, "die"), mail.Draw(t, "mail")

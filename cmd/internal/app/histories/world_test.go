@@ -98,28 +98,42 @@ func newWorld(t *testing.T) *world {
 		Adapters: []gateway.Adapter{w.adapters[gateway.GWA], w.adapters[gateway.GWB]},
 	})
 	w.tickets = tickets.New(tickets.Deps{
-		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Files: archive, Mail: nobody{}, Templates: templates,
-		Config: tickets.Config{FileKey: []byte(masterKey), Zone: w.zone, DeclinesPerAddress: 1 << 30, DeclinesPerCard: 1 << 30, DeclinesPerBuyer: 1 << 30,
-			WithdrawalDays: 7, WithdrawalBefore: 48 * time.Hour, RefundsPerSecond: 50},
+		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Files: archive,
+		Mail: nobody{}, Templates: templates,
+		Config: tickets.Config{
+			FileKey: []byte(masterKey), Zone: w.zone, DeclinesPerAddress: 1 << 30, DeclinesPerCard: 1 << 30,
+			DeclinesPerBuyer: 1 << 30, WithdrawalDays: 7, WithdrawalBefore: 48 * time.Hour, RefundsPerSecond: 50,
+		},
 	})
-	codes := promos.New(promos.Deps{Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive, Tickets: w.tickets})
+	codes := promos.New(promos.Deps{
+		Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive, Tickets: w.tickets,
+	})
 	w.subscriptions = subscriptions.New(subscriptions.Deps{
-		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Settings: pix{w}, Promos: promoCodes{codes},
-		Mail: nobody{}, Templates: templates, Config: subscriptions.Config{Zone: w.zone, WithdrawalDays: 7},
+		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Settings: pix{w},
+		Promos: promoCodes{codes}, Mail: nobody{}, Templates: templates,
+		Config: subscriptions.Config{Zone: w.zone, WithdrawalDays: 7},
 	})
 	w.finance = finance.New(finance.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, Zone: w.zone})
 	require.NoError(t, w.finance.UseReportZone(t.Context()))
 	w.accounts.Connect(accounts.Above{
-		Sync: w.subscriptions, Billing: []accounts.Billing{w.subscriptions, w.tickets}, Purchases: []accounts.Purchases{w.subscriptions, w.tickets},
-		Changes: []accounts.CustomerChanges{w.tickets}, Personal: []accounts.PersonalData{w.subscriptions, w.tickets, codes, w.payments.Personal()},
+		Sync:      w.subscriptions,
+		Billing:   []accounts.Billing{w.subscriptions, w.tickets},
+		Purchases: []accounts.Purchases{w.subscriptions, w.tickets},
+		Changes:   []accounts.CustomerChanges{w.tickets},
+		Personal:  []accounts.PersonalData{w.subscriptions, w.tickets, codes, w.payments.Personal()},
 	})
-	for _, add := range []func(*river.Workers){archive.Workers, w.accounts.Workers, w.payments.Workers, w.tickets.Workers, w.subscriptions.Workers} {
+	for _, add := range []func(*river.Workers){
+		archive.Workers, w.accounts.Workers, w.payments.Workers, w.tickets.Workers, w.subscriptions.Workers,
+	} {
 		add(w.workers)
 	}
 	w.routes = httpapi.New(httpapi.Config{
-		Auth: w.accounts, Log: log, PublicURL: "https://api.example.com", NoThrottle: true, Idempotency: idempotency.New(w.db, w, []byte(masterKey)),
+		Auth: w.accounts, Log: log, PublicURL: "https://api.example.com", NoThrottle: true,
+		Idempotency: idempotency.New(w.db, w, []byte(masterKey)),
 	})
-	for _, add := range []func(*httpapi.API){w.accounts.Routes, w.payments.Routes, w.tickets.Routes, codes.Routes, w.subscriptions.Routes} {
+	for _, add := range []func(*httpapi.API){
+		w.accounts.Routes, w.payments.Routes, w.tickets.Routes, codes.Routes, w.subscriptions.Routes,
+	} {
 		add(w.routes)
 	}
 	w.api = w.routes.Handler()

@@ -31,10 +31,12 @@ func TestScaleKeepsWhatMustHold(t *testing.T) {
 	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM finance.rollup_differences()`).Scan(&differences))
 	require.Zero(t, differences)
 	for table, least := range map[string]int{
-		"subscriptions.subscriptions": size, "payments.payments WHERE purpose = 'subscription'": 3 * size, "payments.payments WHERE purpose = 'order'": size / 20,
-		"payments.failed_attempts": size / 20, "payments.refunds WHERE purpose = 'subscription'": size / 100, "payments.refunds WHERE purpose = 'order'": 1,
-		"payments.disputes": 3, "subscriptions.transitions": 2 * size, "tickets.orders": size / 10, "tickets.tickets": size / 10,
-		"payments.webhook_logs": size / 5, "accounts.users": size * 4 / 5, "accounts.logins": size * 8 / 5,
+		"subscriptions.subscriptions": size, "payments.payments WHERE purpose = 'subscription'": 3 * size,
+		"payments.payments WHERE purpose = 'order'": size / 20, "payments.failed_attempts": size / 20,
+		"payments.refunds WHERE purpose = 'subscription'": size / 100, "payments.refunds WHERE purpose = 'order'": 1,
+		"payments.disputes": 3, "subscriptions.transitions": 2 * size, "tickets.orders": size / 10,
+		"tickets.tickets": size / 10, "payments.webhook_logs": size / 5, "accounts.users": size * 4 / 5,
+		"accounts.logins": size * 8 / 5,
 	} {
 		var n int
 		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
@@ -49,8 +51,9 @@ func TestScaleKeepsWhatMustHold(t *testing.T) {
 	churn, err := service(t, db).Churn(t.Context(), 24)
 	require.NoError(t, err)
 	for name, n := range map[string]int64{
-		"payment_failure": churn.ByReason.PaymentFailure, "customer_cancelled": churn.ByReason.CustomerCancelled, "admin_cancelled": churn.ByReason.AdminCancelled,
-		"chargeback": churn.ByReason.Chargeback, "expired": churn.ByReason.Expired,
+		"payment_failure": churn.ByReason.PaymentFailure, "customer_cancelled": churn.ByReason.CustomerCancelled,
+		"admin_cancelled": churn.ByReason.AdminCancelled, "chargeback": churn.ByReason.Chargeback,
+		"expired": churn.ByReason.Expired,
 	} {
 		require.Positive(t, n, "no exit by %s", name)
 	}
@@ -61,14 +64,22 @@ func TestScaleKeepsWhatMustHold(t *testing.T) {
 func TestScaleRefusesRealCustomers(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
-	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{Subscriptions: scale.Least, Now: now}), "sample plans")
+	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{
+		Subscriptions: scale.Least, Now: now,
+	}), "sample plans")
 	require.NoError(t, subscriptions.SeedPlans(t.Context(), db, now))
-	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{Subscriptions: scale.Least - 1, Now: now}), "at least 100")
+	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{
+		Subscriptions: scale.Least - 1, Now: now,
+	}), "at least 100")
 	_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (user_type, username, email, created_at, updated_at) VALUES ('customer', 'ana', 'ana@example.com', now(), now())`)
 	require.NoError(t, err)
-	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{Subscriptions: scale.Least, Now: now}), "1 customers of its own")
+	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{
+		Subscriptions: scale.Least, Now: now,
+	}), "1 customers of its own")
 	requireTriggersOn(t, db)
-	require.NoError(t, scale.Fill(t.Context(), db, scale.Options{Subscriptions: scale.Least, Now: now, Samples: []string{"ana"}}))
+	require.NoError(t, scale.Fill(t.Context(), db, scale.Options{
+		Subscriptions: scale.Least, Now: now, Samples: []string{"ana"},
+	}))
 }
 
 func fill(t testing.TB, size int) *pgxpool.Pool {
@@ -76,7 +87,8 @@ func fill(t testing.TB, size int) *pgxpool.Pool {
 	db := pgtest.DB(t)
 	require.NoError(t, subscriptions.SeedPlans(t.Context(), db, now))
 	require.NoError(t, scale.Fill(t.Context(), db, scale.Options{
-		Subscriptions: size, Now: now, Progress: func(part string, rows int64, took time.Duration) { t.Logf("%8d %v %s", rows, took, part) },
+		Subscriptions: size, Now: now,
+		Progress: func(part string, rows int64, took time.Duration) { t.Logf("%8d %v %s", rows, took, part) },
 	}))
 	return db
 }

@@ -17,15 +17,27 @@ func TestAnAnswerIsOfWhatWasAskedFor(t *testing.T) {
 		told, want answer.Told
 		odd        bool
 	}{
-		"the same":                       {want, want, false},
-		"nothing is wanted but an id":    {want, answer.Told{}, false},
-		"another kind":                   {answer.Told{Object: "customer", ID: "pay_1", Reference: "ours"}, want, true},
-		"another id":                     {answer.Told{Object: "payment", ID: "pay_2", Reference: "ours"}, want, true},
-		"another id, without references": {answer.Told{Object: "payment", ID: "pay_2"}, answer.Told{Object: "payment", ID: "pay_1"}, true},
-		"another reference":              {answer.Told{Object: "payment", ID: "pay_1", Reference: "theirs"}, want, true},
-		"no reference":                   {answer.Told{Object: "payment", ID: "pay_1"}, want, true},
-		"no id":                          {answer.Told{Object: "payment", Reference: "ours"}, answer.Told{Object: "payment", Reference: "ours"}, true},
-		"nothing at all":                 {answer.Told{}, answer.Told{}, true},
+		"the same":                    {told: want, want: want, odd: false},
+		"nothing is wanted but an id": {told: want, want: answer.Told{}, odd: false},
+		"another kind": {
+			told: answer.Told{Object: "customer", ID: "pay_1", Reference: "ours"}, want: want, odd: true,
+		},
+		"another id": {
+			told: answer.Told{Object: "payment", ID: "pay_2", Reference: "ours"}, want: want, odd: true,
+		},
+		"another id, without references": {
+			told: answer.Told{Object: "payment", ID: "pay_2"},
+			want: answer.Told{Object: "payment", ID: "pay_1"},
+			odd:  true,
+		},
+		"another reference": {told: answer.Told{Object: "payment", ID: "pay_1", Reference: "theirs"}, want: want, odd: true},
+		"no reference":      {told: answer.Told{Object: "payment", ID: "pay_1"}, want: want, odd: true},
+		"no id": {
+			told: answer.Told{Object: "payment", Reference: "ours"},
+			want: answer.Told{Object: "payment", Reference: "ours"},
+			odd:  true,
+		},
+		"nothing at all": {told: answer.Told{}, want: answer.Told{}, odd: true},
 	} {
 		err := tc.told.Check(tc.want)
 		if tc.odd {
