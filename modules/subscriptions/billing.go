@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -80,10 +81,10 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		switch {
 		case sub.IntentOpen:
 			err = s.recovery.Recover(ctx, sub.ID)
-		case lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(gateway.MethodPix):
-			err = s.recovery.DropPixAs(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByJob)
+		case state.Status(sub.Status) == state.Pending && sub.PaymentMethod == string(gateway.MethodPix):
+			err = s.recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByJob)
 		default:
-			err = s.recovery.End(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByJob)
+			err = s.recovery.End(ctx, sub, state.CustomerCancels, state.ByJob)
 		}
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // The diagram for people shows the moves of the table, no more and no less.
@@ -21,11 +21,11 @@ func TestDiagramShowsTheTable(t *testing.T) {
 		drawn = append(drawn, edge[1]+" "+edge[2])
 	}
 	var permitted []string
-	for _, from := range append([]lifecycle.Status{lifecycle.None}, lifecycle.Statuses...) {
-		for _, action := range lifecycle.Actions {
-			to, ok := lifecycle.Next(from, action)
+	for _, from := range append([]state.Status{state.None}, state.Statuses...) {
+		for _, action := range state.Actions {
+			to, ok := state.Next(from, action)
 			move := string(from) + " " + string(to)
-			if from == lifecycle.None {
+			if from == state.None {
 				move = "[*] " + string(to)
 			}
 			if ok && to != from && !slices.Contains(permitted, move) {

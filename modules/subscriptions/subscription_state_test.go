@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -19,16 +19,16 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestTransitionsAreThoseOfTheGoldenFile(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	states := append([]lifecycle.Status{lifecycle.None}, lifecycle.Statuses...)
+	states := append([]state.Status{state.None}, state.Statuses...)
 	fmt.Fprintf(&b, "%-24s", "action")
 	for _, s := range states {
 		fmt.Fprintf(&b, "%-11s", name(s))
 	}
-	for _, action := range lifecycle.Actions {
+	for _, action := range state.Actions {
 		fmt.Fprintf(&b, "\n%-24s", action)
 		for _, s := range states {
 			cell := "-"
-			if to, ok := lifecycle.Next(s, action); ok {
+			if to, ok := state.Next(s, action); ok {
 				cell = name(to)
 			}
 			fmt.Fprintf(&b, "%-11s", cell)
@@ -48,8 +48,8 @@ func TestTransitionsAreThoseOfTheGoldenFile(t *testing.T) {
 	require.Equal(t, string(want), got)
 }
 
-func name(s lifecycle.Status) string {
-	if s == lifecycle.None {
+func name(s state.Status) string {
+	if s == state.None {
 		return "(new)"
 	}
 	return string(s)
@@ -57,11 +57,11 @@ func name(s lifecycle.Status) string {
 
 func TestTerminalStatesAreLeftOnlyByLateMoneyAndAdmins(t *testing.T) {
 	t.Parallel()
-	for _, action := range lifecycle.Actions {
-		for _, ended := range []lifecycle.Status{lifecycle.Cancelled, lifecycle.Expired} {
-			to, ok := lifecycle.Next(ended, action)
+	for _, action := range state.Actions {
+		for _, ended := range []state.Status{state.Cancelled, state.Expired} {
+			to, ok := state.Next(ended, action)
 			if ok && to != ended {
-				require.Contains(t, []lifecycle.Action{lifecycle.LateMoney, lifecycle.AdminActivates}, action)
+				require.Contains(t, []state.Action{state.LateMoney, state.AdminActivates}, action)
 			}
 		}
 	}
@@ -72,52 +72,52 @@ func TestTerminalStatesAreLeftOnlyByLateMoneyAndAdmins(t *testing.T) {
 func TestEveryRowOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	const (
-		pending, active, suspended = lifecycle.Pending, lifecycle.Active, lifecycle.Suspended
-		cancelled, expired         = lifecycle.Cancelled, lifecycle.Expired
+		pending, active, suspended = state.Pending, state.Active, state.Suspended
+		cancelled, expired         = state.Cancelled, state.Expired
 	)
-	live := []lifecycle.Status{pending, active, suspended}
+	live := []state.Status{pending, active, suspended}
 	for _, row := range []struct {
 		trigger string
-		from    []lifecycle.Status
-		by      lifecycle.Action
-		to      lifecycle.Status
+		from    []state.Status
+		by      state.Action
+		to      state.Status
 	}{
-		{"gateway B subscribe (card), any answer", []lifecycle.Status{lifecycle.None}, lifecycle.Subscribe, pending},
-		{"gateway B subscribe (card), approved at once", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
-		{"gateway B subscribe (card), declined", []lifecycle.Status{pending}, lifecycle.PaymentDeclined, cancelled},
-		{"gateway A subscribe (card)", []lifecycle.Status{lifecycle.None}, lifecycle.Subscribe, pending},
-		{"renew", []lifecycle.Status{lifecycle.None}, lifecycle.Renew, pending},
-		{"renew, the previous one", []lifecycle.Status{pending, active}, lifecycle.Replaced, cancelled},
-		{"payment confirmed webhook (gateway A)", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
-		{"invoice.paid", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
-		{"GET status: incomplete, incomplete_expired or canceled", []lifecycle.Status{pending}, lifecycle.LiveReadDead, cancelled},
-		{"new subscribe, PIX pending for more than 24 hours", []lifecycle.Status{pending}, lifecycle.Replaced, cancelled},
-		{"updated or created: active, trialing", live, lifecycle.GatewaySaysActive, active},
-		{"updated or created: past_due, unpaid, paused", live, lifecycle.GatewaySaysSuspended, suspended},
-		{"updated or created: canceled", live, lifecycle.GatewaySaysCancelled, cancelled},
-		{"updated or created: incomplete", live, lifecycle.GatewaySaysIncomplete, pending},
-		{"updated or created: incomplete_expired", live, lifecycle.GatewaySaysExpired, expired},
-		{"customer.subscription.deleted", live, lifecycle.GatewaySaysCancelled, cancelled},
-		{"invoice.payment_failed, below 3", []lifecycle.Status{active}, lifecycle.PaymentFails, active},
-		{"invoice.payment_failed reaches 3", []lifecycle.Status{active}, lifecycle.PaymentFailsTooOften, suspended},
-		{"charge.dispute.created", []lifecycle.Status{active}, lifecycle.DisputeOpens, suspended},
-		{"payment_intent.succeeded", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
-		{"payment_intent.payment_failed", []lifecycle.Status{pending}, lifecycle.PixRunsOut, cancelled},
-		{"gateway A deleted or inactivated, no time left", live, lifecycle.GatewaySaysCancelled, cancelled},
-		{"authorization activated", live, lifecycle.AuthorizationActivated, active},
-		{"authorization cancelled or refused", live, lifecycle.AuthorizationCancelled, cancelled},
-		{"authorization expired", live, lifecycle.AuthorizationExpired, expired},
-		{"admin cancel", live, lifecycle.AdminCancels, cancelled},
-		{"customer cancel", live, lifecycle.CustomerCancels, cancelled},
+		{"gateway B subscribe (card), any answer", []state.Status{state.None}, state.Subscribe, pending},
+		{"gateway B subscribe (card), approved at once", []state.Status{pending}, state.PaymentSettles, active},
+		{"gateway B subscribe (card), declined", []state.Status{pending}, state.PaymentDeclined, cancelled},
+		{"gateway A subscribe (card)", []state.Status{state.None}, state.Subscribe, pending},
+		{"renew", []state.Status{state.None}, state.Renew, pending},
+		{"renew, the previous one", []state.Status{pending, active}, state.Replaced, cancelled},
+		{"payment confirmed webhook (gateway A)", []state.Status{pending}, state.PaymentSettles, active},
+		{"invoice.paid", []state.Status{pending}, state.PaymentSettles, active},
+		{"GET status: incomplete, incomplete_expired or canceled", []state.Status{pending}, state.LiveReadDead, cancelled},
+		{"new subscribe, PIX pending for more than 24 hours", []state.Status{pending}, state.Replaced, cancelled},
+		{"updated or created: active, trialing", live, state.GatewaySaysActive, active},
+		{"updated or created: past_due, unpaid, paused", live, state.GatewaySaysSuspended, suspended},
+		{"updated or created: canceled", live, state.GatewaySaysCancelled, cancelled},
+		{"updated or created: incomplete", live, state.GatewaySaysIncomplete, pending},
+		{"updated or created: incomplete_expired", live, state.GatewaySaysExpired, expired},
+		{"customer.subscription.deleted", live, state.GatewaySaysCancelled, cancelled},
+		{"invoice.payment_failed, below 3", []state.Status{active}, state.PaymentFails, active},
+		{"invoice.payment_failed reaches 3", []state.Status{active}, state.PaymentFailsTooOften, suspended},
+		{"charge.dispute.created", []state.Status{active}, state.DisputeOpens, suspended},
+		{"payment_intent.succeeded", []state.Status{pending}, state.PaymentSettles, active},
+		{"payment_intent.payment_failed", []state.Status{pending}, state.PixRunsOut, cancelled},
+		{"gateway A deleted or inactivated, no time left", live, state.GatewaySaysCancelled, cancelled},
+		{"authorization activated", live, state.AuthorizationActivated, active},
+		{"authorization cancelled or refused", live, state.AuthorizationCancelled, cancelled},
+		{"authorization expired", live, state.AuthorizationExpired, expired},
+		{"admin cancel", live, state.AdminCancels, cancelled},
+		{"customer cancel", live, state.CustomerCancels, cancelled},
 	} {
 		for _, from := range row.from {
-			to, ok := lifecycle.Next(from, row.by)
+			to, ok := state.Next(from, row.by)
 			require.True(t, ok, "%s from %s", row.trigger, from)
 			require.Equal(t, row.to, to, "%s from %s", row.trigger, from)
 		}
 	}
 	for _, from := range live { // gateway A deleted or inactivated, expires_at ahead
-		to, ok := lifecycle.Next(from, lifecycle.GatewayDeletedPaid)
+		to, ok := state.Next(from, state.GatewayDeletedPaid)
 		require.True(t, ok)
 		require.Equal(t, from, to)
 	}

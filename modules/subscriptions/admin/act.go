@@ -12,6 +12,7 @@ import (
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/own"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
@@ -36,15 +37,15 @@ func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifec
 // its gateway by job; what is opened again after its end, or after its period, and a
 // PIX that nobody has paid, run for one period from now, since no recurrence stands
 // behind them.
-func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, edit func(*lifecycle.Row)) (bool, error) {
+func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, edit func(*lifecycle.Row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
-	now, ended := s.clock.Now(), lifecycle.Status(sub.Status).Ended()
-	if action == lifecycle.AdminActivates {
+	now, ended := s.clock.Now(), state.Status(sub.Status).Ended()
+	if action == state.AdminActivates {
 		if err := s.isKnownTx(ctx, tx, *sub); err != nil {
 			return false, err
 		}
 	}
-	if ended && action == lifecycle.AdminActivates {
+	if ended && action == state.AdminActivates {
 		gone, err := s.store.IsGoneTx(ctx, tx, sub.CustomerID)
 		if err != nil {
 			return false, err
@@ -53,8 +54,8 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 			return false, fault.Conflict("The customer has deleted the account.")
 		}
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: lifecycle.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
-		if action == lifecycle.AdminActivates {
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: state.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
+		if action == state.AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(gateway.MethodPix) && !r.PixAutomatic
@@ -73,10 +74,10 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 	if err != nil || !moved {
 		return moved, err
 	}
-	if action == lifecycle.AdminActivates { // they lift the dispute's suspension: what gives access is charged
+	if action == state.AdminActivates { // they lift the dispute's suspension: what gives access is charged
 		return true, errors.Join(s.store.ResumeTx(ctx, tx, sub.ID, now), s.store.StopTx(ctx, tx, *sub, now))
 	}
-	if !lifecycle.Status(sub.Status).Ended() {
+	if !state.Status(sub.Status).Ended() {
 		return true, nil
 	}
 	return true, s.store.EndAtGatewayTx(ctx, tx, *sub)
@@ -85,7 +86,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
 // recurrence: what would be opened might be charged by nothing, or by what comes of it.
 func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if !sub.IntentOpen || lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
+	if !sub.IntentOpen || state.Status(sub.Status) != state.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
 		return nil
 	}
 	i, open, err := s.intents.OpenOf(ctx, tx, sub.ID)
@@ -122,7 +123,7 @@ func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason stri
 // has ended already.
 func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason string) (lifecycle.Row, error) {
 	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
-		moved, err := s.adminMoveTx(ctx, tx, sub, lifecycle.AdminCancels, nil)
+		moved, err := s.adminMoveTx(ctx, tx, sub, state.AdminCancels, nil)
 		if err == nil && !moved {
 			return fault.Conflict("The subscription is %s already.", sub.Status)
 		}
@@ -138,11 +139,11 @@ func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason str
 // current one: 409 when they have another that is live. One that was to end with its
 // paid time goes on, as by a renewal without card data; 409 where that needs a card.
 func (s *Admin) activate(ctx context.Context, found lifecycle.Row, reason string) (lifecycle.Row, error) {
-	if lifecycle.Status(found.Status) == lifecycle.Active && found.CancelAtPeriodEnd {
+	if state.Status(found.Status) == state.Active && found.CancelAtPeriodEnd {
 		return s.adminResume(ctx, found, reason)
 	}
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
-		_, err := s.adminMoveTx(ctx, tx, sub, lifecycle.AdminActivates, nil)
+		_, err := s.adminMoveTx(ctx, tx, sub, state.AdminActivates, nil)
 		return err
 	})
 }

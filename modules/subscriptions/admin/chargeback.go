@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
@@ -51,7 +52,7 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 		if err != nil {
 			return err
 		}
-		if err := s.disputes.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
+		if err := s.disputes.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: state.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
 			return err
 		}
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/audit"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -109,7 +110,7 @@ func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) e
 	return nil
 }
 
-var editActions = map[lifecycle.Status]lifecycle.Action{lifecycle.Active: lifecycle.AdminActivates, lifecycle.Suspended: lifecycle.AdminSuspends, lifecycle.Cancelled: lifecycle.AdminCancels, lifecycle.Expired: lifecycle.AdminExpires}
+var editActions = map[state.Status]state.Action{state.Active: state.AdminActivates, state.Suspended: state.AdminSuspends, state.Cancelled: state.AdminCancels, state.Expired: state.AdminExpires}
 
 // editRecordsTx moves and edits the rows of a PUT, which are locked.
 func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
@@ -140,7 +141,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	if err != nil {
 		return err
 	}
-	if plan != nil && !lifecycle.Status(to).Ended() {
+	if plan != nil && !state.Status(to).Ended() {
 		local, err := plans.CheckMovable(*sub)
 		if err == nil {
 			err = s.plans.CheckNoCodeTx(ctx, tx, *sub)
@@ -165,7 +166,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	if !given || to == sub.Status {
 		return s.store.EditTx(ctx, tx, sub, edit)
 	}
-	action, ok := editActions[lifecycle.Status(to)]
+	action, ok := editActions[state.Status(to)]
 	if !ok {
 		return rec.Invalid("status", "cannot be set to "+to)
 	}

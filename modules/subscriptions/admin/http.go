@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -114,7 +115,7 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Env
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)]}), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[state.Status(sub.Status)]}), nil
 }
 
 type extendInput struct {

@@ -3,7 +3,7 @@ package admin
 import (
 	"context"
 
-	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 )
 
@@ -54,8 +54,8 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	for _, r := range rows {
 		for _, b := range []*SubscriptionStats{of[r.Gateway], of["all"]} {
 			b.Total += r.Subscriptions
-			*b.counter(lifecycle.Status(r.Status)) += r.Subscriptions
-			if lifecycle.Status(r.Status) == lifecycle.Active {
+			*b.counter(state.Status(r.Status)) += r.Subscriptions
+			if state.Status(r.Status) == state.Active {
 				b.MonthlyRevenue += r.MonthlyCents
 			}
 		}
@@ -68,6 +68,6 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	return allStatsBody{SubscriptionStats: *of["all"], ByGateway: map[string]SubscriptionStats{"gwa": *of["gwa"], "gwb": *of["gwb"]}}, nil
 }
 
-func (b *SubscriptionStats) counter(status lifecycle.Status) *int64 {
-	return map[lifecycle.Status]*int64{lifecycle.Active: &b.Active, lifecycle.Suspended: &b.Suspended, lifecycle.Cancelled: &b.Cancelled, lifecycle.Pending: &b.Pending, lifecycle.Expired: &b.Expired}[status]
+func (b *SubscriptionStats) counter(status state.Status) *int64 {
+	return map[state.Status]*int64{state.Active: &b.Active, state.Suspended: &b.Suspended, state.Cancelled: &b.Cancelled, state.Pending: &b.Pending, state.Expired: &b.Expired}[status]
 }

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -66,7 +67,7 @@ func (s *Calls) EndThere(ctx context.Context, sub lifecycle.Row) error {
 func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !lifecycle.Status(locked.Status).Ended() {
+		if err != nil || !state.Status(locked.Status).Ended() {
 			return err
 		}
 		now := s.clock.Now()

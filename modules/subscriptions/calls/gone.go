@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
@@ -64,7 +65,7 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Status(locked.Status).Ended() {
+		if err != nil || state.Status(locked.Status).Ended() {
 			return err
 		}
 		first = true
@@ -95,7 +96,7 @@ func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
 // perhapsGone reads what is looked for; over when nothing of it is left to be asked.
 func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle.Row, over bool, err error) {
 	sub, err = s.db.GetSubscription(ctx, s.pool, i.Subject)
-	return sub, lifecycle.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
+	return sub, state.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
 }
 
 func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, _ struct{}) (none struct{}, found bool, err error) {
@@ -115,13 +116,13 @@ func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.
 // left, and has its id deleted there once more.
 func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}], _ intent.By) error {
 	locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-	if err != nil || lifecycle.Status(locked.Status).Ended() {
+	if err != nil || state.Status(locked.Status).Ended() {
 		return err
 	}
 	if locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
 		return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 	}
-	if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GoneAtGateway, Source: lifecycle.ByRecovery}); err != nil {
+	if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.GoneAtGateway, Source: state.ByRecovery}); err != nil {
 		return err
 	}
 	return s.store.EndAtGatewayTx(ctx, tx, locked)

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
@@ -62,7 +63,7 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 		return fault.Conflict("Your subscription renews itself by automatic PIX.")
 	case sub.HasChargeback:
 		return fault.Conflict("A payment of your subscription is disputed.")
-	case lifecycle.Status(sub.Status) != lifecycle.Active || sub.ExpiresAt == nil:
+	case state.Status(sub.Status) != state.Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
 		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.calendar.Day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
@@ -205,9 +206,9 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 		}
 	}
 	if made.Payment.Status == gateway.PaymentSettled {
-		return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: lifecycle.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
+		return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 	}
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
 	}
 	return nil
@@ -268,7 +269,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		if err == nil && asked {
 			return gateway.ReasonAskedPayment, true, nil
 		}
-		if err == nil && lifecycle.Status(sub.Status).Ended() {
+		if err == nil && state.Status(sub.Status).Ended() {
 			return gateway.ReasonEnded, true, nil
 		}
 		return "", true, err

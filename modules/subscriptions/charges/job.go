@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -33,7 +34,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 		return nil
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
-	if err != nil || !lifecycle.Status(sub.Status).Ended() && !s.runsOut(charge) {
+	if err != nil || !state.Status(sub.Status).Ended() && !s.runsOut(charge) {
 		return err
 	}
 	return s.withdrawCode(ctx, charge)

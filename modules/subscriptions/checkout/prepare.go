@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
@@ -152,10 +153,10 @@ func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	if w.renews == nil || live.ID != w.renews.ID || live.Status != w.renews.Status || live.IntentOpen {
 		return s.ConflictWith(ctx, tx, live)
 	}
-	if lifecycle.Status(live.Status) != lifecycle.Pending {
+	if state.Status(live.Status) != state.Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
-	moved, err := s.store.MoveTx(ctx, tx, &live, lifecycle.Change{Action: lifecycle.Replaced, Source: lifecycle.ByCustomer, Actor: &w.customer.ID})
+	moved, err := s.store.MoveTx(ctx, tx, &live, lifecycle.Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &w.customer.ID})
 	if err != nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)
 	}
-	if w.renews != nil && lifecycle.Status(w.renews.Status) == lifecycle.Active {
+	if w.renews != nil && state.Status(w.renews.Status) == state.Active {
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == gateway.MethodCard {
@@ -212,11 +213,11 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 			return lifecycle.Row{}, err
 		}
 	}
-	reason := lifecycle.Reasons[lifecycle.Subscribe]
+	reason := state.Reasons[state.Subscribe]
 	if w.renews != nil {
-		reason = lifecycle.Reasons[lifecycle.Renew]
+		reason = state.Reasons[state.Renew]
 	}
-	return sub, s.store.RecordMoveTx(ctx, tx, sub, lifecycle.None, reason, lifecycle.Change{Source: lifecycle.BySubscribe, Actor: &sub.CustomerID})
+	return sub, s.store.RecordMoveTx(ctx, tx, sub, state.None, reason, lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
 }
 
 // makeRoom ends a pending subscription that a new one may replace: at the
@@ -234,7 +235,7 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 		return s.ConflictWith(ctx, s.pool, live)
 	}
 	if live.PaymentMethod == string(gateway.MethodPix) {
-		err = s.recovery.DropPixAs(ctx, live, lifecycle.Replaced, lifecycle.BySubscribe)
+		err = s.recovery.DropPixAs(ctx, live, state.Replaced, state.BySubscribe)
 	} else {
 		err = s.dropPendingCard(ctx, live)
 	}
@@ -248,7 +249,7 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 // was begun and not finished. While the gateway is being asked, nobody knows
 // what there is to replace.
 func (s *Checkout) replaceable(sub lifecycle.Row) bool {
-	if lifecycle.Status(sub.Status) != lifecycle.Pending || sub.IntentOpen {
+	if state.Status(sub.Status) != state.Pending || sub.IntentOpen {
 		return false
 	}
 	if sub.PaymentMethod == string(gateway.MethodPix) {
@@ -269,19 +270,19 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 		return err
 	}
 	if err == nil && lifecycle.Running(remote.Status) {
-		_, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return err
 	}
 	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
-		return s.recovery.EndLater(ctx, sub, lifecycle.BySubscribe, err)
+		return s.recovery.EndLater(ctx, sub, state.BySubscribe, err)
 	}
-	return s.recovery.End(ctx, sub, lifecycle.Replaced, lifecycle.BySubscribe)
+	return s.recovery.End(ctx, sub, state.Replaced, state.BySubscribe)
 }
 
 // ConflictWith words why the live subscription is in the way; while its gateway is
 // being asked, since when, and when it is asked next.
 func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecycle.Row) error {
-	if live.IntentOpen && lifecycle.Status(live.Status) == lifecycle.Pending {
+	if live.IntentOpen && state.Status(live.Status) == state.Pending {
 		i, open, err := s.intents.OpenOf(ctx, db, live.ID)
 		if err != nil {
 			return err
@@ -290,10 +291,10 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecy
 			return fault.Conflict("%s", calls.Clarified(live, i))
 		}
 	}
-	switch lifecycle.Status(live.Status) {
-	case lifecycle.Active:
+	switch state.Status(live.Status) {
+	case state.Active:
 		return fault.Conflict("You already have an active subscription.")
-	case lifecycle.Suspended:
+	case state.Suspended:
 		if live.HasChargeback {
 			return fault.Conflict("A payment of your subscription is disputed: nothing is charged, and access waits, until the bank has decided. You can cancel it and subscribe anew.")
 		}

@@ -6,6 +6,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
@@ -19,7 +20,7 @@ func (s *Checkout) Recall(ctx context.Context, id objectid.ID) (lifecycle.Row, e
 	switch {
 	case err != nil:
 		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
-	case lifecycle.Status(sub.Status).Ended() && sub.StartedAt == nil:
+	case state.Status(sub.Status).Ended() && sub.StartedAt == nil:
 		return lifecycle.Row{}, httpapi.ErrCameToNothing
 	case sub.IntentOpen:
 		return lifecycle.Row{}, idempotency.InProgress()
@@ -35,7 +36,7 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 		return nil, err
 	}
 	out := CardOutcome{Sub: sub, PaymentStatus: string(gateway.Succeeded)}
-	if lifecycle.Status(sub.Status) == lifecycle.Pending {
+	if state.Status(sub.Status) == state.Pending {
 		out.PaymentStatus = string(gateway.OutcomeUnknown)
 		if out.Sub, out.clientSecret, err = h.service.recovery.Resolve(ctx, sub); err != nil {
 			return nil, gateway.FaultOf(err)
@@ -43,9 +44,9 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 		switch {
 		case out.clientSecret != "":
 			out.PaymentStatus = string(gateway.RequiresAction)
-		case lifecycle.Status(out.Sub.Status) == lifecycle.Active:
+		case state.Status(out.Sub.Status) == state.Active:
 			out.PaymentStatus = string(gateway.Succeeded)
-		case lifecycle.Status(out.Sub.Status).Ended():
+		case state.Status(out.Sub.Status).Ended():
 			return nil, httpapi.ErrCameToNothing
 		}
 	}
@@ -59,7 +60,7 @@ func (h Handlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*lifecycle
 		return nil, err
 	}
 	out := CardOutcome{Sub: sub, PaymentStatus: "PENDING"}
-	if lifecycle.Status(sub.Status) == lifecycle.Active {
+	if state.Status(sub.Status) == state.Active {
 		out.PaymentStatus = "CONFIRMED"
 	}
 	return cardGWAEnvelope(ctx, out), nil
@@ -81,7 +82,7 @@ func (h Handlers) RecallPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 		return nil, err
 	}
 	var charge gateway.PixCharge
-	if lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PixPaymentID != nil {
+	if state.Status(sub.Status) == state.Pending && sub.PixPaymentID != nil {
 		gw, err := h.service.payments.Gateway(gateway.GWB)
 		if err != nil {
 			return nil, gateway.FaultOf(err)

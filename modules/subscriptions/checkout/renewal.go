@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/recovery"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -22,7 +23,7 @@ func errRenewalWaits() error {
 // begin at the end of its paid time. A trial that has not ended goes on in it: it is
 // the customer's one, and no other.
 func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live lifecycle.Row) error {
-	if lifecycle.Status(live.Status) != lifecycle.Active {
+	if state.Status(live.Status) != state.Active {
 		return s.ConflictWith(ctx, tx, live)
 	}
 	if live.CancelAtPeriodEnd && !w.renews.CancelAtPeriodEnd {
@@ -56,15 +57,15 @@ func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error 
 	if w.renews == nil {
 		return nil
 	}
-	if !lifecycle.Status(w.renews.Status).Ended() {
+	if !state.Status(w.renews.Status).Ended() {
 		return fault.NotFound("Subscription")
 	}
 	last, err := s.db.GetLastReason(ctx, tx, w.renews.ID)
 	if err != nil {
 		return fmt.Errorf("read why the renewed subscription ended: %w", err)
 	}
-	switch lifecycle.Reason(last) {
-	case lifecycle.ReasonCustomerCancelled, lifecycle.ReasonAdminCancelled, lifecycle.ReasonWithdrawn:
+	switch state.Reason(last) {
+	case state.ReasonCustomerCancelled, state.ReasonAdminCancelled, state.ReasonWithdrawn:
 		return fault.NotFound("Subscription")
 	}
 	return nil
@@ -88,7 +89,7 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 	case taken:
 		return fault.Conflict("Your renewal has just been confirmed.")
 	}
-	return s.recovery.End(ctx, waiting, lifecycle.Replaced, lifecycle.ByCustomer)
+	return s.recovery.End(ctx, waiting, state.Replaced, state.ByCustomer)
 }
 
 // ReadRenewal is GET /gwb/subscription while a renewal waits beside the subscription:

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -134,7 +135,7 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 }
 
 func (s *Debits) debitDue(sub lifecycle.Row) bool {
-	ready := sub.PixAutomatic && lifecycle.Status(sub.Status) == lifecycle.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
+	ready := sub.PixAutomatic && state.Status(sub.Status) == state.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
 	return ready && !s.calendar.DebitAt(*sub.NextBillingDate).After(s.clock.Now())
 }
 

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -72,7 +73,7 @@ func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	switch {
-	case lifecycle.Status(sub.Status).Ended():
+	case state.Status(sub.Status).Ended():
 		return s.db.VoidPauses(ctx, s.pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
 	case p.State == lifecycle.Pausing:
 		err = s.stopCollecting(call, sub, p)
@@ -279,7 +280,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 			return err
 		}
 		n, err = s.db.ConfirmResumed(ctx, tx, subscriptionsdb.ConfirmResumedParams{ID: p.ID, Now: new(s.clock.Now())})
-		if err != nil || n == 0 || lifecycle.Status(locked.Status).Ended() {
+		if err != nil || n == 0 || state.Status(locked.Status).Ended() {
 			return err
 		}
 		if p.NextDue == nil && remote != nil && lifecycle.TraitsOf(sub).ChargesAhead > 0 {

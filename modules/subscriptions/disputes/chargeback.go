@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
@@ -120,12 +121,12 @@ func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	if err != nil || hasState(all, gateway.DisputeOpen) || hasState(all, gateway.DisputeLost) {
 		return err
 	}
-	c := lifecycle.Change{Action: lifecycle.ChargebackWithdrawn, Source: lifecycle.ByAdmin, Actor: lifecycle.CallerID(ctx)}
+	c := lifecycle.Change{Action: state.ChargebackWithdrawn, Source: state.ByAdmin, Actor: lifecycle.CallerID(ctx)}
 	switch {
 	case hasState(all, gateway.DisputeWon):
 		return s.winDisputeTx(ctx, tx, sub, at, c)
-	case sub.StartedAt == nil && lifecycle.Status(sub.Status) == lifecycle.Suspended:
-		c.Action = lifecycle.UnpaidWithdrawn
+	case sub.StartedAt == nil && state.Status(sub.Status) == state.Suspended:
+		c.Action = state.UnpaidWithdrawn
 	}
 	return s.liftDisputeTx(ctx, tx, sub, at, c)
 }

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
 )
@@ -42,7 +43,7 @@ func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return err
 	}
-	c.Action, c.Edit = lifecycle.DisputeOpens, func(r *lifecycle.Row) { r.HasChargeback = true }
+	c.Action, c.Edit = state.DisputeOpens, func(r *lifecycle.Row) { r.HasChargeback = true }
 	for _, r := range held {
 		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
@@ -65,9 +66,9 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return err
 	}
-	c.Action, c.Edit = lifecycle.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
+	c.Action, c.Edit = state.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
 	for _, r := range held {
-		was := lifecycle.Status(r.Status)
+		was := state.Status(r.Status)
 		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
@@ -96,13 +97,13 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		r := &renewals[i]
 		switch {
 		case lifecycle.Waits(*r):
-			if _, err := s.store.MoveTx(ctx, tx, r, lifecycle.Change{Action: lifecycle.DisputeLost, Source: lifecycle.ByJob}); err != nil {
+			if _, err := s.store.MoveTx(ctx, tx, r, lifecycle.Change{Action: state.DisputeLost, Source: state.ByJob}); err != nil {
 				return nil, err
 			}
 			if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
 				return nil, err
 			}
-		case !lifecycle.Status(r.Status).Ended():
+		case !state.Status(r.Status).Ended():
 			held = append(held, r)
 		}
 	}
@@ -111,10 +112,10 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
 func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
-	c.Action = lifecycle.DisputeWon
+	c.Action = state.DisputeWon
 	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
-		if err != nil || hasState(all, gateway.DisputeOpen) || lifecycle.Status(r.Status).Ended() && hasState(all, gateway.DisputeLost) {
+		if err != nil || hasState(all, gateway.DisputeOpen) || state.Status(r.Status).Ended() && hasState(all, gateway.DisputeLost) {
 			return err // another one was lost, and stays so
 		}
 		return s.liftDisputeTx(ctx, tx, r, at, c)
@@ -162,7 +163,7 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return err
 	}
-	if lifecycle.Status(sub.Status) == lifecycle.Suspended && !closed {
+	if state.Status(sub.Status) == state.Suspended && !closed {
 		return s.store.EditTx(ctx, tx, sub, c.Edit)
 	}
 	_, err = s.store.MoveTx(ctx, tx, sub, c)
@@ -209,7 +210,7 @@ func hasState(all []payments.Dispute, state gateway.DisputeState) bool {
 func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Status(locked.Status) != lifecycle.Suspended || !locked.HasChargeback {
+		if err != nil || state.Status(locked.Status) != state.Suspended || !locked.HasChargeback {
 			return err
 		}
 		all, err := s.DisputesOf(ctx, tx, sub)
@@ -222,9 +223,9 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error 
 		}
 		switch {
 		case !hasState(holding, gateway.DisputeOpen) && hasState(holding, gateway.DisputeLost):
-			return s.loseDisputeTx(ctx, tx, &locked, lifecycle.Change{Source: lifecycle.ByJob})
+			return s.loseDisputeTx(ctx, tx, &locked, lifecycle.Change{Source: state.ByJob})
 		case !slices.ContainsFunc(holding, takesMoney) && slices.ContainsFunc(all, takesMoney):
-			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), lifecycle.Change{Source: lifecycle.ByJob})
+			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), lifecycle.Change{Source: state.ByJob})
 		}
 		return s.pauseTx(ctx, tx, locked)
 	})
@@ -236,7 +237,7 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error 
 func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Status(locked.Status) != lifecycle.Active || locked.HasChargeback {
+		if err != nil || state.Status(locked.Status) != state.Active || locked.HasChargeback {
 			return err
 		}
 		all, err := s.holdingDisputesOf(ctx, tx, locked)
@@ -259,9 +260,9 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 				return fmt.Errorf("read disputed subscription: %w", err)
 			}
 			if d.State == gateway.DisputeLost {
-				return s.loseDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob})
+				return s.loseDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: state.ByJob})
 			}
-			if err := s.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob}); err != nil {
+			if err := s.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: state.ByJob}); err != nil {
 				return err
 			}
 		}

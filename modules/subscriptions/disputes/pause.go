@@ -10,13 +10,14 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
 // first, so that the echo of it changes nothing, and done by job. It may be repeated.
 func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if lifecycle.Status(sub.Status).Ended() || !lifecycle.Collects(sub) || sub.GatewayDeletedAt != nil {
+	if state.Status(sub.Status).Ended() || !lifecycle.Collects(sub) || sub.GatewayDeletedAt != nil {
 		return nil
 	}
 	all, err := s.holdingDisputesOf(ctx, tx, sub)

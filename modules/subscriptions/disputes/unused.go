@@ -13,13 +13,14 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
 // listUnusedTx lists what was paid for periods that a lost dispute of another payment took
 // away. A period of which no day was used is given back by itself, and so is what slipped
 // through after the dispute had been opened; of one that had begun people decide.
-func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, was lifecycle.Status) error {
+func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, was state.Status) error {
 	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return err
@@ -39,14 +40,14 @@ func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 
 // shutAt is when access ended: what was open until now had it until now, by the gateway's
 // clock where that is ahead.
-func (s *Disputes) shutAt(was lifecycle.Status, disputes []payments.Dispute) time.Time {
+func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Time {
 	shut, now := time.Time{}, s.clock.Now()
 	for _, d := range disputes {
 		if !d.OfNothing && takesMoney(d) {
 			shut, now = lifecycle.LatestOf(d.OpenedAt, &shut), lifecycle.LatestOf(lifecycle.LatestOf(now, d.ClosedAt), &d.OpenedAt)
 		}
 	}
-	if was != lifecycle.Suspended || shut.IsZero() {
+	if was != state.Suspended || shut.IsZero() {
 		return now
 	}
 	return shut
@@ -115,7 +116,7 @@ func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p gateway.L
 // before that was told, as keepPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
 func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if lifecycle.Status(sub.Status).Ended() || !lifecycle.Collects(sub) {
+	if state.Status(sub.Status).Ended() || !lifecycle.Collects(sub) {
 		return nil
 	}
 	disputes, err := s.DisputesOf(ctx, tx, sub)

@@ -10,7 +10,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -101,7 +101,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	}
 	shown := dunningMail{
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
-		Suspended: lifecycle.Status(sub.Status) == lifecycle.Suspended, Pix: sub.PaymentMethod == string(gateway.MethodPix),
+		Suspended: state.Status(sub.Status) == state.Suspended, Pix: sub.PaymentMethod == string(gateway.MethodPix),
 	}
 	again, code, paid, err := s.debits.HowToPayDebit(ctx, sub, m.PaymentID)
 	if err != nil || paid {

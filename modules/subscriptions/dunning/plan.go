@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -91,7 +92,7 @@ func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 // it or a later one was made, the subscription has ended or ends with its paid time, or
 // its money is disputed.
 func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Row, paymentID string) (bool, error) {
-	if lifecycle.Status(sub.Status).Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
+	if state.Status(sub.Status).Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
 	paid, err := s.payments.FindPayment(ctx, s.pool, gateway.Name(sub.Gateway), paymentID)

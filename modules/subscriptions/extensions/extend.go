@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -28,7 +29,7 @@ const HandOver = 24 * time.Hour
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
 func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, to func(end time.Time) (time.Time, error)) error {
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}
 	if lifecycle.Recurs(*sub) {
@@ -71,7 +72,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
 func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
 	switch {
-	case lifecycle.Status(sub.Status) != lifecycle.Active:
+	case state.Status(sub.Status) != state.Active:
 		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
 	case sub.HasChargeback:
 		return fault.Conflict("A payment of the subscription is disputed.")
@@ -189,7 +190,7 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	switch {
 	case sub.CustomerID != e.CustomerID:
 		return "", fault.Conflict("The subscription is another customer's.")
-	case lifecycle.Status(sub.Status).Ended(), lifecycle.Status(sub.Status) == lifecycle.Pending:
+	case state.Status(sub.Status).Ended(), state.Status(sub.Status) == state.Pending:
 		return "", fault.Conflict("The subscription is %s.", sub.Status)
 	case sub.HasChargeback:
 		return "", fault.Conflict("A payment of the subscription is disputed.")

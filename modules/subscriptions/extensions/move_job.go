@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -98,7 +99,7 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 	if err != nil {
 		return err
 	}
-	if lifecycle.Status(sub.Status).Ended() || !move.ToAt.After(s.clock.Now()) {
+	if state.Status(sub.Status).Ended() || !move.ToAt.After(s.clock.Now()) {
 		return s.endChargeMove(ctx, sub, move, chargeMoveVoid, nil)
 	}
 	paused, err := s.db.HasPauseSince(ctx, s.pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.clock.Now()})
@@ -182,27 +183,27 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, state string, remote *gateway.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, outcome string, remote *gateway.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
-		if remote != nil && remote.Inactive && state == chargeMoveRefused {
+		if remote != nil && remote.Inactive && outcome == chargeMoveRefused {
 			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
 			}
 		}
 		now := s.clock.Now()
-		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: state, ToAt: move.ToAt, Now: &now})
-		if err != nil || n == 0 || remote == nil || lifecycle.Status(sub.Status).Ended() {
+		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: outcome, ToAt: move.ToAt, Now: &now})
+		if err != nil || n == 0 || remote == nil || state.Status(sub.Status).Ended() {
 			return err
 		}
 		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			switch {
-			case state == chargeMoveRefused && r.ExpiresAt != nil:
+			case outcome == chargeMoveRefused && r.ExpiresAt != nil:
 				s.calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
-			case state == chargeMoveDone:
+			case outcome == chargeMoveDone:
 				s.calendar.LearnRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
@@ -52,7 +53,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if err := s.payments.Cases().TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate, cause.Error()); err != nil {
 			return err
 		}
-		if lifecycle.Status(sub.Status).Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
+		if state.Status(sub.Status).Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
 			return nil // something else has moved the end since
 		}
 		earlier, err := s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})

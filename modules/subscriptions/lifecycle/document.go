@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -66,12 +67,12 @@ func Shown(r Row) SubscriptionDoc {
 type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
 
 // StatusMessages are what the answers say of a state.
-var StatusMessages = map[Status]string{
-	Active:    "The subscription is active.",
-	Pending:   "The payment is being confirmed.",
-	Suspended: "The subscription is suspended.",
-	Cancelled: "The subscription is cancelled.",
-	Expired:   "The subscription has expired.",
+var StatusMessages = map[state.Status]string{
+	state.Active:    "The subscription is active.",
+	state.Pending:   "The payment is being confirmed.",
+	state.Suspended: "The subscription is suspended.",
+	state.Cancelled: "The subscription is cancelled.",
+	state.Expired:   "The subscription has expired.",
 }
 
 // MessageInfo is the sentence beside a subscription.

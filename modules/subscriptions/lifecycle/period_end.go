@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
@@ -35,7 +36,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 			end = new(earlierOf(due, *end))
 		}
 	}
-	if Status(sub.Status) != Active || end == nil || !end.After(s.clock.Now()) {
+	if state.Status(sub.Status) != state.Active || end == nil || !end.After(s.clock.Now()) {
 		return nil, nil //nolint:nilnil // nil is the answer: nothing is paid
 	}
 	return end, nil

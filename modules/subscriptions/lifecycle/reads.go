@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -120,7 +121,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
 	}
-	return reason != string(ReasonPaymentFailure) && reason != string(Reasons[AdminSuspends]), err
+	return reason != string(state.ReasonPaymentFailure) && reason != string(state.Reasons[state.AdminSuspends]), err
 }
 
 // Current returns the customer's live subscription; 404 when there is none.
@@ -148,15 +149,15 @@ func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB, customerID o
 }
 
 // StatusActions is the specification's mapping of gateway B's statuses.
-var StatusActions = map[gateway.RemoteStatus]Action{
-	gateway.RemoteActive:            GatewaySaysActive,
-	gateway.RemoteTrialing:          GatewaySaysActive,
-	gateway.RemotePastDue:           GatewaySaysSuspended,
-	gateway.RemoteUnpaid:            GatewaySaysSuspended,
-	gateway.RemotePaused:            GatewaySaysSuspended,
-	gateway.RemoteCanceled:          GatewaySaysCancelled,
-	gateway.RemoteIncomplete:        GatewaySaysIncomplete,
-	gateway.RemoteIncompleteExpired: GatewaySaysExpired,
+var StatusActions = map[gateway.RemoteStatus]state.Action{
+	gateway.RemoteActive:            state.GatewaySaysActive,
+	gateway.RemoteTrialing:          state.GatewaySaysActive,
+	gateway.RemotePastDue:           state.GatewaySaysSuspended,
+	gateway.RemoteUnpaid:            state.GatewaySaysSuspended,
+	gateway.RemotePaused:            state.GatewaySaysSuspended,
+	gateway.RemoteCanceled:          state.GatewaySaysCancelled,
+	gateway.RemoteIncomplete:        state.GatewaySaysIncomplete,
+	gateway.RemoteIncompleteExpired: state.GatewaySaysExpired,
 }
 
 // HeldTx says what keeps a subscription suspended against gateway B's routine word
@@ -164,13 +165,13 @@ var StatusActions = map[gateway.RemoteStatus]Action{
 // opens it.
 func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.Reason, error) {
 	switch {
-	case Status(sub.Status) != Suspended:
+	case state.Status(sub.Status) != state.Suspended:
 		return "", nil
 	case sub.HasChargeback:
 		return gateway.ReasonHeldByDispute, nil
 	}
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
-	if err == nil && Reason(reason) == Reasons[AdminSuspends] {
+	if err == nil && state.Reason(reason) == state.Reasons[state.AdminSuspends] {
 		return gateway.ReasonHeldByAdmin, nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"flag"
 	"fmt"
+	"marquee/modules/subscriptions/state"
 	"os"
 	"strings"
 	"testing"
@@ -20,18 +21,18 @@ func TestReasonsAreThoseOfTheGoldenFile(t *testing.T) {
 		name string
 		sub  Row
 	}{
-		{"active", Row{Status: string(Active)}},
-		{"pending", Row{Status: string(Pending)}},
-		{"ends with its period", Row{Status: string(Active), CancelAtPeriodEnd: true}},
-		{"payments failed", Row{Status: string(Suspended), PaymentFailures: 1}},
-		{"disputed", Row{Status: string(Suspended), HasChargeback: true, CancelAtPeriodEnd: true, PaymentFailures: 1}},
+		{"active", Row{Status: string(state.Active)}},
+		{"pending", Row{Status: string(state.Pending)}},
+		{"ends with its period", Row{Status: string(state.Active), CancelAtPeriodEnd: true}},
+		{"payments failed", Row{Status: string(state.Suspended), PaymentFailures: 1}},
+		{"disputed", Row{Status: string(state.Suspended), HasChargeback: true, CancelAtPeriodEnd: true, PaymentFailures: 1}},
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-24s", "action")
 	for _, k := range known {
 		fmt.Fprintf(&b, "%-25s", k.name)
 	}
-	for _, action := range Actions {
+	for _, action := range state.Actions {
 		fmt.Fprintf(&b, "\n%-24s", action)
 		for _, k := range known {
 			fmt.Fprintf(&b, "%-25s", reasonFor(action, k.sub))

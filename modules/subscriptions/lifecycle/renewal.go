@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 )
 
 const (
@@ -27,13 +28,13 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Row) error {
 	if err != nil {
 		return fmt.Errorf("read renewed subscription: %w", err)
 	}
-	if Status(old.Status).Ended() {
+	if state.Status(old.Status).Ended() {
 		return nil
 	}
 	if err := s.listPaidTwiceTx(ctx, tx, old, renewal); err != nil {
 		return err
 	}
-	_, err = s.MoveTx(ctx, tx, &old, Change{Action: Replaced, Source: ByCustomer, Actor: &old.CustomerID})
+	_, err = s.MoveTx(ctx, tx, &old, Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &old.CustomerID})
 	if err != nil {
 		return err
 	}
@@ -79,8 +80,8 @@ func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Row, c Change
 		return fmt.Errorf("read renewal: %w", err)
 	}
 	action := c.Action
-	if action == CustomerWithdraws { // nothing of it has been paid: there is no withdrawing from it
-		action = CustomerCancels
+	if action == state.CustomerWithdraws { // nothing of it has been paid: there is no withdrawing from it
+		action = state.CustomerCancels
 	}
 	if _, err := s.MoveTx(ctx, tx, &locked, Change{Action: action, Source: c.Source, Actor: c.Actor}); err != nil {
 		return err

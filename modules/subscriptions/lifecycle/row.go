@@ -5,6 +5,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 )
 
@@ -65,8 +66,8 @@ func LearnAuthorization(r *Row, a *gateway.PixAuthorization) {
 
 // StandIn is the row as if it were in the state: what a customer is told of one
 // whose gateway is being asked.
-func (st Status) StandIn(sub Row) Row {
-	sub.Status = string(st)
+func StandIn(sub Row, as state.Status) Row {
+	sub.Status = string(as)
 	return sub
 }
 
@@ -81,7 +82,7 @@ func IsMissing(err error) bool { return fault.Is(err, fault.Missing) }
 // RunsThere reports whether a subscription that has ended here is not known to have ended
 // at its gateway.
 func RunsThere(sub Row) bool {
-	return Status(sub.Status).Ended() && KnownAtGateway(sub) && sub.GatewayEndedAt == nil
+	return state.Status(sub.Status).Ended() && KnownAtGateway(sub) && sub.GatewayEndedAt == nil
 }
 
 func earlierOf(t, other time.Time) time.Time {
@@ -108,7 +109,7 @@ func Stopped(sub Row) bool {
 // Stops reports whether something at gateway A, or at either when the subscription was
 // opened again, would go on charging a subscription that ends with its paid time.
 func Stops(sub Row) bool {
-	if Status(sub.Status).Ended() || sub.GatewayDeletedAt != nil {
+	if state.Status(sub.Status).Ended() || sub.GatewayDeletedAt != nil {
 		return false
 	}
 	runs := sub.GwaSubscriptionID != nil || sub.GwaPixAuthID != nil
@@ -123,13 +124,13 @@ func daysBetween(from, to time.Time) int {
 
 // Waits reports whether the row is a renewal that stands beside the subscription that
 // it will replace.
-func Waits(sub Row) bool { return Status(sub.Status) == Pending && sub.RenewsID != nil }
+func Waits(sub Row) bool { return state.Status(sub.Status) == state.Pending && sub.RenewsID != nil }
 
 // EndsThere reports whether what charged a living subscription has ended at the gateway,
 // or was opened again while its end was not confirmed: nothing that it charges, or fails
 // to charge, is owed.
 func EndsThere(sub Row) bool {
-	return !Status(sub.Status).Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
+	return !state.Status(sub.Status).Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
 }
 
 // Resumable reports whether a subscription that was to end with its paid time can
@@ -137,7 +138,7 @@ func EndsThere(sub Row) bool {
 // nothing that would have to be taken back. Gateway A cannot undo a deletion.
 func Resumable(sub Row) bool {
 	once := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
-	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || TraitsOf(sub).EndsWithPeriod && !EndsThere(sub))
+	return state.Status(sub.Status) == state.Active && sub.CancelAtPeriodEnd && (once || TraitsOf(sub).EndsWithPeriod && !EndsThere(sub))
 }
 
 // StartsFree reports whether the first charge lies ahead: a trial, or a promo code

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
 	"marquee/platform/postgres"
@@ -22,7 +23,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	s := &Store{db: subscriptionsdb.New(), clock: clock.NewFake(time.Now())}
-	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(Cancelled))
+	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(state.Cancelled))
 	found, err := s.db.GetSubscription(t.Context(), db, id)
 	require.NoError(t, err)
 

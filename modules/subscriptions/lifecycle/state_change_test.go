@@ -10,6 +10,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -42,36 +43,36 @@ func TestStateChangesCompareAndSet(t *testing.T) {
 	id := subscriptionstest.In(t, db, customer.ID, "pending")
 	read, err := s.db.GetSubscription(t.Context(), db, id)
 	require.NoError(t, err)
-	move := func(sub Row, action Action) error {
+	move := func(sub Row, action state.Action) error {
 		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
-			_, err := s.MoveTx(t.Context(), tx, &sub, Change{Action: action, Source: ByWebhook})
+			_, err := s.MoveTx(t.Context(), tx, &sub, Change{Action: action, Source: state.ByWebhook})
 			return err
 		})
 	}
-	require.NoError(t, move(read, PaymentSettles))
-	require.ErrorIs(t, move(read, PixRunsOut), errMoved)
+	require.NoError(t, move(read, state.PaymentSettles))
+	require.ErrorIs(t, move(read, state.PixRunsOut), errMoved)
 	history, err := s.db.ListTransitions(t.Context(), db, id)
 	require.NoError(t, err)
 	require.Len(t, history, 2)
 	now, err := s.db.GetSubscription(t.Context(), db, id)
 	require.NoError(t, err)
-	require.Equal(t, string(Active), now.Status)
+	require.Equal(t, string(state.Active), now.Status)
 }
 
 // TestEveryMoveHasAReason keeps the history complete when an action is added;
 // those that end an active subscription carry one that churn knows.
 func TestEveryMoveHasAReason(t *testing.T) {
 	t.Parallel()
-	churn := []Reason{ReasonPaymentFailure, ReasonCustomerCancelled, ReasonAdminCancelled, ReasonChargeback, ReasonExpired, ReasonReplaced, ReasonGoneAtGateway, ReasonWithdrawn}
-	for _, action := range Actions {
-		for _, from := range Statuses {
-			to, ok := Next(from, action)
+	churn := []state.Reason{state.ReasonPaymentFailure, state.ReasonCustomerCancelled, state.ReasonAdminCancelled, state.ReasonChargeback, state.ReasonExpired, state.ReasonReplaced, state.ReasonGoneAtGateway, state.ReasonWithdrawn}
+	for _, action := range state.Actions {
+		for _, from := range state.Statuses {
+			to, ok := state.Next(from, action)
 			if !ok || to == from {
 				continue
 			}
 			reason := reasonFor(action, Row{Status: string(from)})
 			require.NotEmpty(t, reason, "%s from %s", action, from)
-			if from == Active && to != Pending {
+			if from == state.Active && to != state.Pending {
 				require.Contains(t, churn, reason, "%s from %s", action, from)
 			}
 		}

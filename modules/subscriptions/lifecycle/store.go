@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -18,33 +19,11 @@ import (
 // Row is a subscription as the database holds it.
 type Row = subscriptionsdb.Subscription
 
-// Source says what brought a move about, in the history.
-type Source string
-
-// The sources.
-const (
-	BySubscribe Source = "subscribe"
-	ByWebhook   Source = "webhook"
-	ByRecovery  Source = "recovery"
-	ByLiveRead  Source = "live_read"
-	ByJob       Source = "job"
-	ByCustomer  Source = "customer"
-	ByAdmin     Source = "admin"
-	ByReconcile Source = "reconciliation"
-)
-
-// tellsOutcome reports whether the gateway is behind a move. Where a person or the
-// clock ends a subscription whose call has not been answered, somebody still has
-// to find out what is to be ended at the gateway.
-func (s Source) tellsOutcome() bool {
-	return s != ByAdmin && s != ByCustomer && s != ByJob
-}
-
 // Change is one action on a subscription: the move that the table gives it, and
 // further fields.
 type Change struct {
-	Action Action
-	Source Source
+	Action state.Action
+	Source state.Source
 	Actor  *objectid.ID
 	Event  *string        // the gateway's event, when one is behind it
 	Edit   func(sub *Row) // sets what changes besides the state
@@ -85,8 +64,8 @@ func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (moved bool, err error) {
-	from := Status(sub.Status)
-	to, ok := Next(from, c.Action)
+	from := state.Status(sub.Status)
+	to, ok := state.Next(from, c.Action)
 	if !ok {
 		return false, nil
 	}
@@ -94,14 +73,14 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 	after := *sub
 	after.Status = string(to)
 	switch {
-	case to == Active && after.StartedAt == nil:
+	case to == state.Active && after.StartedAt == nil:
 		after.StartedAt = &now
 		if err := s.startTrialTx(ctx, tx, after); err != nil {
 			return false, err
 		}
 	case to.Ended() && !from.Ended():
 		after.EndedAt = &now
-		if c.Source.tellsOutcome() {
+		if c.Source.TellsOutcome() {
 			CloseIntent(&after)
 		}
 		after.GatewayEndOpenSince = nil // its end is gateway_ended_at from here on
@@ -113,7 +92,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 		c.Edit(&after)
 	}
 	reason, before := reasonFor(c.Action, *sub), *sub
-	if Waits(*sub) && !to.Ended() && to != Pending {
+	if Waits(*sub) && !to.Ended() && to != state.Pending {
 		if err := s.replaceTx(ctx, tx, *sub); err != nil {
 			return false, err
 		}
@@ -126,14 +105,14 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 	if err := s.movePromoTx(ctx, tx, before, saved); err != nil {
 		return false, err
 	}
-	if to == from && c.Action != CustomerWithdraws {
+	if to == from && c.Action != state.CustomerWithdraws {
 		return true, nil
 	}
 	if err := s.RecordMoveTx(ctx, tx, saved, from, reason, c); err != nil {
 		return false, err
 	}
-	byPerson := c.Source == ByCustomer || c.Source == ByAdmin
-	if to.Ended() && byPerson && c.Action != Replaced {
+	byPerson := c.Source == state.ByCustomer || c.Source == state.ByAdmin
+	if to.Ended() && byPerson && c.Action != state.Replaced {
 		return true, s.EndWaitingTx(ctx, tx, saved, c)
 	}
 	return true, nil
@@ -141,7 +120,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 
 // RecordMoveTx writes the history. A move by an event that an admin had applied
 // again names him.
-func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from Status, reason Reason, c Change) error {
+func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state.Status, reason state.Reason, c Change) error {
 	if c.Event != nil {
 		c.Actor = CallerID(ctx)
 	}
@@ -152,7 +131,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from Statu
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
 	}
-	if to := Status(sub.Status); to.Ended() {
+	if to := state.Status(sub.Status); to.Ended() {
 		if err := s.db.VoidPauses(ctx, tx, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: sub.EndedAt}); err != nil {
 			return fmt.Errorf("void pauses: %w", err)
 		}
@@ -164,7 +143,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from Statu
 		}
 		return s.followedByTx(ctx, tx, sub)
 	}
-	if from.Ended() || from == None && !Waits(sub) || from == Pending && sub.RenewsID != nil {
+	if from.Ended() || from == state.None && !Waits(sub) || from == state.Pending && sub.RenewsID != nil {
 		err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
 		if IsMissing(err) {
 			return nil // the customer has deleted his account meanwhile
@@ -200,11 +179,11 @@ type IntentEnd struct {
 func endOf(c Change) IntentEnd {
 	e := IntentEnd{How: intent.Succeeded[any]{}, By: string(c.Source)}
 	switch {
-	case c.Action == PaymentDeclined:
+	case c.Action == state.PaymentDeclined:
 		e.How = intent.Declined[any]{}
-	case c.Action == NothingAtGateway && c.Source == BySubscribe:
+	case c.Action == state.NothingAtGateway && c.Source == state.BySubscribe:
 		e.How = intent.Refused[any]{}
-	case c.Action == NothingAtGateway:
+	case c.Action == state.NothingAtGateway:
 		e.How = intent.Missing[any]{}
 	}
 	return e
@@ -256,18 +235,18 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 		}
 		return nil
 	}
-	status := Status(sub.Status)
-	if sub.ExpiresAt != nil && (status == Active || status == Suspended) {
+	status := state.Status(sub.Status)
+	if sub.ExpiresAt != nil && (status == state.Active || status == state.Suspended) {
 		if err := at(*sub.ExpiresAt, ExpireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault); err != nil {
 			return err
 		}
 	}
 	switch {
 	case sub.IntentOpen: // its looks come by themselves
-	case status == Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
+	case status == state.Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
 		due := s.calendar.PixDue(sub)
 		return at(due, DropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
-	case status == Active && sub.PixAutomatic && sub.NextBillingDate != nil:
+	case status == state.Active && sub.PixAutomatic && sub.NextBillingDate != nil:
 		due := s.calendar.DebitAt(*sub.NextBillingDate)
 		return at(due, DebitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
 	}

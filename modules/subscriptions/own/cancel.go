@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -29,13 +30,13 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gatewa
 		return lifecycle.Row{}, "", err
 	}
 	pix := sub.PaymentMethod == string(gateway.MethodPix)
-	if sub.IntentOpen && lifecycle.Status(sub.Status) == lifecycle.Pending && !pix {
+	if sub.IntentOpen && state.Status(sub.Status) == state.Pending && !pix {
 		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, sub)
 	}
-	c := lifecycle.Change{Action: lifecycle.CustomerCancels, Source: lifecycle.ByCustomer, Actor: &customerID}
+	c := lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &customerID}
 	var after lifecycle.Row
 	var givenUp string
-	if lifecycle.Status(sub.Status) == lifecycle.Pending && pix && !sub.IntentOpen {
+	if state.Status(sub.Status) == state.Pending && pix && !sub.IntentOpen {
 		after, err = s.cancelPix(ctx, sub, c)
 	} else {
 		after, givenUp, err = s.cancelNow(ctx, sub, c)
@@ -66,14 +67,14 @@ func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gatewa
 // which goes on. While the gateway does not answer it ends here all the same: the code is
 // made unpayable by job, and money that was quicker is late money.
 func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
-	if err := s.recovery.DropPixAs(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByCustomer); err != nil {
+	if err := s.recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
 		s.log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
 		return after, err
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
-	if err == nil && lifecycle.Status(after.Status) == lifecycle.Active {
+	if err == nil && state.Status(after.Status) == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Chan
 	if err != nil {
 		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}
-	if lifecycle.Reason(last) == lifecycle.ReasonReplaced {
+	if state.Reason(last) == state.ReasonReplaced {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
 	}
 	return after, nil
@@ -111,7 +112,7 @@ func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Cha
 		if err != nil {
 			return err
 		}
-		if lifecycle.Status(sub.Status) == lifecycle.Pending && lifecycle.Status(locked.Status) == lifecycle.Active {
+		if state.Status(sub.Status) == state.Pending && state.Status(locked.Status) == state.Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
 		if paid, err = s.reads.PaidUntil(ctx, tx, locked); err != nil {

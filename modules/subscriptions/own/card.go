@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -28,7 +29,7 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 		return lifecycle.Row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
 	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
-		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(sub))
+		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, lifecycle.StandIn(sub, state.Pending))
 	}
 	gw, err := s.payments.Gateway(name)
 	if err != nil {
@@ -40,10 +41,10 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 	if err != nil {
 		return lifecycle.Row{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
 	}
-	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
+	if sub.HasChargeback && state.Status(sub.Status) == state.Suspended {
 		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil
 	}
-	if sub.PaymentFailures == 0 && lifecycle.Status(sub.Status) != lifecycle.Suspended {
+	if sub.PaymentFailures == 0 && state.Status(sub.Status) != state.Suspended {
 		return sub, cardChanged, nil
 	}
 	return s.payOpen(ctx, sub)
@@ -92,7 +93,7 @@ func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 		},
 		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
 			sub, err := s.db.GetSubscription(ctx, s.pool, i.Subject)
-			over := lifecycle.Status(sub.Status).Ended() || s.clock.Now().Sub(i.CreatedAt) > invoiceRepeats
+			over := state.Status(sub.Status).Ended() || s.clock.Now().Sub(i.CreatedAt) > invoiceRepeats
 			return invoice{sub: sub, attempt: objectid.ID(i.Item), looks: true}, over, err
 		},
 		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},
@@ -101,9 +102,9 @@ func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 			if !ok || !isPaid(paid.Answer) {
 				return nil
 			}
-			source := lifecycle.ByRecovery
+			source := state.ByRecovery
 			if by == intent.ByAnswer {
-				source = lifecycle.ByCustomer
+				source = state.ByCustomer
 			}
 			i.sub, err = s.settler.SettleTx(ctx, tx, i.sub, source, settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
 			return err

@@ -8,6 +8,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -56,15 +57,15 @@ func (h Handlers) cancelOwn(ctx context.Context, in *cancelInput, only gateway.N
 		return sub, h.service.endMessage(sub), err
 	}
 	sub, givenUp, err := h.service.cancelOwn(ctx, customer, only)
-	return sub, lifecycle.StatusMessages[lifecycle.Status(sub.Status)] + givenUp, err
+	return sub, lifecycle.StatusMessages[state.Status(sub.Status)] + givenUp, err
 }
 
 // endMessage says how a subscription that was cancelled ends.
 func (s *Own) endMessage(sub lifecycle.Row) string {
-	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && lifecycle.Status(sub.Status) == lifecycle.Active {
+	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && state.Status(sub.Status) == state.Active {
 		return "The subscription ends with the paid period, on " + s.calendar.Day(*sub.ExpiresAt) + "."
 	}
-	return lifecycle.StatusMessages[lifecycle.Status(sub.Status)]
+	return lifecycle.StatusMessages[state.Status(sub.Status)]
 }
 
 type renewInput struct {
@@ -109,7 +110,7 @@ func (h Handlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output[re
 func renewedOutput(out checkout.CardOutcome) (*httpapi.Output[renewedBody], error) {
 	sub, message := out.Sub, out.Message
 	if message == "" {
-		message = lifecycle.StatusMessages[lifecycle.Status(sub.Status)]
+		message = lifecycle.StatusMessages[state.Status(sub.Status)]
 	}
 	body := renewedBody{Message: message, Subscription: renewedDoc{
 		ID: sub.ID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status, PaymentMethod: sub.PaymentMethod,
@@ -131,7 +132,7 @@ func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)]}), nil
+	return httpapi.One(ctx, doc, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[state.Status(sub.Status)]}), nil
 }
 
 // CancelGWA is DELETE /gwa/subscription.
@@ -152,7 +153,7 @@ func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.En
 		return nil, err
 	}
 	var message string
-	if in.At == "" && lifecycle.Status(sub.Status) == lifecycle.Active {
+	if in.At == "" && state.Status(sub.Status) == state.Active {
 		sub, err = h.service.cancelAtPeriodEnd(ctx, customer, gateway.GWB, true)
 		message = h.service.endMessage(sub)
 	} else {

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -26,13 +27,13 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 		return lifecycle.Row{}, err
 	}
 	if sub.IntentOpen {
-		return lifecycle.Row{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(sub))
+		return lifecycle.Row{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.StandIn(sub, state.Pending))
 	}
 	end, err := s.reads.PaidUntil(ctx, s.pool, sub)
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	if end == nil && !(anyPeriod && lifecycle.Status(sub.Status) == lifecycle.Active && sub.GwbSubscriptionID != nil) {
+	if end == nil && !(anyPeriod && state.Status(sub.Status) == state.Active && sub.GwbSubscriptionID != nil) {
 		return lifecycle.Row{}, errNothingPaid()
 	}
 	if err := s.giveUpResume(ctx, sub); err != nil {
@@ -51,7 +52,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err = s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Status(sub.Status).Ended() && told != nil { // the gateway's event was faster
+		if err != nil || state.Status(sub.Status).Ended() && told != nil { // the gateway's event was faster
 			return err
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
@@ -80,7 +81,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	case lifecycle.Stops(sub):
 		return s.calls.StopNow(ctx, sub)
 	}
-	if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !lifecycle.Status(sub.Status).Ended() {
+	if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !state.Status(sub.Status).Ended() {
 		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")
 	}
 	return sub, err
@@ -99,7 +100,7 @@ func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		}
 	})
 	if err == nil {
-		err = s.store.EndWaitingTx(ctx, tx, *sub, lifecycle.Change{Action: lifecycle.CustomerCancels, Source: lifecycle.ByCustomer, Actor: &sub.CustomerID})
+		err = s.store.EndWaitingTx(ctx, tx, *sub, lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &sub.CustomerID})
 	}
 	if err != nil {
 		return err

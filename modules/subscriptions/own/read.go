@@ -12,6 +12,7 @@ import (
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -34,7 +35,7 @@ func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gatewa
 	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
 		return s.checkout.ReadRenewal(ctx, sub, waiting, err)
 	}
-	if lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
+	if state.Status(sub.Status) != state.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
 		return sub, "", nil
 	}
 	resolved, clientSecret, err := s.recovery.Resolve(ctx, sub)
@@ -60,7 +61,7 @@ type pixShown struct {
 // is a code, it comes without.
 func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
 	sub, err := s.reads.Current(ctx, customerID)
-	if err == nil && lifecycle.Status(sub.Status) != lifecycle.Pending {
+	if err == nil && state.Status(sub.Status) != state.Pending {
 		return s.chargeShown(ctx, sub)
 	}
 	if fault.Is(err, fault.Missing) {
@@ -139,7 +140,7 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 		case err != nil:
 			s.log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 			return sub, nil
-		case lifecycle.Status(after.Status) != lifecycle.Pending:
+		case state.Status(after.Status) != state.Pending:
 			return lifecycle.Row{}, fault.NotFound("Pending subscription")
 		case after.PixPayload != nil || after.IntentOpen:
 			return after, nil
@@ -148,7 +149,7 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 	}
 	made, expired, err := s.askPix(ctx, sub)
 	if err == nil {
-		sub, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: made})
+		sub, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: made})
 	}
 	if err != nil {
 		return lifecycle.Row{}, s.payments.Refused(ctx, "read PIX code", err)

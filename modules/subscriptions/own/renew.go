@@ -7,6 +7,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -30,10 +31,10 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 	if err != nil {
 		return checkout.CardOutcome{}, err
 	}
-	if lifecycle.Status(old.Status) == lifecycle.Suspended && old.HasChargeback {
+	if state.Status(old.Status) == state.Suspended && old.HasChargeback {
 		return checkout.CardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
 	}
-	if status := lifecycle.Status(old.Status); status != lifecycle.Active && status != lifecycle.Pending {
+	if status := state.Status(old.Status); status != state.Active && status != state.Pending {
 		return checkout.CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
 	if r.empty() && lifecycle.Resumable(old) && lifecycle.TraitsOf(old).EndsWithPeriod {
@@ -44,17 +45,17 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 		return checkout.CardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return checkout.CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(old))
+		return checkout.CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.StandIn(old, state.Pending))
 	}
 	if _, err := s.plans.SellablePlan(ctx, old.PlanID); err != nil {
 		return checkout.CardOutcome{}, err
 	}
-	if lifecycle.Status(old.Status) == lifecycle.Active {
+	if state.Status(old.Status) == state.Active {
 		if err := s.checkout.DropWaiting(ctx, customerID); err != nil {
 			return checkout.CardOutcome{}, err
 		}
 	}
-	if lifecycle.Status(old.Status) == lifecycle.Pending && old.PaymentMethod == string(gateway.MethodPix) {
+	if state.Status(old.Status) == state.Pending && old.PaymentMethod == string(gateway.MethodPix) {
 		if old, err = s.dropForRenewal(ctx, old); err != nil {
 			return checkout.CardOutcome{}, err
 		}
@@ -71,15 +72,15 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 // Billing, gateway B, Renew): pending, also once the gateway took the card.
 func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
-	case waited && lifecycle.Status(out.Sub.Status) == lifecycle.Active:
+	case waited && state.Status(out.Sub.Status) == state.Active:
 		old, err := s.db.GetSubscription(ctx, s.pool, *out.Sub.RenewsID)
-		if err == nil && lifecycle.Status(old.Status).Ended() {
+		if err == nil && state.Status(old.Status).Ended() {
 			_, err = s.calls.EndNow(ctx, old)
 		}
 		if err != nil {
 			return out, err
 		}
-	case waited && lifecycle.Status(out.Sub.Status).Ended():
+	case waited && state.Status(out.Sub.Status).Ended():
 		out.Message = strings.TrimSpace(out.Message + " Your present subscription goes on.")
 	}
 	return s.asBegun(out), nil
@@ -87,10 +88,10 @@ func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checko
 
 // asBegun shows a renewal as it began.
 func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
-	if lifecycle.Status(out.Sub.Status) != lifecycle.Active {
+	if state.Status(out.Sub.Status) != state.Active {
 		return out
 	}
-	out.Sub.Status, out.Sub.StartedAt = string(lifecycle.Pending), nil
+	out.Sub.Status, out.Sub.StartedAt = string(state.Pending), nil
 	if out.Sub.StartsAt != nil {
 		out.Message = "The card was accepted: it is charged first on " + s.calendar.Day(s.calendar.FirstDue(out.Sub)) + "."
 	}
@@ -100,11 +101,11 @@ func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
 func (s *Own) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.Row, error) {
-	if err := s.recovery.DropPixAs(ctx, old, lifecycle.Replaced, lifecycle.ByCustomer); err != nil {
+	if err := s.recovery.DropPixAs(ctx, old, state.Replaced, state.ByCustomer); err != nil {
 		return lifecycle.Row{}, s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
-	if err == nil && lifecycle.Status(after.Status) == lifecycle.Active {
+	if err == nil && state.Status(after.Status) == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	return after, err

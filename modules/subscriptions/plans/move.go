@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -88,10 +89,10 @@ func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, a
 // CheckMovable refuses to move a subscription whose price cannot be changed now:
 // 409. Local is true when no recurrence at a gateway has to follow.
 func CheckMovable(sub lifecycle.Row) (local bool, err error) {
-	switch status := lifecycle.Status(sub.Status); {
+	switch status := state.Status(sub.Status); {
 	case status.Ended():
 		return true, nil
-	case sub.IntentOpen || status == lifecycle.Pending:
+	case sub.IntentOpen || status == state.Pending:
 		return false, fault.Conflict("A payment of the subscription is being confirmed at the old price. Try again when that is over.")
 	case sub.PixAutomatic:
 		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe anew.")
@@ -170,7 +171,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle
 	if err != nil {
 		return nil, err
 	}
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return nil, s.endMove(ctx, move, moveVoid)
 	}
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, move.PlanID)
@@ -235,16 +236,16 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 		if err != nil {
 			return err
 		}
-		state := moveDone
-		if lifecycle.Status(sub.Status).Ended() {
-			state = moveVoid
+		outcome := moveDone
+		if state.Status(sub.Status).Ended() {
+			outcome = moveVoid
 		}
 		now := s.clock.Now()
-		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: state, Now: &now})
+		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
 		if err == nil {
 			err = s.intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Succeeded[any]{}, "answer")
 		}
-		if err != nil || n == 0 || state == moveVoid {
+		if err != nil || n == 0 || outcome == moveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
 		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
@@ -256,9 +257,9 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 	})
 }
 
-func (s *Plans) endMove(ctx context.Context, move planMove, state string) error {
+func (s *Plans) endMove(ctx context.Context, move planMove, outcome string) error {
 	now := s.clock.Now()
-	_, err := s.db.EndPlanMove(ctx, s.pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: state, Now: &now})
+	_, err := s.db.EndPlanMove(ctx, s.pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
 	if err != nil {
 		return fmt.Errorf("end plan move: %w", err)
 	}

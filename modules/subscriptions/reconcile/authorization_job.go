@@ -11,15 +11,16 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/postgres"
 )
 
 // endedAuthorizations say what the gateway's word makes of a row that runs.
-var endedAuthorizations = map[gateway.AuthorizationStatus]lifecycle.Action{
-	gateway.AuthorizationRefused:   lifecycle.AuthorizationCancelled,
-	gateway.AuthorizationCancelled: lifecycle.AuthorizationCancelled,
-	gateway.AuthorizationExpired:   lifecycle.AuthorizationExpired,
+var endedAuthorizations = map[gateway.AuthorizationStatus]state.Action{
+	gateway.AuthorizationRefused:   state.AuthorizationCancelled,
+	gateway.AuthorizationCancelled: state.AuthorizationCancelled,
+	gateway.AuthorizationExpired:   state.AuthorizationExpired,
 }
 
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
@@ -59,14 +60,14 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+	_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 	return "", err
 }
 
 // followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
 func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	if sub.GwaPixAuthID == nil {
@@ -87,7 +88,7 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told 
 	}
 	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || lifecycle.Status(locked.Status).Ended() {
+		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || state.Status(locked.Status).Ended() {
 			return err
 		}
 		return s.applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
@@ -101,7 +102,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.settler.Settle(ctx, sub, lifecycle.ByReconcile, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -114,14 +115,14 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 				return err
 			}
 		}
-		if lifecycle.Status(locked.Status).Ended() {
+		if state.Status(locked.Status).Ended() {
 			return nil
 		}
 		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
 			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
-		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByReconcile}, remote)
-		ended = lifecycle.Status(locked.Status).Ended()
+		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
+		ended = state.Status(locked.Status).Ended()
 		return err
 	})
 	return f, ended, err

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -54,7 +55,7 @@ func (s *Reconciler) NoteTold(ctx context.Context, sub lifecycle.Row) error {
 // AgreedNow reads the gateway where calls of ours overlapped, and answers the row as it
 // is after. What it does not answer the sweep asks again.
 func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || lifecycle.Status(sub.Status).Ended() {
+	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || state.Status(sub.Status).Ended() {
 		return sub, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
@@ -92,7 +93,7 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 	}
 	for range lookTries {
 		sub, err := s.db.GetSubscription(ctx, s.pool, id)
-		if err != nil || lifecycle.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" {
+		if err != nil || state.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" {
 			return err
 		}
 		remote, err := s.calls.ReadRunning(ctx, gateway, sub)
@@ -119,7 +120,7 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 			return nil
 		}
 		written = true
-		if lifecycle.Status(sub.Status).Ended() {
+		if state.Status(sub.Status).Ended() {
 			return nil
 		}
 		extended, err := s.reads.ExtendedTo(ctx, tx, sub)

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/postgres"
 )
@@ -29,7 +30,7 @@ func (s *Reconciler) FollowRecurrence(ctx context.Context, a webhooks.Recurrence
 }
 
 func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	if lifecycle.RemoteID(sub) == "" {
@@ -56,7 +57,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	}
 	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Status(locked.Status).Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
+		if err != nil || state.Status(locked.Status).Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
 			return err
 		}
 		if remote.Inactive {
@@ -64,7 +65,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 				return err
 			}
 		}
-		return s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByWebhook, Event: &a.EventID}, remote)
+		return s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &a.EventID}, remote)
 	})
 }
 
@@ -75,7 +76,7 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote ga
 		switch {
 		case err != nil:
 			return err
-		case lifecycle.Status(locked.Status).Ended():
+		case state.Status(locked.Status).Ended():
 			ignored = gateway.ReasonEnded
 			return nil
 		}

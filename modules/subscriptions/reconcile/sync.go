@@ -11,6 +11,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -39,12 +40,12 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	}
 	card := sub.PaymentMethod == string(gateway.MethodCard)
 	switch {
-	case card && lifecycle.Status(sub.Status) == lifecycle.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
+	case card && state.Status(sub.Status) == state.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
 		_, _, err = s.recovery.Resolve(ctx, sub)
 		return err
 	case card && lifecycle.RemoteID(sub) != "":
 		return s.syncCard(ctx, gw, sub)
-	case lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PixPaymentID != nil:
+	case state.Status(sub.Status) == state.Pending && sub.PixPaymentID != nil:
 		return s.syncPix(ctx, gw, sub)
 	}
 	return nil
@@ -58,7 +59,7 @@ func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecy
 	if err != nil {
 		return err
 	}
-	_, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
+	_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
 	return err
 }
 
@@ -71,7 +72,7 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 		return err
 	}
 	if lifecycle.Running(remote.Status) {
-		if sub, err = s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, recovery.JudgeRemote(remote)); err != nil {
+		if sub, err = s.settler.Settle(ctx, sub, state.ByLiveRead, recovery.JudgeRemote(remote)); err != nil {
 			return err
 		}
 	}
@@ -94,24 +95,24 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 // here: the gateway tells each by an event.
 func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
 	action, known := lifecycle.StatusActions[remote.Status]
-	if !known || action == lifecycle.GatewaySaysIncomplete {
+	if !known || action == state.GatewaySaysIncomplete {
 		return nil
 	}
-	c := lifecycle.Change{Action: action, Source: lifecycle.ByLiveRead, Edit: func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) }}
+	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) }}
 	switch {
-	case action == lifecycle.GatewaySaysActive:
-		if !lifecycle.TraitsOf(sub).StatusTellsPayment || lifecycle.Status(sub.Status) != lifecycle.Suspended {
+	case action == state.GatewaySaysActive:
+		if !lifecycle.TraitsOf(sub).StatusTellsPayment || state.Status(sub.Status) != state.Suspended {
 			return nil
 		}
 		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
 		c.Edit = func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
-	case action == lifecycle.GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
+	case action == state.GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
 		return nil
-	case action != lifecycle.GatewaySaysCancelled && lifecycle.EndsThere(sub):
+	case action != state.GatewaySaysCancelled && lifecycle.EndsThere(sub):
 		return nil
-	case action == lifecycle.GatewaySaysCancelled:
+	case action == state.GatewaySaysCancelled:
 		return s.applier.EndWithGatewayTx(ctx, tx, &sub, c, remote)
 	}
 	_, err := s.store.MoveTx(ctx, tx, &sub, c)

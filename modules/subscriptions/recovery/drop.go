@@ -10,12 +10,13 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
-func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
 	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycl
 		}
 		_, err = s.settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
 		return err
-	case err != nil && !errors.Is(err, gateway.ErrMissing) && by == lifecycle.Replaced:
+	case err != nil && !errors.Is(err, gateway.ErrMissing) && by == state.Replaced:
 		return s.EndLater(ctx, sub, source, err)
 	case err != nil && !errors.Is(err, gateway.ErrMissing):
 		return err
@@ -45,7 +46,7 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycl
 
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
-func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, by state.Action, source state.Source) error {
 	auth, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err
@@ -55,7 +56,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 		return err
 	}
 	err = gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
-	if err != nil && by == lifecycle.Replaced {
+	if err != nil && by == state.Replaced {
 		return s.EndLater(ctx, sub, source, err)
 	}
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 // EndLater ends here what is replaced while its gateway does not confirm that it has ended
 // there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
 // it all the same is given back, as late money.
-func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source lifecycle.Source, cause error) error {
+func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state.Source, cause error) error {
 	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
@@ -75,7 +76,7 @@ func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source lifec
 		if err != nil || locked.Status != sub.Status {
 			return err
 		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.Replaced, Source: source}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.Replaced, Source: source}); err != nil {
 			return err
 		}
 		return s.store.EndAtGatewayTx(ctx, tx, locked)
@@ -84,7 +85,7 @@ func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source lifec
 
 // End moves a subscription in its own transaction; one that has moved meanwhile
 // is left alone.
-func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {

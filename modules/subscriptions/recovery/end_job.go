@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -34,11 +35,11 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 		if locked.ExpiresAt.After(now) {
 			return nil
 		}
-		action := lifecycle.PeriodEnds
+		action := state.PeriodEnds
 		if locked.CancelAtPeriodEnd && lifecycle.RemoteID(locked) != "" {
-			action = lifecycle.CustomerCancels // as the gateway's own event says, whichever comes first
+			action = state.CustomerCancels // as the gateway's own event says, whichever comes first
 		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: action, Source: lifecycle.ByJob}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: action, Source: state.ByJob}); err != nil {
 			return err
 		}
 		return s.store.EndAtGatewayTx(ctx, tx, locked)
@@ -52,12 +53,12 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
-	waits := lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(gateway.MethodPix) && !sub.IntentOpen
+	waits := state.Status(sub.Status) == state.Pending && sub.PaymentMethod == string(gateway.MethodPix) && !sub.IntentOpen
 	return waits && !s.calendar.PixDue(sub).After(s.clock.Now())
 }
 
 func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
-	return s.DropPixAs(ctx, sub, lifecycle.PixRunsOut, lifecycle.ByJob)
+	return s.DropPixAs(ctx, sub, state.PixRunsOut, state.ByJob)
 }
 
 // Ends is the order to end something at the gateway.

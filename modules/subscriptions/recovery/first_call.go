@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
 )
 
@@ -218,9 +219,9 @@ func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway,
 // settleTx writes an outcome. What the payer was declined for may be left at the gateway;
 // the charge of a first month is told by its event, or the looks.
 func (s *Recovery) settleTx(ctx context.Context, tx pgx.Tx, c *FirstCall, outcome settle.Outcome, by intent.By) (err error) {
-	source := lifecycle.ByRecovery
+	source := state.ByRecovery
 	if by == intent.ByAnswer {
-		source, outcome = lifecycle.BySubscribe, asAnswered(outcome)
+		source, outcome = state.BySubscribe, asAnswered(outcome)
 	}
 	c.Sub, err = s.settler.SettleTx(ctx, tx, c.Sub, source, outcome)
 	return err

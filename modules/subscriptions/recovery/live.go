@@ -9,6 +9,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 )
 
 // incompleteLife is how long gateway B keeps a first payment open (gateway B,
@@ -21,7 +22,7 @@ const incompleteLife = 23 * time.Hour
 func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	if sub.GwbSubscriptionID == nil {
 		var err error
-		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || lifecycle.Status(sub.Status) != lifecycle.Pending {
+		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || state.Status(sub.Status) != state.Pending {
 			return sub, "", err // what the gateway doesn't show yet, the looks judge
 		}
 	}
@@ -39,10 +40,10 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 		if err := s.endDead(ctx, sub, remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		resolved, err := s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return resolved, "", err
 	}
-	resolved, err := s.settler.Settle(ctx, sub, lifecycle.ByLiveRead, outcome)
+	resolved, err := s.settler.Settle(ctx, sub, state.ByLiveRead, outcome)
 	return resolved, remote.ClientSecret.Reveal(), err
 }
 
@@ -95,7 +96,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentSettled
 	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusTellsPayment {
-		_, err = s.settler.Settle(ctx, waiting, lifecycle.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.settler.Settle(ctx, waiting, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return true, err
 	}
 	return false, gw.CancelSubscription(ctx, id, waiting.ID)

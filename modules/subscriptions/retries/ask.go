@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
@@ -60,8 +61,8 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.settler.Settle(ctx, sub, lifecycle.ByReconcile, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
-	return f, err == nil && lifecycle.Status(ended.Status).Ended(), err
+	ended, err := s.settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+	return f, err == nil && state.Status(ended.Status).Ended(), err
 }
 
 // askDebit reads the ordered debit of an automatic PIX whose cycle has begun without

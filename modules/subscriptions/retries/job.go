@@ -16,6 +16,7 @@ import (
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -62,7 +63,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 		return err
 	}
 	switch {
-	case lifecycle.Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
+	case state.Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
 		return s.debits.DropRetries(ctx, sub, d, debits.DroppedEnded)
 	case !s.debits.InTime(next.RetryDate):
 		return s.afterRetry(ctx, sub, d, next.RetryDate, debits.RetryDropped, debits.DroppedLate)
@@ -108,8 +109,8 @@ func notShown(err error) error {
 // collects reports whether a failed debit of the subscription may be taken again: while
 // it is active, or suspended for want of payment, and its money is not disputed.
 func (s *Retries) collects(sub lifecycle.Row) bool {
-	unpaid := lifecycle.Status(sub.Status) == lifecycle.Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
-	return !sub.HasChargeback && (lifecycle.Status(sub.Status) == lifecycle.Active || unpaid)
+	unpaid := state.Status(sub.Status) == state.Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
+	return !sub.HasChargeback && (state.Status(sub.Status) == state.Active || unpaid)
 }
 
 func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry, refused gateway.PixOrder) error {

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
 )
 
@@ -82,7 +83,7 @@ func askedFor(sub lifecycle.Row, p Payment) money.Cents {
 // was held against it before. Gateway B's invoices say themselves what they are of.
 func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	changes := lifecycle.TraitsOf(sub).AmountsMayChange
-	if changes && p.Source == lifecycle.ByWebhook || !changes && !lifecycle.PaysOnce(sub) {
+	if changes && p.Source == state.ByWebhook || !changes && !lifecycle.PaysOnce(sub) {
 		return false, nil
 	}
 	asked, err := s.isAskedTx(ctx, tx, sub, p)

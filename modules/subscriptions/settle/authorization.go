@@ -7,27 +7,28 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, auth *gateway.PixAuthorization) error {
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, auth *gateway.PixAuthorization) error {
 	c := lifecycle.Change{Source: source}
 	switch auth.Status {
 	case gateway.AuthorizationActive:
-		c.Action = lifecycle.AuthorizationActivated
-		if lifecycle.Status(sub.Status).Ended() {
+		c.Action = state.AuthorizationActivated
+		if state.Status(sub.Status).Ended() {
 			return s.store.EndAtGatewayTx(ctx, tx, *sub)
 		}
 		return s.AuthorizeTx(ctx, tx, sub, c, auth)
 	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused:
-		c.Action = lifecycle.AuthorizationCancelled
+		c.Action = state.AuthorizationCancelled
 	case gateway.AuthorizationExpired:
-		c.Action = lifecycle.AuthorizationExpired
+		c.Action = state.AuthorizationExpired
 	default:
 		return nil
 	}
 	if s.calendar.EndsWithPeriod(*sub) {
-		c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
+		c.Action, c.Edit = state.GatewayDeletedPaid, s.calendar.EndedThere
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err
@@ -46,7 +47,7 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			r.NextBillingDate = s.calendar.PeriodFrom(now, r)
 		}
 	}
-	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
+	if sub.HasChargeback && state.Status(sub.Status) == state.Suspended {
 		return s.store.EditTx(ctx, tx, sub, c.Edit)
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)

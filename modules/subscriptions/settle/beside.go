@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // IsBesideTx reports whether a payment names the subscription and is none of its own: a
@@ -92,7 +93,7 @@ func paysADay(sub lifecycle.Row, p Payment) bool {
 // day as well, when only an event has told of that one: somebody may have made it up, and
 // what is given back must not be the true one.
 func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if !paysADay(sub, p) || lifecycle.Status(sub.Status).Ended() {
+	if !paysADay(sub, p) || state.Status(sub.Status).Ended() {
 		return false, nil
 	}
 	twins, err := s.payments.PaidFor(ctx, tx, gateway.Name(sub.Gateway), sub.ID, p.Payment)

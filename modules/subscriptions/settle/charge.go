@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // movedByTx notes what the payment of a renewal charge did to the end of the paid
@@ -31,7 +32,7 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 // paidEnd is what a renewal charge moves; nil of what has ended.
 func paidEnd(sub lifecycle.Row) *time.Time {
 	switch {
-	case lifecycle.Status(sub.Status).Ended():
+	case state.Status(sub.Status).Ended():
 		return nil
 	case sub.ExpiresAt != nil:
 		return sub.ExpiresAt

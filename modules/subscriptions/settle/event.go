@@ -3,6 +3,7 @@ package settle
 import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // IsFirst reports whether the payment is the one-off that began a subscription
@@ -16,14 +17,14 @@ func IsFirst(sub lifecycle.Row, e gateway.Event) bool {
 }
 
 // SourceOf says who brought an event: the gateway itself, or what was read of it.
-func SourceOf(e gateway.Event) lifecycle.Source {
+func SourceOf(e gateway.Event) state.Source {
 	switch e.Type {
 	case gateway.Reconciled:
-		return lifecycle.ByReconcile
+		return state.ByReconcile
 	case gateway.ReadLive:
-		return lifecycle.ByLiveRead
+		return state.ByLiveRead
 	}
-	return lifecycle.ByWebhook
+	return state.ByWebhook
 }
 
 // EventOf is the event's id for the history, nil for what is none of the gateway's.

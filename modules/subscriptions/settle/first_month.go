@@ -7,6 +7,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // NoAddress is told where no payer is on the line: the recovery has none.
@@ -14,7 +15,7 @@ const NoAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
 // behind it or not, or it is open whether there is one.
-func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, m FirstMonth, open bool) error {
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, m FirstMonth, open bool) error {
 	paid := m.Charge.Payment.Status == gateway.PaymentSettled
 	if open && !paid {
 		return nil
@@ -34,7 +35,7 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecy
 
 // AccessBegun reports whether the subscription runs, or is only held up.
 func AccessBegun(sub lifecycle.Row) bool {
-	return lifecycle.Status(sub.Status) == lifecycle.Active || lifecycle.Status(sub.Status) == lifecycle.Suspended
+	return state.Status(sub.Status) == state.Active || state.Status(sub.Status) == state.Suspended
 }
 
 // endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or

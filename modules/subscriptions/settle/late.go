@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // lateMoneyTx opens an ended subscription again for money that came after its
@@ -47,8 +48,8 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			return err
 		}
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
-		if p.Charge == nil || sub.Status != string(lifecycle.Expired) { // a renewal counts from the old end, if that is later
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
+		if p.Charge == nil || sub.Status != string(state.Expired) { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
@@ -74,7 +75,7 @@ func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
 	}
-	return lifecycle.Reason(reason) == lifecycle.ReasonNothingMade, nil
+	return state.Reason(reason) == state.ReasonNothingMade, nil
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -44,10 +45,10 @@ func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, 
 // lengthen it without having been ordered here, confirmed by the gateway first, by job:
 // nothing is booked until then.
 func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != lifecycle.ByWebhook {
+	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != state.ByWebhook {
 		return false, nil
 	}
-	if !lifecycle.Status(sub.Status).Ended() {
+	if !state.Status(sub.Status).Ended() {
 		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
 			return false, err
 		}

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end
@@ -46,7 +47,7 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 // opened again for one period, or ends with its paid time. It is given back by itself. A
 // charge that was taken before still pays its period, where it moves the end.
 func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	open := lifecycle.Status(sub.Status) == lifecycle.Active || sub.GatewayEndOpenSince != nil
+	open := state.Status(sub.Status) == state.Active || sub.GatewayEndOpenSince != nil
 	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !lifecycle.Stopped(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}

@@ -18,6 +18,7 @@ import (
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
@@ -62,7 +63,7 @@ func New(d Deps) *Settler {
 }
 
 // Settle writes what a gateway says beside the subscription's own call.
-func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source lifecycle.Source, outcome Outcome) (settled lifecycle.Row, err error) {
+func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.Source, outcome Outcome) (settled lifecycle.Row, err error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
@@ -74,13 +75,13 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source lifecycl
 }
 
 // SettleTx locks the subscription and writes an outcome into it.
-func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source lifecycle.Source, outcome Outcome) (lifecycle.Row, error) {
+func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source, outcome Outcome) (lifecycle.Row, error) {
 	settled, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-	ended := err == nil && lifecycle.Status(settled.Status).Ended()
+	ended := err == nil && state.Status(settled.Status).Ended()
 	if err == nil {
 		err = s.settleTx(ctx, tx, &settled, source, outcome)
 	}
-	if err == nil && ended && lifecycle.Status(settled.Status).Ended() {
+	if err == nil && ended && state.Status(settled.Status).Ended() {
 		err = s.store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
 	}
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, so
 	return settled, nil
 }
 
-func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, outcome Outcome) error {
+func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, outcome Outcome) error {
 	switch outcome := outcome.(type) {
 	case Succeeded:
 		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
@@ -110,15 +111,15 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
 			return err
 		}
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.LiveReadDead, Source: source})
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
 		return err
 	}
 	return s.unmadeTx(ctx, tx, sub, source)
 }
 
 // unmadeTx ends what the gateway has not made and will not make.
-func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source) error {
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.NothingAtGateway, Source: source})
+func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source) error {
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.NothingAtGateway, Source: source})
 	if err != nil || moved {
 		return err
 	}
@@ -153,7 +154,7 @@ func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, ma
 }
 
 // settleMadeTx does what follows from it.
-func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, made Made, open bool) error {
+func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made, open bool) error {
 	switch made := made.(type) {
 	case Code:
 		if made.Payment.Status != gateway.PaymentSettled {
@@ -161,7 +162,7 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 		}
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: false})
 	case Invoice:
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: !lifecycle.Status(sub.Status).Ended()})
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: !state.Status(sub.Status).Ended()})
 	case Authorization:
 		return s.settleAuthorizationTx(ctx, tx, sub, source, &made.PixAuthorization)
 	case FirstMonth:
@@ -177,7 +178,7 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 // period from then, as a PIX that nobody has paid.
 func (s *Settler) closeUnmade(r *lifecycle.Row) {
 	lifecycle.CloseIntent(r)
-	if lifecycle.Status(r.Status) == lifecycle.Active && r.ExpiresAt == nil && lifecycle.DebitsNothing(*r) {
+	if state.Status(r.Status) == state.Active && r.ExpiresAt == nil && lifecycle.DebitsNothing(*r) {
 		r.AnchorDay = nil
 		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r), nil
 	}
@@ -185,8 +186,8 @@ func (s *Settler) closeUnmade(r *lifecycle.Row) {
 
 // declineTx ends the subscription here, and by job at the gateway: what is left
 // there could still be paid.
-func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, made Made) error {
-	if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: source}); err != nil {
+func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made) error {
+	if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: source}); err != nil {
 		return err
 	}
 	if remote := recurrenceOf(made); remote != nil && remote.Status != gateway.RemoteIncomplete {
@@ -198,19 +199,19 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // settleRemoteTx writes what became of a card subscription. At gateway A the
 // charge runs after the call, so only a trial is active at once; the rest is
 // told by webhook, or by the recovery when that one is lost.
-func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source lifecycle.Source, remote *gateway.RemoteSubscription) error {
+func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, remote *gateway.RemoteSubscription) error {
 	if !lifecycle.Running(remote.Status) {
 		return nil
 	}
 	latest := remote.LatestPayment
 	paid := latest != nil && latest.Status == gateway.PaymentSettled
-	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && source == lifecycle.BySubscribe
-	begins := lifecycle.Status(sub.Status) == lifecycle.Pending && !(paid && latest.Amount > 0)
+	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && source == state.BySubscribe
+	begins := state.Status(sub.Status) == state.Pending && !(paid && latest.Amount > 0)
 	switch {
 	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
-		action := lifecycle.TrialStarts
+		action := state.TrialStarts
 		if sub.StartsAt != nil {
-			action = lifecycle.RenewalTaken
+			action = state.RenewalTaken
 		}
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
 			if due := s.calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
@@ -220,8 +221,8 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	case paid && !waits:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
-	case lifecycle.TraitsOf(*sub).StatusTellsPayment && lifecycle.Status(sub.Status) != lifecycle.Suspended: // what reopens that is judged elsewhere
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
+	case lifecycle.TraitsOf(*sub).StatusTellsPayment && state.Status(sub.Status) != state.Suspended: // what reopens that is judged elsewhere
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
 		return err
 	}
 	return nil
@@ -230,7 +231,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // Payment is settled money on its way into a subscription.
 type Payment struct {
 	gateway.Payment
-	Source lifecycle.Source
+	Source state.Source
 	Event  *string
 	Recurs bool                     // it will be charged again without the payer's doing
 	First  bool                     // the one-off that began it, charged apart from the recurrence
@@ -265,12 +266,12 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	}
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: gateway.Name(sub.Gateway), Purpose: gateway.ForSubscription,
-		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.Source != lifecycle.ByWebhook,
+		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.Source != state.ByWebhook,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
 	}
-	if !first && lifecycle.Status(sub.Status) != lifecycle.Pending {
+	if !first && state.Status(sub.Status) != state.Pending {
 		return nil
 	}
 	if kept, err := s.keepOtherAmountTx(ctx, tx, *sub, p); err != nil || kept {
@@ -307,7 +308,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		}
 		p.Older = p.Older || older
 	}
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return s.lateMoneyTx(ctx, tx, sub, p)
 	}
 	if kept, err := s.keepPausedTx(ctx, tx, *sub, p); err != nil || kept {
@@ -334,11 +335,11 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if p.before, err = s.isBeforeMoveTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
-	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
+	if sub.HasChargeback && state.Status(sub.Status) == state.Suspended {
 		err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
 		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})
 	if err != nil || !moved {
 		return err
 	}
@@ -348,15 +349,15 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // settleNothingTx: an invoice of nothing is no money for the ledger. It opens a
 // trial, a first month that a promo code gives away, and a plan that is free.
 func (s *Settler) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
-	if lifecycle.Status(sub.Status) != lifecycle.Pending {
+	if state.Status(sub.Status) != state.Pending {
 		return nil
 	}
-	c := lifecycle.Change{Action: lifecycle.PaymentSettles, Source: p.Source, Event: p.Event, Edit: lifecycle.CloseIntent}
+	c := lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: lifecycle.CloseIntent}
 	switch {
 	case sub.StartsAt != nil:
-		c.Action = lifecycle.RenewalTaken
+		c.Action = state.RenewalTaken
 	case lifecycle.StartsFree(*sub):
-		c.Action = lifecycle.TrialStarts
+		c.Action = state.TrialStarts
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err

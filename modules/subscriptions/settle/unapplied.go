@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -45,8 +46,8 @@ func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
 		return false, err
 	}
-	if lifecycle.Status(sub.Status) == lifecycle.Pending {
-		if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
+	if state.Status(sub.Status) == state.Pending {
+		if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
 			return false, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -18,13 +19,13 @@ import (
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
 func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return gateway.ReasonEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, told) && !e.IsProof() {
 		return gateway.ReasonAskedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
-	c := lifecycle.Change{Action: lifecycle.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
+	c := lifecycle.Change{Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
 	return "", s.settler.AuthorizeTx(ctx, tx, sub, c, &told)
 }
 
@@ -42,10 +43,10 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
 	cancelled := told.Status == gateway.AuthorizationCancelled
 	switch {
-	case lifecycle.Status(sub.Status).Ended():
+	case state.Status(sub.Status).Ended():
 		return gateway.ReasonEnded, nil
 	case cancelled && !s.calendar.EndsWithPeriod(*sub):
-		c := lifecycle.Change{Action: lifecycle.AuthorizationCancelled, Source: lifecycle.ByWebhook, Event: &e.ID}
+		c := lifecycle.Change{Action: state.AuthorizationCancelled, Source: state.ByWebhook, Event: &e.ID}
 		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
 			return "", err
 		}
@@ -57,13 +58,13 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 }
 
 // UnauthorizeTx ends a subscription with its authorization.
-func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, event string) error {
+func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, event string) error {
 	now := s.clock.Now()
-	c := lifecycle.Change{Action: action, Source: lifecycle.ByWebhook, Event: &event, Edit: func(r *lifecycle.Row) {
+	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &event, Edit: func(r *lifecycle.Row) {
 		r.GatewayEndedAt = &now
 	}}
 	if s.calendar.EndsWithPeriod(*sub) {
-		c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
+		c.Action, c.Edit = state.GatewayDeletedPaid, s.calendar.EndedThere
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
 )
 
@@ -123,7 +124,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // more: a payment that the ledger lacks is booked first.
 func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, err error) {
 	if paid, ok := paidBefore(e); ok {
-		if lifecycle.Status(sub.Status).Ended() {
+		if state.Status(sub.Status).Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, paid)
 		} else {
 			_, err = s.applyToTx(ctx, tx, sub, asPaid(e, paid))
@@ -210,7 +211,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
-	recurs := (sub.PaymentMethod != string(gateway.MethodPix) || sub.PixAutomatic) && (adopted || !lifecycle.Status(sub.Status).Ended())
+	recurs := (sub.PaymentMethod != string(gateway.MethodPix) || sub.PixAutomatic) && (adopted || !state.Status(sub.Status).Ended())
 	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e, p)
 	if err != nil {
 		return "", err
@@ -225,7 +226,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return gateway.ReasonAskedPayment, nil
 	case err == nil && older:
 		return gateway.ReasonOlderPayment, nil
-	case err == nil && lifecycle.Status(sub.Status).Ended():
+	case err == nil && state.Status(sub.Status).Ended():
 		return gateway.ReasonEnded, nil
 	}
 	return "", err
@@ -234,8 +235,8 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
 func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, p gateway.Payment) (bool, error) {
-	status := lifecycle.Status(sub.Status)
-	if p.InvoiceID == "" || p.Amount == 0 || status != lifecycle.Active && status != lifecycle.Suspended {
+	status := state.Status(sub.Status)
+	if p.InvoiceID == "" || p.Amount == 0 || status != state.Active && status != state.Suspended {
 		return false, nil
 	}
 	f, err := s.payments.LastFailure(ctx, tx, gateway.ForSubscription, sub.ID)
@@ -254,8 +255,8 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
-	status := lifecycle.Status(sub.Status)
-	if sub.PaymentMethod == string(gateway.MethodPix) && (!sub.PixAutomatic || status == lifecycle.Pending) {
+	status := state.Status(sub.Status)
+	if sub.PaymentMethod == string(gateway.MethodPix) && (!sub.PixAutomatic || status == state.Pending) {
 		return gateway.ReasonCodeUnpaid, nil
 	}
 	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
@@ -268,17 +269,17 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	switch {
 	case status.Ended():
 		return gateway.ReasonEnded, nil
-	case status == lifecycle.Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
+	case status == state.Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", err
 	case lifecycle.Stopped(*sub):
 		return gateway.ReasonRecurrenceStopped, nil
 	case lifecycle.Waits(*sub) && !e.Gateway.Traits().PayerConfirms:
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
-	case f.First || status == lifecycle.Pending:
+	case f.First || status == state.Pending:
 		return gateway.ReasonFirstFailed, nil
 	case e.Known != nil, f.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
 		return gateway.ReasonPaidSince, nil
@@ -313,10 +314,10 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	begins := s.calendar.DayOf(d.Cycle)
 	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
-	if !early || lifecycle.Status(sub.Status) != lifecycle.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
+	if !early || state.Status(sub.Status) != state.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
 		return nil
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 	return err
 }
 
@@ -334,9 +335,9 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 	if err != nil {
 		return err
 	}
-	action, ahead := lifecycle.PaymentFails, debited && s.clock.Now().Before(s.calendar.DayOf(d.Cycle))
+	action, ahead := state.PaymentFails, debited && s.clock.Now().Before(s.calendar.DayOf(d.Cycle))
 	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
-		action = lifecycle.PaymentFailsTooOften
+		action = state.PaymentFailsTooOften
 	}
 	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e), Edit: func(r *lifecycle.Row) {
 		r.PaymentFailures++
@@ -354,15 +355,15 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 // that waits for this very payment is given up.
 func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
 	switch {
-	case lifecycle.Status(sub.Status).Ended():
+	case state.Status(sub.Status).Ended():
 		return gateway.ReasonEnded, nil
-	case lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(gateway.MethodPix):
+	case state.Status(sub.Status) != state.Pending || sub.PaymentMethod != string(gateway.MethodPix):
 		return gateway.ReasonNotAwaited, nil
 	case sub.PixPaymentID != nil && *sub.PixPaymentID != p.ID:
 		return gateway.ReasonOtherAwaited, nil
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{
-		Action: lifecycle.PixRunsOut, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, p.ID) },
+		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, p.ID) },
 	})
 	if err != nil {
 		return "", err
@@ -374,7 +375,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
 func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
-	if lifecycle.Status(sub.Status).Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
+	if state.Status(sub.Status).Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return gateway.ReasonNoConsequence, nil
 	}
 	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
@@ -394,7 +395,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
 func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
 	switch {
-	case lifecycle.Status(sub.Status).Ended():
+	case state.Status(sub.Status).Ended():
 		return gateway.ReasonEnded, nil
 	case told.NextBilling == nil:
 		return gateway.ReasonNoDate, nil
@@ -415,7 +416,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
 func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {
@@ -427,7 +428,7 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	case !e.IsProof():
 		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
-	c := lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
+	c := lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
 	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
 }
 

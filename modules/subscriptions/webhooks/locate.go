@@ -12,6 +12,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -141,7 +142,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 	switch {
 	case sub.Gateway != string(e.Gateway):
 		return stray{reason: gateway.ReasonOtherGateway}, nil
-	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || lifecycle.Status(sub.Status) == lifecycle.Pending):
+	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || state.Status(sub.Status) == state.Pending):
 		// How much was paid, and how, is not told: what was taken back before the payment
 		// is booked would pass for a refund of ours, and the payment then for money.
 		return stray{reason: gateway.ReasonNotBooked, waits: true}, nil

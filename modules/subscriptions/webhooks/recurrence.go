@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -49,7 +50,7 @@ func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, remote gateway.RemoteSubscription) error {
 	now := s.clock.Now()
 	traits := lifecycle.TraitsOf(*sub)
-	told := c.Source == lifecycle.ByWebhook && traits.SignsEvents
+	told := c.Source == state.ByWebhook && traits.SignsEvents
 	leaves := told || traits.ChargesAhead > 0 && remote.NativeStatus != deletedAtGWA
 	if !s.calendar.Outlives(*sub) {
 		note := c.Edit
@@ -69,7 +70,7 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 	if sub.GatewayDeletedAt != nil {
 		return nil
 	}
-	c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
+	c.Action, c.Edit = state.GatewayDeletedPaid, s.calendar.EndedThere
 	if leaves {
 		c.Edit = func(r *lifecycle.Row) { r.GatewayEndOpenSince = &now }
 	}

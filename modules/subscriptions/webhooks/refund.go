@@ -12,6 +12,7 @@ import (
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -79,7 +80,7 @@ func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 		}
 		ends = &locked
 	}
-	moved, err := s.store.MoveTx(ctx, tx, ends, lifecycle.Change{Action: lifecycle.CustomerWithdraws, Source: lifecycle.ByCustomer, Actor: &ends.CustomerID})
+	moved, err := s.store.MoveTx(ctx, tx, ends, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &ends.CustomerID})
 	if err != nil || !moved {
 		return err
 	}

@@ -9,11 +9,12 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
 func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.SubscriptionChange) (gateway.Reason, error) {
-	if lifecycle.Status(sub.Status).Ended() {
+	if state.Status(sub.Status).Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	action, known := lifecycle.StatusActions[told.Subscription.Status]
@@ -27,7 +28,7 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		return "", err
 	}
 	if lifecycle.EndsThere(*sub) {
-		if action == lifecycle.GatewaySaysCancelled {
+		if action == state.GatewaySaysCancelled {
 			return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
 		}
 		return gateway.ReasonRecurrenceEnds, nil
@@ -42,24 +43,24 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 }
 
 // followTx does what the gateway's newest word asks for.
-func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
-	if action == lifecycle.GatewaySaysExpired && sub.IntentOpen {
-		action = lifecycle.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
+func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
+	if action == state.GatewaySaysExpired && sub.IntentOpen {
+		action = state.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
 	by, err := s.reads.HeldTx(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
-	if by != "" && (action == lifecycle.GatewaySaysActive || action == lifecycle.GatewaySaysIncomplete) {
-		action = lifecycle.GatewaySaysOpenHeld
+	if by != "" && (action == state.GatewaySaysActive || action == state.GatewaySaysIncomplete) {
+		action = state.GatewaySaysOpenHeld
 	}
 	extended, err := s.reads.ExtendedTo(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
-	c := lifecycle.Change{Action: action, Source: lifecycle.ByWebhook, Event: &e.ID}
+	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &e.ID}
 	switch action {
-	case lifecycle.GatewaySaysOpenHeld:
+	case state.GatewaySaysOpenHeld:
 		c.Edit = func(r *lifecycle.Row) {
 			noteEvent(r, e)
 			if lifecycle.Running(told.Status) {
@@ -68,13 +69,13 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 		}
 		_, err := s.store.MoveTx(ctx, tx, sub, c)
 		return by, err
-	case lifecycle.GatewaySaysActive:
+	case state.GatewaySaysActive:
 		c.Edit = func(r *lifecycle.Row) {
 			s.follow(r, e, told, extended)
 			lifecycle.CloseIntent(r)
 			r.PaymentFailures = 0
 		}
-	case lifecycle.GatewaySaysSuspended:
+	case state.GatewaySaysSuspended:
 		counts, err := s.countsTx(ctx, tx, *sub, e, told.LatestPayment)
 		if err != nil {
 			return "", err
@@ -89,7 +90,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 				r.PaymentFailures++
 			}
 		}
-		if counts && lifecycle.Status(sub.Status) != lifecycle.Pending && !paidAlready(*sub, told.LatestPayment) {
+		if counts && state.Status(sub.Status) != state.Pending && !paidAlready(*sub, told.LatestPayment) {
 			if err := s.dunning.DunTx(ctx, tx, *sub, told.LatestPayment); err != nil {
 				return "", err
 			}
@@ -97,7 +98,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 	default:
 		c.Edit = func(r *lifecycle.Row) { s.follow(r, e, told, extended) }
 	}
-	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !lifecycle.Status(sub.Status).Ended() {
+	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !state.Status(sub.Status).Ended() {
 		return "", err
 	}
 	return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
@@ -110,7 +111,7 @@ func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
 }
 
 func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e gateway.Event, told gateway.RemoteSubscription) error {
-	if counts && lifecycle.Status(sub.Status) != lifecycle.Pending {
+	if counts && state.Status(sub.Status) != state.Pending {
 		if err := s.failTx(ctx, tx, sub, e, told.LatestPayment); err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // whichever comes first. Without an open invoice it counts when it suspends.
 func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, latest *gateway.Payment) (bool, error) {
 	if latest == nil || latest.ID == "" || latest.ID == lifecycle.Text(sub.LastPaidInvoiceID) {
-		return lifecycle.Status(sub.Status) != lifecycle.Suspended, nil
+		return state.Status(sub.Status) != state.Suspended, nil
 	}
 	return s.payments.RecordFailureTx(ctx, tx, payments.Failure{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
@@ -158,8 +159,8 @@ func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscr
 // gateway's clock has whole seconds: on a tie nothing worse than the present
 // state is believed, except an end, from which there is no way back, and a change
 // that says of itself that it left the present state.
-func older(sub lifecycle.Row, action lifecycle.Action, e gateway.Event, told gateway.SubscriptionChange) bool {
-	if action == lifecycle.GatewaySaysIncomplete && isCreation(e) && lifecycle.Status(sub.Status) != lifecycle.Pending {
+func older(sub lifecycle.Row, action state.Action, e gateway.Event, told gateway.SubscriptionChange) bool {
+	if action == state.GatewaySaysIncomplete && isCreation(e) && state.Status(sub.Status) != state.Pending {
 		return true // it was paid since it was created
 	}
 	if sub.LastEventAt == nil {
@@ -171,8 +172,8 @@ func older(sub lifecycle.Row, action lifecycle.Action, e gateway.Event, told gat
 	if follows(sub, told) {
 		return false
 	}
-	to, ok := lifecycle.Next(lifecycle.Status(sub.Status), action)
-	return ok && !to.Ended() && goodness[to] < goodness[lifecycle.Status(sub.Status)]
+	to, ok := state.Next(state.Status(sub.Status), action)
+	return ok && !to.Ended() && goodness[to] < goodness[state.Status(sub.Status)]
 }
 
 // follows reports whether the event's change began at the present state. One about
@@ -182,8 +183,8 @@ func follows(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
 	if !known || paidAlready(sub, told.Subscription.LatestPayment) {
 		return false
 	}
-	state, ok := lifecycle.Next(lifecycle.Status(sub.Status), left)
+	state, ok := state.Next(state.Status(sub.Status), left)
 	return ok && string(state) == sub.Status
 }
 
-var goodness = map[lifecycle.Status]int{lifecycle.Pending: 0, lifecycle.Suspended: 1, lifecycle.Active: 2}
+var goodness = map[state.Status]int{state.Pending: 0, state.Suspended: 1, state.Active: 2}

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/idempotency"
@@ -148,7 +149,7 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err := s.mayWithdraw(ctx, tx, *sub); err != nil {
 		return err // a payment was disputed since it was read
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.CustomerWithdraws, Source: lifecycle.ByCustomer, Actor: &sub.CustomerID})
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &sub.CustomerID})
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (s *Withdrawals) isWithdrawn(ctx context.Context, db postgres.DB, id object
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
-	return reason == string(lifecycle.ReasonWithdrawn), err
+	return reason == string(state.ReasonWithdrawn), err
 }
 
 // withdrawalOf reads what became of a withdrawal.

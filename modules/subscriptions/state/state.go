@@ -1,4 +1,4 @@
-package lifecycle
+package state
 
 // Status is a subscription's state (specification, States and transitions).
 type Status string
