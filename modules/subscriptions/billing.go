@@ -81,7 +81,7 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		switch {
 		case sub.IntentOpen:
 			err = s.recovery.Recover(ctx, sub.ID)
-		case state.Status(sub.Status) == state.Pending && sub.PaymentMethod == string(gateway.MethodPix):
+		case sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix:
 			err = s.recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByJob)
 		default:
 			err = s.recovery.End(ctx, sub, state.CustomerCancels, state.ByJob)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -85,7 +84,7 @@ func TestTheFirstCallOfASubscribeIsNotAnswered(t *testing.T) {
 			require.Empty(t, b.current(t))
 			faults.Clear()
 			id := idOf(b.client(t, "the-key").Post(path, body).Expect(201).Map())
-			require.Equal(t, objectid.ID(id), b.current(t))
+			require.Equal(t, id, b.current(t))
 		})
 	}
 }

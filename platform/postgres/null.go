@@ -1,7 +1,7 @@
 package postgres
 
 // Text is "" for null.
-func Text(s *string) string {
+func Text[T ~string](s *T) T {
 	if s == nil {
 		return ""
 	}
@@ -9,7 +9,7 @@ func Text(s *string) string {
 }
 
 // Filled is null for "".
-func Filled(s string) *string {
+func Filled[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}

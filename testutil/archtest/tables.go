@@ -76,7 +76,7 @@ var rooms = map[string][]room{
 	"payments": {
 		{name: "gateway", words: true},
 		{name: "internal/answer"},
-		{name: "internal/paymentsdb"},
+		{name: "internal/paymentsdb", uses: []string{"gateway"}},
 		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
 		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
 		{name: "health", uses: []string{"internal/paymentsdb"}, sql: []string{"gateway_state"}},

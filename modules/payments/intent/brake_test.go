@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/platform/objectid"
 )
@@ -24,14 +25,14 @@ func TestWhatWasFoundOnceNeedsTwoMissesAnHourApart(t *testing.T) {
 }
 
 // missing is a row of something that was found and is now seen missing once.
-func (b *toy) missing(gateway, has string) objectid.ID {
+func (b *toy) missing(at, has string) objectid.ID {
 	b.t.Helper()
 	id := objectid.New()
 	b.has(id, has)
 	require.NoError(b.t, b.tx(func(tx pgx.Tx) error {
-		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: intent.Ref{Kind: intent.SubscriptionGone, Subject: id}, Gateway: gateway})
+		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: intent.Ref{Kind: intent.SubscriptionGone, Subject: id}, Gateway: gateway.Name(at)})
 	}))
-	require.NoError(b.t, b.svc.Health().Saw(b.t.Context(), gateway, true))
+	require.NoError(b.t, b.svc.Health().Saw(b.t.Context(), at, true))
 	return id
 }
 

@@ -48,7 +48,7 @@ type Intent struct {
 	Subject       objectid.ID // the user's row
 	Item          string
 	Customer      objectid.ID // "" where there is none
-	Gateway       string
+	Gateway       gateway.Name
 	Reference     string // what the gateway was told as our id
 	Calls         int    // made, and accounted for by no answer or proof
 	Looks         int
@@ -82,7 +82,7 @@ type Ref struct {
 type Opening struct {
 	Ref
 	Customer  objectid.ID
-	Gateway   string
+	Gateway   gateway.Name
 	Reference string // default the subject's id
 	// Excludes names what may be open only once at the gateway, such as
 	// refund:pay_1; OpenTx refuses a second one.
@@ -229,7 +229,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 			o.Reference = o.Subject.String()
 		}
 		p.Ids, p.Kinds, p.SubjectIds = append(p.Ids, objectid.At(now).String()), append(p.Kinds, string(o.Kind)), append(p.SubjectIds, o.Subject.String())
-		p.Items, p.CustomerIds, p.Gateways = append(p.Items, o.Item), append(p.CustomerIds, o.Customer.String()), append(p.Gateways, o.Gateway)
+		p.Items, p.CustomerIds, p.Gateways = append(p.Items, o.Item), append(p.CustomerIds, o.Customer.String()), append(p.Gateways, string(o.Gateway))
 		p.Refs, p.Exclusions, p.Calls, p.Misses = append(p.Refs, o.Reference), append(p.Exclusions, o.Excludes), append(p.Calls, calls), append(p.Misses, misses)
 		p.CallEnds, p.NextLooks = append(p.CallEnds, callEnds), append(p.NextLooks, next)
 	}
@@ -255,7 +255,7 @@ func (s *Service) whoIsOpen(ctx context.Context, tx pgx.Tx, openings []Opening, 
 		if o.Excludes == "" {
 			continue
 		}
-		row, err = s.db.IntentOpenExcluding(ctx, tx, paymentsdb.IntentOpenExcludingParams{Gateway: o.Gateway, Excludes: &o.Excludes})
+		row, err = s.db.IntentOpenExcluding(ctx, tx, paymentsdb.IntentOpenExcludingParams{Gateway: string(o.Gateway), Excludes: &o.Excludes})
 		if err == nil && !slices.Contains(made, row.ID) {
 			return &ErrOpen{Intent: intentOf(row)}
 		}
@@ -366,7 +366,7 @@ func keep(r paymentsdb.PaymentsIntent) paymentsdb.IntentPostponeParams {
 
 func intentOf(r paymentsdb.PaymentsIntent) Intent {
 	i := Intent{
-		ID: r.ID, Kind: Kind(r.Kind), Subject: r.SubjectID, Item: r.Item, Gateway: r.Gateway, Reference: r.Reference,
+		ID: r.ID, Kind: Kind(r.Kind), Subject: r.SubjectID, Item: r.Item, Gateway: gateway.Name(r.Gateway), Reference: r.Reference,
 		Calls: int(r.Calls), Looks: int(r.Looks), Misses: int(r.Misses), NotKnownSince: r.NotKnownSince, CreatedAt: r.CreatedAt,
 	}
 	if r.CustomerID != nil {

@@ -111,7 +111,7 @@ func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since
 	now := s.deps.Clock.Now()
 	var found []paymentsdb.PaymentsIntent
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		left, err := s.health.ShareTx(ctx, tx, open.Gateway)
+		left, err := s.health.ShareTx(ctx, tx, string(open.Gateway))
 		if err != nil || left.Looks <= 0 {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since
 	if err != nil {
 		return err
 	}
-	_, err = s.look(context.WithoutCancel(ctx), open.Gateway, found)
+	_, err = s.look(context.WithoutCancel(ctx), string(open.Gateway), found)
 	return err
 }
 

@@ -231,7 +231,7 @@ func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made
 
 // gateway is the one of the row's intent; a phase that writes has none.
 func (o *Operation[R, A]) gateway(row R) (gateway.Gateway, error) {
-	return o.Intents.deps.Gateways.Find(gateway.Name(o.Opening(row).Gateway))
+	return o.Intents.deps.Gateways.Find(o.Opening(row).Gateway)
 }
 
 func (s Step[R, A]) judge(row R, a A) Outcome[A] {

@@ -47,7 +47,7 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	ctx, s := context.WithoutCancel(ctx), r.Intents
 	o.Kind, o.CallTime = r.Kind, s.CallTime()
 	s.deps.Log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
-		slog.String("gateway", o.Gateway), slog.Any("error", cause))
+		slog.String("gateway", string(o.Gateway)), slog.Any("error", cause))
 	waits := errors.Is(cause, ErrUnderWay)
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.OpenTx(ctx, tx, o); err != nil || !waits {

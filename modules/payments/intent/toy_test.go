@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -61,7 +62,7 @@ func (b *toy) tx(f func(tx pgx.Tx) error) error { return postgres.InTx(b.t.Conte
 func ref(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 
 // order commits a row and its intent; what the gateway makes of the call is set apart.
-func (b *toy) order(gateway, has string) objectid.ID {
+func (b *toy) order(at, has string) objectid.ID {
 	b.t.Helper()
 	id := objectid.New()
 	b.has(id, has)
@@ -69,7 +70,7 @@ func (b *toy) order(gateway, has string) objectid.ID {
 		if _, err := tx.Exec(b.t.Context(), "INSERT INTO public.toys VALUES ($1, 'open')", id); err != nil {
 			return err
 		}
-		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: ref(id), Gateway: gateway, CallTime: callTime})
+		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: ref(id), Gateway: gateway.Name(at), CallTime: callTime})
 	}))
 	return id
 }

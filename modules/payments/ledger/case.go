@@ -75,7 +75,7 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 	}
 	now := s.deps.Clock.Now()
 	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
-		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: Filled(u.PaymentID),
+		ID: objectid.At(now), Kind: string(u.Kind), Gateway: u.Gateway, Subject: subject, GatewayPaymentID: Filled(u.PaymentID),
 		AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID), SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID),
 		PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
 		Reference: Filled(u.Reference), GatewayCustomerID: Filled(u.GatewayCustomerID), At: now,
@@ -93,7 +93,7 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)
 	}
 	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
-		Gateway: string(u.Gateway), Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
+		Gateway: u.Gateway, Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
 		SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID), PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic,
 		Reference: Filled(u.Reference), NoCustomer: NoCustomer, ItsCustomer: ItsCustomer, At: now,
 	})
@@ -119,7 +119,7 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 		return err
 	}
 	err = s.db.UnappliedAmend(ctx, tx, paymentsdb.UnappliedAmendParams{
-		Gateway: string(u.Gateway), Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: Filled(u.Note), At: s.deps.Clock.Now(),
+		Gateway: u.Gateway, Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: Filled(u.Note), At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("amend unapplied payment %s: %w", u.PaymentID, err)
@@ -128,7 +128,7 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 }
 
 func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(u.Gateway), PaymentRef: u.PaymentID})
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: u.Gateway, PaymentRef: u.PaymentID})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
@@ -148,7 +148,7 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
 func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (UnappliedState, error) {
-	state, err := s.db.UnappliedStateRead(ctx, db, paymentsdb.UnappliedStateReadParams{Gateway: string(gateway), Subject: paymentID})
+	state, err := s.db.UnappliedStateRead(ctx, db, paymentsdb.UnappliedStateReadParams{Gateway: gateway, Subject: paymentID})
 	return UnappliedState(state), orNone(err)
 }
 
@@ -161,7 +161,7 @@ func (s *Reader) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Nam
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
 // itself, or is at it.
 func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	by, err := s.db.UnappliedRefundsItself(ctx, db, paymentsdb.UnappliedRefundsItselfParams{Gateway: string(gateway), Subject: paymentID})
+	by, err := s.db.UnappliedRefundsItself(ctx, db, paymentsdb.UnappliedRefundsItselfParams{Gateway: gateway, Subject: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read who refunds %s: %w", paymentID, err)
 	}

@@ -78,7 +78,7 @@ func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnap
 		moved, err = s.writeMoveTx(ctx, tx, u, c)
 	}
 	if err == nil && moved && c.To == UnappliedOpen && u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
-		err = s.DecideLostTx(ctx, tx, gateway.Name(u.Gateway), *u.GatewayPaymentID)
+		err = s.DecideLostTx(ctx, tx, u.Gateway, *u.GatewayPaymentID)
 	}
 	return moved, err
 }
@@ -118,12 +118,12 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 // the ledger of its refunds, which the caller has changed and locked. TryAgain says
 // that a refund which failed just now may be made later all the same.
 func (s *Cases) FollowTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, tryAgain bool) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
 	for _, row := range found {
-		refunds, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
+		refunds, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 		if err != nil {
 			return fmt.Errorf("read refunds: %w", err)
 		}
@@ -151,8 +151,8 @@ func (s *Cases) FollowTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, p
 // afterPartTx opens a case again when the refund that was under way, which nobody has
 // decided on the list, gave back a part: the rest is still to be decided.
 func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, refunds []paymentsdb.PaymentsRefund) (c Move, changes bool, err error) {
-	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return gateway.RefundStatus(r.Status) == gateway.RefundDone })
-	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return gateway.RefundStatus(r.Status) != gateway.RefundDone })
+	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundDone })
+	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status != gateway.RefundDone })
 	if UnappliedState(u.State) != UnappliedRefunding || !done || waits {
 		return c, false, nil
 	}
@@ -171,7 +171,7 @@ func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents,
 	var done money.Cents
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."
 	for _, r := range refunds {
-		switch gateway.RefundStatus(r.Status) {
+		switch r.Status {
 		case gateway.RefundDone:
 			done += money.Cents(r.AmountCents)
 		case gateway.RefundFailed:

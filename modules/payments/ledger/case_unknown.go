@@ -25,7 +25,7 @@ const (
 // earlier order of the same row is open again.
 func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) error {
 	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: gateway.Name(i.Gateway), Subject: i.Subject.String(), CustomerID: i.Customer,
+		Kind: UnappliedUnknown, Gateway: i.Gateway, Subject: i.Subject.String(), CustomerID: i.Customer,
 		Note: "The gateway has told nothing that can be used about this " + string(i.Kind) + " since " + i.Since().UTC().Format(time.RFC3339) + ".",
 	}
 	switch i.Kind {
@@ -50,15 +50,15 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 
 // AnsweredTx decides what is listed of a row whose orders at a gateway were not known for
 // a day, when the last of them has its answer: that says what became of any money.
-func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error {
-	u, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: gateway, Subject: subject.String()})
+func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gw string, subject objectid.ID) error {
+	u, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: gateway.Name(gw), Subject: subject.String()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	told, err := s.db.IntentToldOf(ctx, tx, paymentsdb.IntentToldOfParams{SubjectID: subject, Gateway: gateway})
+	told, err := s.db.IntentToldOf(ctx, tx, paymentsdb.IntentToldOfParams{SubjectID: subject, Gateway: gw})
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}

@@ -19,7 +19,7 @@ const unshownNote = "An event alone told that it was paid: the gateway does not 
 // UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
 // lists it for people. The ledger keeps it.
 func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{Gateway: string(gateway), GatewayPaymentID: paymentID, At: s.deps.Clock.Now()})
+	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{Gateway: gateway, GatewayPaymentID: paymentID, At: s.deps.Clock.Now()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -32,10 +32,10 @@ func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway
 // ListUnshownTx lists a booked payment that its gateway does not show, for people to decide.
 func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
 	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: gateway.Name(row.Gateway), PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
+		Kind: UnappliedUnknown, Gateway: row.Gateway, PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
 		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
 	}
-	if row.Purpose == string(gateway.ForOrder) {
+	if row.Purpose == gateway.ForOrder {
 		u.OrderID = row.LocalID
 	} else {
 		u.SubscriptionID = row.LocalID
@@ -46,8 +46,8 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 
 // toldAgainTx has the gateway asked for a payment that waits on the list since an event
 // alone had told it: it was told once more.
-func (s *Cases) toldAgainTx(ctx context.Context, tx pgx.Tx, gateway, paymentID string) error {
-	id, err := s.db.UnappliedToldAgain(ctx, tx, paymentsdb.UnappliedToldAgainParams{Gateway: gateway, Subject: paymentID})
+func (s *Cases) toldAgainTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, paymentID string) error {
+	id, err := s.db.UnappliedToldAgain(ctx, tx, paymentsdb.UnappliedToldAgainParams{Gateway: gw, Subject: paymentID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	told := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
 	if told && d.PaymentID != "" && d.NativeStatus != ReportedByAdmin { // without a payment it could be anybody's
 		err := s.db.DisputeAdopt(ctx, tx, paymentsdb.DisputeAdoptParams{
-			Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Kind: string(cmp.Or(d.Kind, gateway.Chargeback)),
+			Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Kind: cmp.Or(d.Kind, gateway.Chargeback),
 			NativeStatus: d.NativeStatus, ReportedAt: d.At, At: now,
 		})
 		if err != nil {
@@ -102,8 +102,8 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		}
 	}
 	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
-		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: string(r.Purpose),
-		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: Filled(d.Reason), Kind: string(cmp.Or(d.Kind, gateway.Chargeback)), State: string(d.State),
+		ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: r.Purpose,
+		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: Filled(d.Reason), Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
 		NativeStatus: d.NativeStatus, EventID: Filled(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
@@ -112,11 +112,11 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	if n == 1 {
 		return DisputeChange{State: d.State, Opened: d.State.TakesMoney(), Closed: d.State.Closed()}, nil
 	}
-	known, err := s.db.DisputeLock(ctx, tx, paymentsdb.DisputeLockParams{Gateway: string(r.Gateway), GatewayDisputeID: d.ID})
+	known, err := s.db.DisputeLock(ctx, tx, paymentsdb.DisputeLockParams{Gateway: r.Gateway, GatewayDisputeID: d.ID})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("read dispute: %w", err)
 	}
-	was := gateway.DisputeState(known.State)
+	was := known.State
 	older := d.At.Before(known.ReportedAt)
 	tie := d.At.Equal(known.ReportedAt) && rank(d.State) <= rank(was)
 	repeated := d.State == was && was.Closed()
@@ -124,7 +124,7 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
-		ID: known.ID, State: string(d.State), NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: Filled(d.Reason),
+		ID: known.ID, State: d.State, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: Filled(d.Reason),
 		ClosedAt: closedAt(d), OpenedAt: openedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
@@ -169,11 +169,11 @@ var ErrDisputeOfGateway = errors.New("payments: the dispute is the gateway's own
 // of one that was withdrawn before. An unknown one is pgx.ErrNoRows, one that the
 // gateway reported ErrDisputeOfGateway. The caller holds the subscription or order.
 func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
-	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{Purpose: string(purpose), LocalID: localID, DisputeID: disputeID})
+	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{Purpose: purpose, LocalID: localID, DisputeID: disputeID})
 	if err != nil {
 		return false, fmt.Errorf("read dispute: %w", err)
 	}
-	if gateway.DisputeState(d.State) == gateway.DisputeWithdrawn {
+	if d.State == gateway.DisputeWithdrawn {
 		return false, nil
 	}
 	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{ID: d.ID, At: s.deps.Clock.Now()})
@@ -188,7 +188,7 @@ func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gatew
 
 // DisputesOf returns the disputes of a subscription or order, newest first.
 func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Dispute, error) {
-	rows, err := s.db.DisputeListOf(ctx, db, paymentsdb.DisputeListOfParams{Purpose: string(purpose), LocalID: localID})
+	rows, err := s.db.DisputeListOf(ctx, db, paymentsdb.DisputeListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
 	}
@@ -196,9 +196,9 @@ func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway
 	for i, found := range rows {
 		row := found.PaymentsDispute
 		all[i] = Dispute{
-			ID: row.ID, Gateway: gateway.Name(row.Gateway), GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
-			Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-			Reason: Value(row.Reason), Kind: gateway.DisputeKind(row.Kind), State: gateway.DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: Value(row.EventID),
+			ID: row.ID, Gateway: row.Gateway, GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
+			Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
+			Reason: Value(row.Reason), Kind: row.Kind, State: row.State, NativeStatus: row.NativeStatus, EventID: Value(row.EventID),
 			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, OfNothing: found.OfNothing,
 		}
 	}

@@ -29,13 +29,13 @@ const (
 // the refunds by which it was taken fails, that dispute is won: what is still taken back is
 // a part, which is a refund. The refunds of the payment are locked.
 func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, unasked, total money.Cents) (disputed bool, change *DisputeChange, err error) {
-	found, err := s.db.DisputeListOfPayment(ctx, tx, paymentsdb.DisputeListOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+	found, err := s.db.DisputeListOfPayment(ctx, tx, paymentsdb.DisputeListOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return false, nil, fmt.Errorf("read disputes: %w", err)
 	}
 	whole := r.Payment != nil && total >= r.Payment.Amount
 	for _, d := range found {
-		if r.Payment != nil && !whole && gateway.DisputeState(d.State) == gateway.DisputeLost && d.GatewayDisputeID == TakenBackID(d.PaymentRef) {
+		if r.Payment != nil && !whole && d.State == gateway.DisputeLost && d.GatewayDisputeID == TakenBackID(d.PaymentRef) {
 			change, err = s.decideTakenBackTx(ctx, tx, r, gateway.DisputeReport{
 				State: gateway.DisputeWon, NativeStatus: nativeRefundFailed, Amount: money.Cents(d.AmountCents), OpenedAt: d.OpenedAt,
 			})
@@ -47,14 +47,14 @@ func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 	}
 	open := false
 	for _, d := range found {
-		tookByRefund := r.Gateway.Traits().DisputeLostByRefund || gateway.DisputeKind(d.Kind) == gateway.TakenBack
+		tookByRefund := r.Gateway.Traits().DisputeLostByRefund || d.Kind == gateway.TakenBack
 		switch {
-		case gateway.DisputeState(d.State) == gateway.DisputeLost && tookByRefund:
+		case d.State == gateway.DisputeLost && tookByRefund:
 			return true, nil, nil
-		case gateway.DisputeState(d.State) == gateway.DisputeOpen && r.Gateway.Traits().DisputeLostByRefund && whole && !r.Report.At.Before(d.ReportedAt):
+		case d.State == gateway.DisputeOpen && r.Gateway.Traits().DisputeLostByRefund && whole && !r.Report.At.Before(d.ReportedAt):
 			open = true
 			change, err = s.recordByRefundTx(ctx, tx, r, gateway.DisputeReport{
-				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: gateway.DisputeKind(d.Kind), State: gateway.DisputeLost, NativeStatus: nativeRefunded,
+				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: d.Kind, State: gateway.DisputeLost, NativeStatus: nativeRefunded,
 				Amount: unasked, OpenedAt: d.OpenedAt,
 			})
 			if err != nil {

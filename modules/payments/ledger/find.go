@@ -23,7 +23,7 @@ func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gatewa
 	if len(known) == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: no row
 	}
-	row, err := s.db.PaymentByGatewayID(ctx, db, paymentsdb.PaymentByGatewayIDParams{Gateway: string(gateway), Ids: known})
+	row, err := s.db.PaymentByGatewayID(ctx, db, paymentsdb.PaymentByGatewayIDParams{Gateway: gateway, Ids: known})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}

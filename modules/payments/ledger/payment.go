@@ -47,10 +47,10 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	}
 	ids := r.eventSubjects()
 	row, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
-		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayPaymentID: p.ID,
+		ID: objectid.At(now), Gateway: r.Gateway, GatewayPaymentID: p.ID,
 		InvoiceID: Filled(p.InvoiceID), PaymentIntentID: Filled(p.PaymentIntentID),
-		Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
-		AmountCents: int64(p.Amount), Method: string(p.Method), NativeStatus: p.NativeStatus,
+		Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
+		AmountCents: int64(p.Amount), Method: p.Method, NativeStatus: p.NativeStatus,
 		SettledAt: settledAt, DueAt: p.MadeFor, ShownAt: shownAt, At: now, Subjects: ids,
 	})
 	if err != nil {
@@ -58,13 +58,13 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	}
 	if !row.IsFirst {
 		err := s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
-			Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
+			Gateway: r.Gateway, GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
 			InvoiceID: Filled(p.InvoiceID), PaymentIntentID: Filled(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
 		})
 		if err != nil {
 			return false, err
 		}
-		return false, s.cases.toldAgainTx(ctx, tx, string(r.Gateway), p.ID)
+		return false, s.cases.toldAgainTx(ctx, tx, r.Gateway, p.ID)
 	}
 	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
 	// has told which it is (linkIntent), perhaps while this is not committed.
@@ -77,7 +77,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments.
 func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	err := s.db.PaymentCount(ctx, tx, paymentsdb.PaymentCountParams{Gateway: string(gateway), GatewayPaymentID: paymentID})
+	err := s.db.PaymentCount(ctx, tx, paymentsdb.PaymentCountParams{Gateway: gateway, GatewayPaymentID: paymentID})
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", paymentID, err)
 	}
@@ -123,8 +123,8 @@ func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fir
 	}
 	now := s.deps.Clock.Now()
 	row := paymentsdb.FailedAttemptInsertParams{
-		ID: objectid.At(now), Gateway: string(f.Gateway), GatewayPaymentID: f.PaymentID, Attempt: int32(f.Attempt), //nolint:gosec // gateways try a few times
-		Purpose: string(f.Purpose), LocalID: f.LocalID, AmountCents: int64(f.Amount), FailedAt: f.FailedAt, At: now,
+		ID: objectid.At(now), Gateway: f.Gateway, GatewayPaymentID: f.PaymentID, Attempt: int32(f.Attempt), //nolint:gosec // gateways try a few times
+		Purpose: f.Purpose, LocalID: f.LocalID, AmountCents: int64(f.Amount), FailedAt: f.FailedAt, At: now,
 	}
 	var n int64
 	if f.Attempt == 0 {
@@ -147,7 +147,7 @@ func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fir
 // LastFailure is the newest failed attempt of a subscription or order by the
 // gateway's clock; nil when none is known.
 func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*Failure, error) {
-	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: string(purpose), LocalID: localID})
+	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -155,7 +155,7 @@ func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gatewa
 		return nil, err
 	}
 	return &Failure{
-		Gateway: gateway.Name(row.Gateway), Purpose: purpose, LocalID: localID, PaymentID: row.GatewayPaymentID,
+		Gateway: row.Gateway, Purpose: purpose, LocalID: localID, PaymentID: row.GatewayPaymentID,
 		Attempt: int(row.Attempt), Amount: money.Cents(row.AmountCents), FailedAt: row.FailedAt,
 	}, nil
 }
@@ -163,7 +163,7 @@ func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gatewa
 // PaymentsOf returns the settled payments of a subscription or order, newest
 // first. Db is the pool or the caller's transaction.
 func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]gateway.LedgerPayment, error) {
-	rows, err := s.db.PaymentListOf(ctx, db, paymentsdb.PaymentListOfParams{Purpose: string(purpose), LocalID: localID})
+	rows, err := s.db.PaymentListOf(ctx, db, paymentsdb.PaymentListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
 // made for it, not brought in by an extension; nil when there is none.
 func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*time.Time, error) {
-	at, err := s.db.PaymentFirstOwn(ctx, db, paymentsdb.PaymentFirstOwnParams{Purpose: string(purpose), LocalID: localID})
+	at, err := s.db.PaymentFirstOwn(ctx, db, paymentsdb.PaymentFirstOwnParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -187,10 +187,10 @@ func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gat
 func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
 	settledAt := row.SettledAt.UTC()
 	return gateway.LedgerPayment{
-		ID: row.ID, Gateway: gateway.Name(row.Gateway), Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID,
+		ID: row.ID, Gateway: row.Gateway, Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Payment: gateway.Payment{
 			ID: row.GatewayPaymentID, InvoiceID: Value(row.InvoiceID), PaymentIntentID: Value(row.PaymentIntentID),
-			Status: gateway.PaymentSettled, NativeStatus: row.NativeStatus, Method: gateway.Method(row.Method),
+			Status: gateway.PaymentSettled, NativeStatus: row.NativeStatus, Method: row.Method,
 			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt, MadeFor: row.DueAt,
 		},
 	}

@@ -106,13 +106,13 @@ func askedOrDone(rows []*Refund) (sum money.Cents) {
 func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
 	for _, l := range linesOf(r.Report) {
 		err := s.db.RefundReportInsert(ctx, tx, paymentsdb.RefundReportInsertParams{
-			Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, Kind: l.kind, RefundID: l.refundID, ReportedAt: l.at, AmountCents: int64(l.amount),
+			Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, Kind: l.kind, RefundID: l.refundID, ReportedAt: l.at, AmountCents: int64(l.amount),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("keep refund report: %w", err)
 		}
 	}
-	found, err := s.db.RefundReportList(ctx, tx, paymentsdb.RefundReportListParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+	found, err := s.db.RefundReportList(ctx, tx, paymentsdb.RefundReportListParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return nil, fmt.Errorf("read refund reports: %w", err)
 	}
@@ -132,8 +132,8 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			return err
 		}
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-			ID: id, Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, GatewayRefundID: Filled(row.GatewayRefundID),
-			Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: string(cmp.Or(row.Kind, RefundByUs)), Status: string(row.Status),
+			ID: id, Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, GatewayRefundID: Filled(row.GatewayRefundID),
+			Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: string(cmp.Or(row.Kind, RefundByUs)), Status: row.Status,
 			Source: sourceGateway, EventID: row.EventID, EventType: row.EventType, Reason: Filled(row.Reason),
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
@@ -144,7 +144,7 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			}
 		}
 		return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: row.ID, GatewayRefundID: Filled(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: string(row.Status),
+			ID: row.ID, GatewayRefundID: Filled(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: row.Status,
 			Reason: Filled(row.Reason), Failure: Filled(row.Failure), RefundedAt: row.RefundedAt, At: now,
 		})
 	}
@@ -170,7 +170,7 @@ func (s *Ledger) newRefundID(ctx context.Context, tx pgx.Tx, marked objectid.ID)
 // RefundedTotal is what has been given back of a subscription's or order's
 // payments.
 func (s *Reader) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (money.Cents, error) {
-	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: string(purpose), LocalID: localID})
+	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: purpose, LocalID: localID})
 	return money.Cents(total), err
 }
 
@@ -184,7 +184,7 @@ type RefundedPayment struct {
 // RefundedPayments is what has been given back of the payments of many subscriptions or
 // orders; those of which nothing was are left out.
 func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID) ([]RefundedPayment, error) {
-	rows, err := s.db.RefundTotalsOf(ctx, db, paymentsdb.RefundTotalsOfParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs)})
+	rows, err := s.db.RefundTotalsOf(ctx, db, paymentsdb.RefundTotalsOfParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
 	}
@@ -198,7 +198,7 @@ func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose g
 // RefundedSince is what has been given back of orders or subscriptions by refunds that
 // were asked for since an instant.
 func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID, since time.Time) (money.Cents, error) {
-	total, err := s.db.RefundTotalSince(ctx, db, paymentsdb.RefundTotalSinceParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs), Since: since})
+	total, err := s.db.RefundTotalSince(ctx, db, paymentsdb.RefundTotalSinceParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs), Since: since})
 	if err != nil {
 		return 0, fmt.Errorf("read refunds: %w", err)
 	}
@@ -208,7 +208,7 @@ func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gate
 // RefundsOf returns the refunds of a subscription or order, newest first, also
 // those that are under way or failed.
 func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Refund, error) {
-	rows, err := s.db.RefundListOf(ctx, db, paymentsdb.RefundListOfParams{Purpose: string(purpose), LocalID: localID})
+	rows, err := s.db.RefundListOf(ctx, db, paymentsdb.RefundListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
 	}
@@ -229,9 +229,9 @@ const (
 // RefundOf is the row as a refund.
 func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
-		ID: row.ID, Gateway: gateway.Name(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: Value(row.GatewayRefundID),
-		Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-		Kind: RefundKind(row.Kind), Status: gateway.RefundStatus(row.Status), ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
+		ID: row.ID, Gateway: row.Gateway, PaymentID: row.PaymentRef, GatewayRefundID: Value(row.GatewayRefundID),
+		Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
+		Kind: RefundKind(row.Kind), Status: row.Status, ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
 		Reason: Value(row.Reason), Admin: Value(row.Admin), AdminID: row.AdminID, Failure: Value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}

@@ -56,12 +56,12 @@ func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Nam
 		if name == "" {
 			continue
 		}
-		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: string(on), PaymentRef: name})
+		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: on, PaymentRef: name})
 		if err != nil {
 			return fmt.Errorf("read disputes: %w", err)
 		}
 		for _, d := range found {
-			state := gateway.DisputeState(d.State)
+			state := d.State
 			if state == gateway.DisputeOpen || state == gateway.DisputeLost && lost >= amount {
 				return &RefundDisputedError{Dispute: Dispute{ID: d.ID, Gateway: on, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state}}
 			}
@@ -72,7 +72,7 @@ func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Nam
 
 // LostOf is what disputes that were lost took of the payment that has one of the names.
 func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name, names ...string) (money.Cents, error) {
-	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: string(gateway), Refs: names})
+	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: gateway, Refs: names})
 	if err != nil {
 		return 0, fmt.Errorf("read what disputes took: %w", err)
 	}

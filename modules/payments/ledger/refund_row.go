@@ -29,7 +29,7 @@ func LeftOf(paid money.Cents, rows []*Refund) money.Cents {
 
 // RefundsOfPayment are the refunds of a payment, by the key that it has among refunds.
 func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, key string) ([]*Refund, error) {
-	found, err := s.db.RefundListOfPayment(ctx, db, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: key})
+	found, err := s.db.RefundListOfPayment(ctx, db, paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: key})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
 	}
@@ -47,8 +47,8 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 		source = sourcePlatform
 	}
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-		ID: r.ID, Gateway: string(r.Gateway), PaymentRef: r.PaymentID, Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
-		AmountCents: int64(r.Amount), Kind: string(RefundByUs), Status: string(r.Status), Source: source, EventID: r.EventID, EventType: r.EventType,
+		ID: r.ID, Gateway: r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
+		AmountCents: int64(r.Amount), Kind: string(RefundByUs), Status: r.Status, Source: source, EventID: r.EventID, EventType: r.EventType,
 		Reason: Filled(r.Reason), Admin: Filled(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
 	})
 }
@@ -56,6 +56,6 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 // FailRefundTx marks a request that came to nothing, and why.
 func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, amount money.Cents, failure string) error {
 	return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-		ID: id, AmountCents: int64(amount), Status: string(gateway.RefundFailed), Failure: Filled(failure), At: s.deps.Clock.Now(),
+		ID: id, AmountCents: int64(amount), Status: gateway.RefundFailed, Failure: Filled(failure), At: s.deps.Clock.Now(),
 	})
 }

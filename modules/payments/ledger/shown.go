@@ -23,7 +23,7 @@ func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Na
 	if p.MadeFor == nil {
 		return nil, nil
 	}
-	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: string(gateway), DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
+	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: gateway, DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
 	if err != nil {
 		return nil, fmt.Errorf("read what was paid for %s: %w", p.MadeFor.Format(time.DateOnly), err)
 	}

@@ -18,11 +18,11 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
-	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool, paymentsdb.RefundListBookedSinceParams{Gateway: string(gw.Name()), Since: o.Since})
+	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool, paymentsdb.RefundListBookedSinceParams{Gateway: gw.Name(), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked refunds: %w", err)
 	}
-	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool, paymentsdb.DisputeListBookedSinceParams{Gateway: string(gw.Name()), Since: o.Since})
+	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool, paymentsdb.DisputeListBookedSinceParams{Gateway: gw.Name(), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked disputes: %w", err)
 	}
@@ -49,13 +49,13 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 		}, s.bookedRefund(r.PaymentRef, amount))
 	}
 	for _, d := range disputes {
-		told := []gateway.Event{s.bookedDispute(d.PaymentRef, gateway.DisputeState(d.State))}
-		if gateway.DisputeState(d.State) == gateway.DisputeLost { // by a refund that nobody here asked for
+		told := []gateway.Event{s.bookedDispute(d.PaymentRef, d.State)}
+		if d.State == gateway.DisputeLost { // by a refund that nobody here asked for
 			told = append(told, s.bookedRefund(d.PaymentRef, money.Cents(d.AmountCents)))
 		}
 		compare(Finding{
 			Gateway: gw.Name(), Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID, Amount: money.Cents(d.AmountCents), Verdict: Unknown,
-			Detail: d.State + ": booked here, not shown there",
+			Detail: string(d.State) + ": booked here, not shown there",
 		}, told...)
 	}
 	return failed

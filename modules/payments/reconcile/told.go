@@ -20,7 +20,7 @@ func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Op
 	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
-	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: string(gw.Name()), Since: o.Since})
+	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: gw.Name(), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked payments: %w", err)
 	}

@@ -40,7 +40,7 @@ func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
 // for a request whose call was made long ago.
 func opening(r ledger.Refund, callTime time.Duration) intent.Opening {
 	return intent.Opening{
-		Ref: ledger.IntentOf(r.ID), Customer: r.CustomerID, Gateway: string(r.Gateway), Excludes: "refund:" + r.PaymentID, CallTime: callTime,
+		Ref: ledger.IntentOf(r.ID), Customer: r.CustomerID, Gateway: r.Gateway, Excludes: "refund:" + r.PaymentID, CallTime: callTime,
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway, o order) (
 	if err := s.recordList(ctx, o.refund.PaymentID, o.payment, all); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: string(o.payment.Gateway), PaymentRef: o.refund.PaymentID})
+	rows, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: o.payment.Gateway, PaymentRef: o.refund.PaymentID})
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, o *order, why error, by
 		failure = ledger.FailedUnasked + " " + failure
 	}
 	now, err := s.db.RefundFind(ctx, tx, o.refund.ID)
-	if err != nil || now.Status != string(gateway.RefundRequested) {
+	if err != nil || now.Status != gateway.RefundRequested {
 		return err // a report took it for done: then it is the gateway's own of the same amount
 	}
 	o.refund.Status = gateway.RefundFailed

@@ -327,7 +327,7 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
 
 // logRefundTx logs a refund once, as if the gateway had sent it.
 func (s *Refunds) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, remote gateway.RemoteRefund) error {
-	n, err := s.db.WebhookLogCountEvent(ctx, tx, paymentsdb.WebhookLogCountEventParams{Gateway: string(r.Gateway), EventID: &r.EventID})
+	n, err := s.db.WebhookLogCountEvent(ctx, tx, paymentsdb.WebhookLogCountEventParams{Gateway: r.Gateway, EventID: &r.EventID})
 	if err != nil || n > 0 {
 		return err
 	}
@@ -348,7 +348,7 @@ func (s *Refunds) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, r
 	}
 	now := s.deps.Clock.Now()
 	return s.db.WebhookLogInsert(ctx, tx, paymentsdb.WebhookLogInsertParams{
-		ID: objectid.At(now), Gateway: string(r.Gateway), EventID: &r.EventID, EventType: &r.EventType, Payload: payload,
+		ID: objectid.At(now), Gateway: r.Gateway, EventID: &r.EventID, EventType: &r.EventType, Payload: payload,
 		SignatureValid: true, Processed: true, Result: raw, ReceivedAt: now, ProcessedAt: &now,
 	})
 }

@@ -93,7 +93,7 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 	}
 	paid, why, err := s.readUnapplied(ctx, u)
 	if err != nil { // not known, or disputed: nothing changes
-		s.deps.Log.WarnContext(ctx, "unapplied payment not read", slog.String("id", u.ID.String()), slog.String("gateway", u.Gateway), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "unapplied payment not read", slog.String("id", u.ID.String()), slog.String("gateway", string(u.Gateway)), slog.Any("error", err))
 		wait := min(unappliedWait<<min(u.Tries, 12), unappliedWaitMax) //nolint:gosec // tries are few
 		next := s.deps.Clock.Now().Add(wait)
 		return s.db.UnappliedPostpone(ctx, s.deps.Pool, paymentsdb.UnappliedPostponeParams{ID: u.ID, NextTryAt: &next})
@@ -143,7 +143,7 @@ func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Payme
 // error says that it is not known, or who holds it by a dispute; why is the reason for
 // which nobody but a person may refund it.
 func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
-	name := gateway.Name(u.Gateway)
+	name := u.Gateway
 	gw, err := s.deps.Gateways.Find(name)
 	if err != nil {
 		return nil, "", err
@@ -255,7 +255,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 	if s.deps.Clock.Now().Before(u.UpdatedAt.Add(unappliedLeft)) {
 		return nil // who decided may be at it
 	}
-	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.Name(u.Gateway), ledger.Value(u.GatewayPaymentID))
+	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, u.Gateway, ledger.Value(u.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err
 	}

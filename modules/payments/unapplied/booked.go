@@ -21,7 +21,7 @@ import (
 // first, or, where nobody knows them, for the id of ours that it names: 409 when it is
 // decided, when it names nothing, or when the gateway does not show it as it is listed.
 func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (gateway.LedgerPayment, error) {
-	name, id := gateway.Name(u.Gateway), ledger.Value(u.GatewayPaymentID)
+	name, id := u.Gateway, ledger.Value(u.GatewayPaymentID)
 	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, name, id)
 	switch {
 	case err != nil:
@@ -46,7 +46,7 @@ func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayme
 	if err != nil {
 		return gateway.LedgerPayment{}, s.refunds.Refused(ctx, "read unapplied payment", err)
 	}
-	owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, u.Gateway, live.CustomerGatewayID)
+	owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, string(u.Gateway), live.CustomerGatewayID)
 	if err != nil {
 		return gateway.LedgerPayment{}, fmt.Errorf("find the customer of %s: %w", id, err)
 	}

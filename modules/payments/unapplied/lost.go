@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments/gateway"
 	"marquee/platform/postgres"
 )
 
@@ -21,7 +20,7 @@ func (s *List) decideLost(ctx context.Context) error {
 	var failed error
 	for _, row := range lost {
 		failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			return s.cases.DecideLostTx(ctx, tx, gateway.Name(row.Gateway), row.GatewayPaymentID)
+			return s.cases.DecideLostTx(ctx, tx, row.Gateway, row.GatewayPaymentID)
 		}))
 	}
 	return failed

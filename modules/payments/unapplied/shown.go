@@ -101,7 +101,7 @@ func (s *List) IsShown(ctx context.Context, name gateway.Name, paymentID string)
 	}
 	shown, _ := live.Payment()
 	err = s.db.PaymentShown(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentShownParams{
-		Gateway: string(name), GatewayPaymentID: paymentID, DueAt: shown.MadeFor, At: s.deps.Clock.Now(),
+		Gateway: name, GatewayPaymentID: paymentID, DueAt: shown.MadeFor, At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return false, fmt.Errorf("note that payment %s is shown: %w", paymentID, err)

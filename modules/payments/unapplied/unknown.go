@@ -27,7 +27,7 @@ func (s *List) decideAnswered(ctx context.Context) error {
 	var failed error
 	for _, row := range found {
 		failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			return s.cases.AnsweredTx(ctx, tx, row.Gateway, objectid.ID(row.Subject))
+			return s.cases.AnsweredTx(ctx, tx, string(row.Gateway), objectid.ID(row.Subject))
 		}))
 	}
 	return failed
@@ -56,7 +56,7 @@ func (s *List) findCustomers(ctx context.Context) error {
 		return fmt.Errorf("list money of nobody: %w", err)
 	}
 	for _, row := range rows {
-		owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, row.Gateway, row.GatewayCustomerID)
+		owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, string(row.Gateway), row.GatewayCustomerID)
 		if err != nil {
 			return fmt.Errorf("find customer %s: %w", row.GatewayCustomerID, err)
 		}

@@ -19,7 +19,7 @@ func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID s
 	if !gw.Name().Traits().Invoices {
 		return nil
 	}
-	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool, paymentsdb.ProcessedEventPayloadParams{Gateway: string(gw.Name()), EventID: eventID})
+	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool, paymentsdb.ProcessedEventPayloadParams{Gateway: gw.Name(), EventID: eventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (s *Webhooks) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID,
 	// First the event waits for the invoice: one that is booked from now on finds it there,
 	// one that was booked before is linked.
 	err = s.db.ProcessedEventSubject(ctx, s.deps.Pool, paymentsdb.ProcessedEventSubjectParams{
-		Gateway: string(gw.Name()), EventID: eventID, Subject: link.invoice,
+		Gateway: gw.Name(), EventID: eventID, Subject: link.invoice,
 	})
 	if err != nil {
 		return err

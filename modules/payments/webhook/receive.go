@@ -126,7 +126,7 @@ func (s *Webhooks) logFinal(ctx context.Context, d delivery, r gateway.Result) e
 
 func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 	return paymentsdb.WebhookLogInsertParams{
-		ID: d.log, Gateway: string(d.event.Gateway), EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type),
+		ID: d.log, Gateway: d.event.Gateway, EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type),
 		Payload: d.body, Signature: ledger.Filled(d.proof), SignatureValid: true, ReceivedAt: d.at,
 	}
 }
@@ -182,7 +182,7 @@ func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.
 // while another transaction is at it.
 func (s *Webhooks) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, error) {
 	claimed, err := s.db.ProcessedEventReceive(ctx, tx, paymentsdb.ProcessedEventReceiveParams{
-		Gateway: string(d.event.Gateway), EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
+		Gateway: d.event.Gateway, EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
 	})
 	if err != nil {
 		return false, fmt.Errorf("claim event: %w", err)
@@ -197,7 +197,7 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state 
 		return err
 	}
 	params := paymentsdb.ProcessedEventReceivedParams{
-		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: string(d.event.Gateway), EventID: d.event.ID, EventType: ledger.Filled(d.event.Type),
+		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID, EventType: ledger.Filled(d.event.Type),
 		LogID: d.log, Payload: d.body, Signature: ledger.Filled(d.proof), ReceivedAt: d.at,
 	}
 	if state != stateQueued {
@@ -212,7 +212,7 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state 
 // repeatTx logs the delivery with the result that its event has.
 func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
-		Gateway: string(d.event.Gateway), EventID: &d.event.ID, EventType: ledger.Filled(d.event.Type), LogID: d.log, Payload: d.body,
+		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: ledger.Filled(d.event.Type), LogID: d.log, Payload: d.body,
 		Signature: ledger.Filled(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
 	})
 	if err != nil {

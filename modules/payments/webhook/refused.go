@@ -119,7 +119,7 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 	raw := r.body()
 	id, kind := claimedIdentity(raw)
 	log := paymentsdb.RefusedWebhookInsertParams{
-		ID: objectid.At(r.at), Gateway: string(r.gateway), EventID: ledger.Filled(id), EventType: ledger.Filled(kind), Payload: storableRefused(raw),
+		ID: objectid.At(r.at), Gateway: r.gateway, EventID: ledger.Filled(id), EventType: ledger.Filled(kind), Payload: storableRefused(raw),
 		Signature: ledger.Filled(r.proof), ReceivedAt: r.at, Reason: string(r.reason), MaxDay: refusedPerDay, MaxHour: refusedPerHour,
 		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}
@@ -202,7 +202,7 @@ type refusedCount struct {
 }
 
 func keyOf(log paymentsdb.RefusedWebhookInsertParams) refusedCount {
-	return refusedCount{hour: log.Hour, gateway: gateway.Name(log.Gateway), network: log.Network, reason: refusalReason(log.Reason)}
+	return refusedCount{hour: log.Hour, gateway: log.Gateway, network: log.Network, reason: refusalReason(log.Reason)}
 }
 
 func (k refusedCount) compare(other refusedCount) int {

@@ -93,7 +93,7 @@ func (s *Webhooks) replayable(ctx context.Context, id objectid.ID) (paymentsdb.W
 	if err != nil {
 		return log, gateway.Event{}, err
 	}
-	gw, configured := s.deps.Gateways[gateway.Name(log.Gateway)]
+	gw, configured := s.deps.Gateways[log.Gateway]
 	switch {
 	case !log.SignatureValid:
 		return log, gateway.Event{}, fault.Conflict("The call was not authenticated; it cannot be applied.")
@@ -114,12 +114,12 @@ func (s *Webhooks) replayable(ctx context.Context, id objectid.ID) (paymentsdb.W
 func (s *Webhooks) holdEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) error {
 	at := s.deps.Clock.Now()
 	_, err := s.db.ProcessedEventClaim(ctx, tx, paymentsdb.ProcessedEventClaimParams{
-		Gateway: string(e.Gateway), EventID: e.ID, LogID: e.LogID, Subjects: subjectsOf(e), EventAt: e.CreatedAt, At: at,
+		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, Subjects: subjectsOf(e), EventAt: e.CreatedAt, At: at,
 	})
 	if err != nil {
 		return fmt.Errorf("claim event: %w", err)
 	}
-	_, err = s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: string(e.Gateway), EventID: e.ID})
+	_, err = s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: e.Gateway, EventID: e.ID})
 	return err
 }
 

@@ -27,7 +27,7 @@ func (s *Webhooks) insertRetryTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 // ReplayWaiting applies each waiting event in its own transaction, oldest first.
 func (s *Webhooks) ReplayWaiting(ctx context.Context, gateway gateway.Name, subjects []string) error {
 	events, err := s.db.ProcessedEventWaiting(ctx, s.deps.Pool, paymentsdb.ProcessedEventWaitingParams{
-		Gateway: string(gateway), Subjects: subjects,
+		Gateway: gateway, Subjects: subjects,
 	})
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func (s *Webhooks) ConfirmTold(ctx context.Context, a ToldArgs) error {
 	if err != nil {
 		return err
 	}
-	row, err := s.db.ProcessedEventBody(ctx, s.deps.Pool, paymentsdb.ProcessedEventBodyParams{Gateway: string(a.Gateway), EventID: a.EventID})
+	row, err := s.db.ProcessedEventBody(ctx, s.deps.Pool, paymentsdb.ProcessedEventBodyParams{Gateway: a.Gateway, EventID: a.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // its log was removed with its month
 	}
@@ -121,7 +121,7 @@ func (s *Webhooks) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway
 		return err
 	}
 	err = s.db.ProcessedEventAnswer(ctx, tx, paymentsdb.ProcessedEventAnswerParams{
-		Gateway: string(gateway), EventID: eventID, Result: raw, At: s.deps.Clock.Now(),
+		Gateway: gateway, EventID: eventID, Result: raw, At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("finish event %s: %w", eventID, err)
@@ -133,7 +133,7 @@ func (s *Webhooks) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway
 // transaction.
 func (s *Webhooks) finishTold(ctx context.Context, told gateway.Event, apply func(tx pgx.Tx) (gateway.Result, error)) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		_, err := s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: string(told.Gateway), EventID: told.ID})
+		_, err := s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: told.Gateway, EventID: told.ID})
 		if err != nil {
 			return fmt.Errorf("hold told event: %w", err)
 		}

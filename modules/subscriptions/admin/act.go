@@ -27,7 +27,7 @@ func wrongGateway(want gateway.Name) error {
 // findAt is find for the routes of one gateway; "" takes either.
 func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifecycle.Row, error) {
 	sub, err := s.reads.Find(ctx, s.pool, id)
-	if err == nil && only != "" && sub.Gateway != string(only) {
+	if err == nil && only != "" && sub.Gateway != only {
 		return lifecycle.Row{}, wrongGateway(only)
 	}
 	return sub, err
@@ -39,7 +39,7 @@ func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifec
 // behind them.
 func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, edit func(*lifecycle.Row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
-	now, ended := s.clock.Now(), state.Status(sub.Status).Ended()
+	now, ended := s.clock.Now(), sub.Status.Ended()
 	if action == state.AdminActivates {
 		if err := s.isKnownTx(ctx, tx, *sub); err != nil {
 			return false, err
@@ -58,7 +58,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 		if action == state.AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
-			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(gateway.MethodPix) && !r.PixAutomatic
+			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == gateway.MethodPix && !r.PixAutomatic
 			if ended || passed || unpaid || r.ExpiresAt == nil && (lifecycle.ChargesNothing(*r) || lifecycle.DebitsNothing(*r)) {
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(now, r), nil
@@ -77,7 +77,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 	if action == state.AdminActivates { // they lift the dispute's suspension: what gives access is charged
 		return true, errors.Join(s.store.ResumeTx(ctx, tx, sub.ID, now), s.store.StopTx(ctx, tx, *sub, now))
 	}
-	if !state.Status(sub.Status).Ended() {
+	if !sub.Status.Ended() {
 		return true, nil
 	}
 	return true, s.store.EndAtGatewayTx(ctx, tx, *sub)
@@ -86,7 +86,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
 // recurrence: what would be opened might be charged by nothing, or by what comes of it.
 func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if !sub.IntentOpen || state.Status(sub.Status) != state.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
+	if !sub.IntentOpen || sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodCard {
 		return nil
 	}
 	i, open, err := s.intents.OpenOf(ctx, tx, sub.ID)
@@ -139,7 +139,7 @@ func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason str
 // current one: 409 when they have another that is live. One that was to end with its
 // paid time goes on, as by a renewal without card data; 409 where that needs a card.
 func (s *Admin) activate(ctx context.Context, found lifecycle.Row, reason string) (lifecycle.Row, error) {
-	if state.Status(found.Status) == state.Active && found.CancelAtPeriodEnd {
+	if found.Status == state.Active && found.CancelAtPeriodEnd {
 		return s.adminResume(ctx, found, reason)
 	}
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {

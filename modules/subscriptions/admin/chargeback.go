@@ -47,7 +47,7 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 			report.Amount = money.Cents(*amount)
 		}
 		_, err = s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: gateway.Name(sub.Gateway), Purpose: gateway.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID, Report: report,
+			Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID, Report: report,
 		})
 		if err != nil {
 			return err

@@ -163,7 +163,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 		s.setDate(rec, "expires_at", r, &r.ExpiresAt)
 		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
-	if !given || to == sub.Status {
+	if !given || to == string(sub.Status) {
 		return s.store.EditTx(ctx, tx, sub, edit)
 	}
 	action, ok := editActions[state.Status(to)]
@@ -175,7 +175,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 		return err
 	}
 	if !moved {
-		return rec.Invalid("status", "cannot be set to "+to+" from "+sub.Status)
+		return rec.Invalid("status", "cannot be set to "+to+" from "+string(sub.Status))
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -78,7 +77,7 @@ type adminCancelBody struct {
 	Message           string        `json:"message"`
 	SubscriptionID    objectid.ID   `json:"subscription_id"`
 	CustomerID        objectid.ID   `json:"customer_id"`
-	Gateway           string        `json:"gateway" enum:"gwa,gwb"`
+	Gateway           gateway.Name  `json:"gateway" enum:"gwa,gwb"`
 	GWASubscriptionID *string       `json:"gwa_subscription_id,omitempty"`
 	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
 	CancelledAt       *httpapi.Time `json:"cancelled_at" nullable:"true"`
@@ -115,7 +114,7 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Env
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[state.Status(sub.Status)]}), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}), nil
 }
 
 type extendInput struct {
@@ -193,7 +192,7 @@ func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargeback
 
 type subscriptionPaymentsBody struct {
 	SubscriptionID    objectid.ID              `json:"subscription_id"`
-	Gateway           string                   `json:"gateway" enum:"gwa,gwb"`
+	Gateway           gateway.Name             `json:"gateway" enum:"gwa,gwb"`
 	GWASubscriptionID *string                  `json:"gwa_subscription_id,omitempty"`
 	GWACustomerID     *string                  `json:"gwa_customer_id,omitempty"`
 	GWBSubscriptionID *string                  `json:"gwb_subscription_id,omitempty"`

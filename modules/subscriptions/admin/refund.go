@@ -188,7 +188,7 @@ func (s *Admin) refundFault(ctx context.Context, err error, o refundOrder) error
 
 // listRemote is the payments as the gateway has them.
 func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]gateway.RemotePayment, error) {
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, gateway.FaultOf(err)
 	}

@@ -20,7 +20,7 @@ import (
 type subscriptionRefundedBody struct {
 	Message         string          `json:"message"`
 	SubscriptionID  objectid.ID     `json:"subscription_id"`
-	Gateway         string          `json:"gateway" enum:"gwa,gwb"`
+	Gateway         gateway.Name    `json:"gateway" enum:"gwa,gwb"`
 	PaymentIntentID *string         `json:"payment_intent_id,omitempty"`
 	PaymentID       *string         `json:"payment_id,omitempty"`
 	RefundType      string          `json:"refund_type,omitempty" enum:"full,partial"`

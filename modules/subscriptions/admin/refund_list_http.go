@@ -11,7 +11,7 @@ import (
 
 type subscriptionRefundsBody struct {
 	SubscriptionID  objectid.ID                 `json:"subscription_id"`
-	Gateway         string                      `json:"gateway" enum:"gwa,gwb"`
+	Gateway         gateway.Name                `json:"gateway" enum:"gwa,gwb"`
 	TotalRefunded   int64                       `json:"total_refunded" doc:"Cents"`
 	HasChargeback   bool                        `json:"has_chargeback"`
 	ChargebackCount int                         `json:"chargeback_count"`
@@ -20,28 +20,28 @@ type subscriptionRefundsBody struct {
 }
 
 type subscriptionRefundDoc struct {
-	RefundID        objectid.ID   `json:"refund_id" doc:"By which a 409 names a refund that is not answered yet"`
-	EventID         string        `json:"event_id"`
-	Type            string        `json:"type"`
-	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
-	PaymentID       *string       `json:"payment_id,omitempty"`
-	Amount          int64         `json:"amount" doc:"Cents"`
-	Status          string        `json:"status" enum:"requested,pending,done,failed"`
-	Reason          *string       `json:"reason" nullable:"true"`
-	Admin           *string       `json:"admin" nullable:"true"`
-	ProcessedAt     *httpapi.Time `json:"processed_at" nullable:"true" doc:"null while the gateway has not given it back"`
+	RefundID        objectid.ID          `json:"refund_id" doc:"By which a 409 names a refund that is not answered yet"`
+	EventID         string               `json:"event_id"`
+	Type            string               `json:"type"`
+	PaymentIntentID *string              `json:"payment_intent_id,omitempty"`
+	PaymentID       *string              `json:"payment_id,omitempty"`
+	Amount          int64                `json:"amount" doc:"Cents"`
+	Status          gateway.RefundStatus `json:"status" enum:"requested,pending,done,failed"`
+	Reason          *string              `json:"reason" nullable:"true"`
+	Admin           *string              `json:"admin" nullable:"true"`
+	ProcessedAt     *httpapi.Time        `json:"processed_at" nullable:"true" doc:"null while the gateway has not given it back"`
 }
 
 type subscriptionChargebackDoc struct {
-	ChargebackID    objectid.ID   `json:"chargeback_id" doc:"By which one that was entered by hand is withdrawn"`
-	DisputeID       string        `json:"dispute_id"`
-	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
-	PaymentID       *string       `json:"payment_id,omitempty"`
-	Amount          int64         `json:"amount" doc:"Cents"`
-	Reason          *string       `json:"reason" nullable:"true"`
-	Status          string        `json:"status" enum:"inquiry,open,won,lost,dismissed,withdrawn"`
-	OpenedAt        httpapi.Time  `json:"opened_at"`
-	ClosedAt        *httpapi.Time `json:"closed_at" nullable:"true"`
+	ChargebackID    objectid.ID          `json:"chargeback_id" doc:"By which one that was entered by hand is withdrawn"`
+	DisputeID       string               `json:"dispute_id"`
+	PaymentIntentID *string              `json:"payment_intent_id,omitempty"`
+	PaymentID       *string              `json:"payment_id,omitempty"`
+	Amount          int64                `json:"amount" doc:"Cents"`
+	Reason          *string              `json:"reason" nullable:"true"`
+	Status          gateway.DisputeState `json:"status" enum:"inquiry,open,won,lost,dismissed,withdrawn"`
+	OpenedAt        httpapi.Time         `json:"opened_at"`
+	ClosedAt        *httpapi.Time        `json:"closed_at" nullable:"true"`
 }
 
 func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionRefundsBody], error) {
@@ -66,7 +66,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	}
 	for _, r := range given {
 		doc := subscriptionRefundDoc{
-			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: lifecycle.Filled(r.Reason),
+			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: r.Status, Reason: lifecycle.Filled(r.Reason),
 			Admin: lifecycle.Filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)
@@ -74,7 +74,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	}
 	for _, d := range disputes {
 		doc := subscriptionChargebackDoc{
-			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: lifecycle.Filled(d.Reason), Status: string(d.State),
+			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: lifecycle.Filled(d.Reason), Status: d.State,
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)

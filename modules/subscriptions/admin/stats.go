@@ -52,10 +52,10 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	}
 	of := map[string]*SubscriptionStats{"gwa": {Gateway: "gwa"}, "gwb": {Gateway: "gwb"}, "all": {Gateway: "all"}}
 	for _, r := range rows {
-		for _, b := range []*SubscriptionStats{of[r.Gateway], of["all"]} {
+		for _, b := range []*SubscriptionStats{of[string(r.Gateway)], of["all"]} {
 			b.Total += r.Subscriptions
-			*b.counter(state.Status(r.Status)) += r.Subscriptions
-			if state.Status(r.Status) == state.Active {
+			*b.counter(r.Status) += r.Subscriptions
+			if r.Status == state.Active {
 				b.MonthlyRevenue += r.MonthlyCents
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -21,7 +20,7 @@ func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 	defer cancel()
 	if err := s.EndAtGateway(ctx, sub.ID); err != nil {
 		s.log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
-			slog.String("gateway", sub.Gateway), slog.Any("error", err))
+			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
 	}
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
@@ -38,7 +37,7 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	if err != nil || !lifecycle.RunsThere(sub) {
 		return err
 	}
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func (s *Calls) EndThere(ctx context.Context, sub lifecycle.Row) error {
 func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !state.Status(locked.Status).Ended() {
+		if err != nil || !locked.Status.Ended() {
 			return err
 		}
 		now := s.clock.Now()
@@ -89,7 +88,7 @@ func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(lifecycle.Row
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,
 // authorization, a code that could be paid. What is gone is no error.
 func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}

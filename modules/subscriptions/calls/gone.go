@@ -51,7 +51,7 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 			return ErrMissingOnce
 		}
 	}
-	if err := s.intents.Health().Saw(ctx, sub.Gateway, missing); err != nil {
+	if err := s.intents.Health().Saw(ctx, string(sub.Gateway), missing); err != nil {
 		return err
 	}
 	if missing {
@@ -65,7 +65,7 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || state.Status(locked.Status).Ended() {
+		if err != nil || locked.Status.Ended() {
 			return err
 		}
 		first = true
@@ -96,7 +96,7 @@ func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
 // perhapsGone reads what is looked for; over when nothing of it is left to be asked.
 func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle.Row, over bool, err error) {
 	sub, err = s.db.GetSubscription(ctx, s.pool, i.Subject)
-	return sub, state.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
+	return sub, sub.Status.Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
 }
 
 func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, _ struct{}) (none struct{}, found bool, err error) {
@@ -116,7 +116,7 @@ func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.
 // left, and has its id deleted there once more.
 func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}], _ intent.By) error {
 	locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-	if err != nil || state.Status(locked.Status).Ended() {
+	if err != nil || locked.Status.Ended() {
 		return err
 	}
 	if locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {

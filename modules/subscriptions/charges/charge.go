@@ -57,13 +57,13 @@ func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (lifecyc
 func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 	opens := s.clock.Now().In(s.cfg.Zone).AddDate(0, 0, s.cfg.RenewPixDays)
 	switch {
-	case sub.PaymentMethod != string(gateway.MethodPix):
+	case sub.PaymentMethod != gateway.MethodPix:
 		return fault.Conflict("Your subscription is not paid by PIX. It renews itself by card.")
 	case sub.PixAutomatic:
 		return fault.Conflict("Your subscription renews itself by automatic PIX.")
 	case sub.HasChargeback:
 		return fault.Conflict("A payment of your subscription is disputed.")
-	case state.Status(sub.Status) != state.Active || sub.ExpiresAt == nil:
+	case sub.Status != state.Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
 		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.calendar.Day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
@@ -79,13 +79,13 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
-		if err != nil || charge.State == lifecycle.ChargeOpen {
+		if err != nil || charge.State == state.ChargeOpen {
 			return charge, err
 		}
 	} else if !errors.Is(err, pgx.ErrNoRows) {
 		return lifecycle.RenewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
 	}
-	least := lifecycle.LeastPix(gateway.Name(sub.Gateway))
+	least := lifecycle.LeastPix(sub.Gateway)
 	if o.amount < least {
 		return lifecycle.RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
@@ -115,7 +115,7 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (codeOrder, error) {
 	ctx = context.WithoutCancel(ctx)
 	code := codeOrder{sub: sub}
-	if _, err := s.payments.Gateway(gateway.Name(sub.Gateway)); err != nil {
+	if _, err := s.payments.Gateway(sub.Gateway); err != nil {
 		return code, gateway.FaultOf(err)
 	}
 	err := s.CodeOrder().Begin(ctx, &code, func(tx pgx.Tx) error {
@@ -164,7 +164,7 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 		}
 		return charge, err
 	}
-	if charge.State == lifecycle.ChargeOpen && s.runsOut(charge) {
+	if charge.State == state.ChargeOpen && s.runsOut(charge) {
 		if err := s.withdrawCode(ctx, charge); err != nil {
 			return charge, s.payments.Refused(ctx, "cancel renewal PIX", err)
 		}
@@ -173,7 +173,7 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 			return charge, fmt.Errorf("read renewal charge: %w", err)
 		}
 	}
-	if charge.State == lifecycle.ChargePaid || charge.State == lifecycle.ChargeUnapplied {
+	if charge.State == state.ChargePaid || charge.State == state.ChargeUnapplied {
 		return charge, fault.Conflict("Your PIX has just been paid.")
 	}
 	return charge, nil
@@ -201,14 +201,14 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 		return err
 	}
 	if first {
-		if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(charge.Gateway), charge.ID.String(), made.Payment.ID); err != nil {
+		if err := s.payments.ReplayWaitingTx(ctx, tx, charge.Gateway, charge.ID.String(), made.Payment.ID); err != nil {
 			return err
 		}
 	}
 	if made.Payment.Status == gateway.PaymentSettled {
 		return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 	}
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
 	}
 	return nil
@@ -225,10 +225,10 @@ func learnCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
 }
 
 func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalCharge) error {
-	if c.State != lifecycle.ChargeOpen {
+	if c.State != state.ChargeOpen {
 		return nil
 	}
-	_, err := s.store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.State, c.IntentOpen, c.LookAt = lifecycle.ChargeGone, false, nil })
+	_, err := s.store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.State, c.IntentOpen, c.LookAt = state.ChargeGone, false, nil })
 	return err
 }
 
@@ -253,7 +253,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		return "", false, nil
 	}
 	found, err := s.reads.ChargeOf(ctx, tx, e)
-	if err != nil || found == nil || found.SubscriptionID != sub.ID || found.Gateway != string(e.Gateway) {
+	if err != nil || found == nil || found.SubscriptionID != sub.ID || found.Gateway != e.Gateway {
 		return "", false, err
 	}
 	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, found.ID)
@@ -269,7 +269,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		if err == nil && asked {
 			return gateway.ReasonAskedPayment, true, nil
 		}
-		if err == nil && state.Status(sub.Status).Ended() {
+		if err == nil && sub.Status.Ended() {
 			return gateway.ReasonEnded, true, nil
 		}
 		return "", true, err
@@ -295,7 +295,7 @@ func (s *Charges) ShownCharge(ctx context.Context, sub lifecycle.Row) (c lifecyc
 	if c.IntentOpen {
 		return c, true, nil
 	}
-	return c, c.State == lifecycle.ChargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
+	return c, c.State == state.ChargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
 }
 
 // lookNowForCharge asks the gateway what became of an order whose answer was lost,

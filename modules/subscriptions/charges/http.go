@@ -7,6 +7,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
@@ -48,7 +49,7 @@ func (h Handlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[re
 
 func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row, c lifecycle.RenewalCharge) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
-	if c.State == lifecycle.ChargePaid || c.State == lifecycle.ChargeUnapplied {
+	if c.State == state.ChargePaid || c.State == state.ChargeUnapplied {
 		status = "CONFIRMED"
 	}
 	body := renewPixBody{
@@ -95,7 +96,7 @@ func (h Handlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.
 	switch {
 	case c.IntentOpen:
 		return nil, idempotency.InProgress()
-	case c.State == lifecycle.ChargeGone:
+	case c.State == state.ChargeGone:
 		return nil, httpapi.ErrCameToNothing
 	}
 	sub, err := h.service.db.GetSubscription(ctx, h.service.pool, c.SubscriptionID)

@@ -21,7 +21,7 @@ import (
 // that they do. Otherwise it does nothing.
 func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	charge, err := s.db.GetRenewalCharge(ctx, s.pool, id)
-	if err != nil || charge.State != lifecycle.ChargeOpen {
+	if err != nil || charge.State != state.ChargeOpen {
 		return err
 	}
 	if charge.IntentOpen {
@@ -30,11 +30,11 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 		}
 		charge = s.lookNowForCharge(ctx, charge)
 	}
-	if charge.IntentOpen || charge.State != lifecycle.ChargeOpen {
+	if charge.IntentOpen || charge.State != state.ChargeOpen {
 		return nil
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
-	if err != nil || !state.Status(sub.Status).Ended() && !s.runsOut(charge) {
+	if err != nil || !sub.Status.Ended() && !s.runsOut(charge) {
 		return err
 	}
 	return s.withdrawCode(ctx, charge)
@@ -43,7 +43,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 // withdrawCode makes an open code unpayable at the gateway; one that has just been
 // paid is settled instead.
 func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalCharge) error {
-	gw, err := s.payments.Gateway(gateway.Name(charge.Gateway))
+	gw, err := s.payments.Gateway(charge.Gateway)
 	if err != nil {
 		return err
 	}

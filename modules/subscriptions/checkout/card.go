@@ -159,7 +159,7 @@ func checkCardAmount(w wish, name gateway.Name) error {
 // unless that failed.
 func (s *Checkout) refused(ctx context.Context, sub lifecycle.Row, cause, failed error) error {
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
-		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
+		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
 	if failed != nil {
 		return errors.Join(gateway.FaultOf(cause), failed)
 	}

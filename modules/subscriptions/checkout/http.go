@@ -6,7 +6,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 )
@@ -103,7 +102,7 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 
 func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 	return httpapi.One(ctx, lifecycle.Shown(out.Sub), gwaInfo{
-		Message: lifecycle.StatusMessages[state.Status(out.Sub.Status)], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
+		Message: lifecycle.StatusMessages[out.Sub.Status], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
 	})
 }
 

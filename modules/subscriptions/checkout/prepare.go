@@ -153,7 +153,7 @@ func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	if w.renews == nil || live.ID != w.renews.ID || live.Status != w.renews.Status || live.IntentOpen {
 		return s.ConflictWith(ctx, tx, live)
 	}
-	if state.Status(live.Status) != state.Pending {
+	if live.Status != state.Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
 	moved, err := s.store.MoveTx(ctx, tx, &live, lifecycle.Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &w.customer.ID})
@@ -180,14 +180,14 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 		}
 	}
 	params := subscriptionsdb.InsertSubscriptionParams{
-		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
-		PaymentMethod: string(w.method), PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
+		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: w.gateway.Name(),
+		PaymentMethod: w.method, PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
 		PixAutomatic: w.automatic, PromoCode: lifecycle.Filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
 	}
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)
 	}
-	if w.renews != nil && state.Status(w.renews.Status) == state.Active {
+	if w.renews != nil && w.renews.Status == state.Active {
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == gateway.MethodCard {
@@ -234,7 +234,7 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 	if !s.replaceable(live) {
 		return s.ConflictWith(ctx, s.pool, live)
 	}
-	if live.PaymentMethod == string(gateway.MethodPix) {
+	if live.PaymentMethod == gateway.MethodPix {
 		err = s.recovery.DropPixAs(ctx, live, state.Replaced, state.BySubscribe)
 	} else {
 		err = s.dropPendingCard(ctx, live)
@@ -249,10 +249,10 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 // was begun and not finished. While the gateway is being asked, nobody knows
 // what there is to replace.
 func (s *Checkout) replaceable(sub lifecycle.Row) bool {
-	if state.Status(sub.Status) != state.Pending || sub.IntentOpen {
+	if sub.Status != state.Pending || sub.IntentOpen {
 		return false
 	}
-	if sub.PaymentMethod == string(gateway.MethodPix) {
+	if sub.PaymentMethod == gateway.MethodPix {
 		return s.clock.Now().Sub(sub.RegisterDate) > s.cfg.PixPendingTTL
 	}
 	return lifecycle.TraitsOf(sub).PayerConfirms && lifecycle.RemoteID(sub) != ""
@@ -282,7 +282,7 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 // ConflictWith words why the live subscription is in the way; while its gateway is
 // being asked, since when, and when it is asked next.
 func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecycle.Row) error {
-	if live.IntentOpen && state.Status(live.Status) == state.Pending {
+	if live.IntentOpen && live.Status == state.Pending {
 		i, open, err := s.intents.OpenOf(ctx, db, live.ID)
 		if err != nil {
 			return err
@@ -291,7 +291,7 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecy
 			return fault.Conflict("%s", calls.Clarified(live, i))
 		}
 	}
-	switch state.Status(live.Status) {
+	switch live.Status {
 	case state.Active:
 		return fault.Conflict("You already have an active subscription.")
 	case state.Suspended:
@@ -300,7 +300,7 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecy
 		}
 		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe anew.")
 	default:
-		if live.PaymentMethod == string(gateway.MethodPix) {
+		if live.PaymentMethod == gateway.MethodPix {
 			return fault.Conflict("A PIX payment of yours is still open: GET /customers/me/pix-qr shows its code.")
 		}
 		return fault.Conflict("A payment of yours is still being confirmed. If it does not go through, change the card, or cancel the subscription.")

@@ -20,7 +20,7 @@ func (s *Checkout) Recall(ctx context.Context, id objectid.ID) (lifecycle.Row, e
 	switch {
 	case err != nil:
 		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
-	case state.Status(sub.Status).Ended() && sub.StartedAt == nil:
+	case sub.Status.Ended() && sub.StartedAt == nil:
 		return lifecycle.Row{}, httpapi.ErrCameToNothing
 	case sub.IntentOpen:
 		return lifecycle.Row{}, idempotency.InProgress()
@@ -36,7 +36,7 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 		return nil, err
 	}
 	out := CardOutcome{Sub: sub, PaymentStatus: string(gateway.Succeeded)}
-	if state.Status(sub.Status) == state.Pending {
+	if sub.Status == state.Pending {
 		out.PaymentStatus = string(gateway.OutcomeUnknown)
 		if out.Sub, out.clientSecret, err = h.service.recovery.Resolve(ctx, sub); err != nil {
 			return nil, gateway.FaultOf(err)
@@ -44,9 +44,9 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 		switch {
 		case out.clientSecret != "":
 			out.PaymentStatus = string(gateway.RequiresAction)
-		case state.Status(out.Sub.Status) == state.Active:
+		case out.Sub.Status == state.Active:
 			out.PaymentStatus = string(gateway.Succeeded)
-		case state.Status(out.Sub.Status).Ended():
+		case out.Sub.Status.Ended():
 			return nil, httpapi.ErrCameToNothing
 		}
 	}
@@ -60,7 +60,7 @@ func (h Handlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*lifecycle
 		return nil, err
 	}
 	out := CardOutcome{Sub: sub, PaymentStatus: "PENDING"}
-	if state.Status(sub.Status) == state.Active {
+	if sub.Status == state.Active {
 		out.PaymentStatus = "CONFIRMED"
 	}
 	return cardGWAEnvelope(ctx, out), nil
@@ -82,7 +82,7 @@ func (h Handlers) RecallPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 		return nil, err
 	}
 	var charge gateway.PixCharge
-	if state.Status(sub.Status) == state.Pending && sub.PixPaymentID != nil {
+	if sub.Status == state.Pending && sub.PixPaymentID != nil {
 		gw, err := h.service.payments.Gateway(gateway.GWB)
 		if err != nil {
 			return nil, gateway.FaultOf(err)

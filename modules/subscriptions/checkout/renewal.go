@@ -23,7 +23,7 @@ func errRenewalWaits() error {
 // begin at the end of its paid time. A trial that has not ended goes on in it: it is
 // the customer's one, and no other.
 func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live lifecycle.Row) error {
-	if state.Status(live.Status) != state.Active {
+	if live.Status != state.Active {
 		return s.ConflictWith(ctx, tx, live)
 	}
 	if live.CancelAtPeriodEnd && !w.renews.CancelAtPeriodEnd {
@@ -57,14 +57,14 @@ func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error 
 	if w.renews == nil {
 		return nil
 	}
-	if !state.Status(w.renews.Status).Ended() {
+	if !w.renews.Status.Ended() {
 		return fault.NotFound("Subscription")
 	}
 	last, err := s.db.GetLastReason(ctx, tx, w.renews.ID)
 	if err != nil {
 		return fmt.Errorf("read why the renewed subscription ended: %w", err)
 	}
-	switch state.Reason(last) {
+	switch last {
 	case state.ReasonCustomerCancelled, state.ReasonAdminCancelled, state.ReasonWithdrawn:
 		return fault.NotFound("Subscription")
 	}

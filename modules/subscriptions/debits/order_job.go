@@ -135,7 +135,7 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 }
 
 func (s *Debits) debitDue(sub lifecycle.Row) bool {
-	ready := sub.PixAutomatic && state.Status(sub.Status) == state.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
+	ready := sub.PixAutomatic && sub.Status == state.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
 	return ready && !s.calendar.DebitAt(*sub.NextBillingDate).After(s.clock.Now())
 }
 
@@ -143,7 +143,7 @@ func (s *Debits) debitDue(sub lifecycle.Row) bool {
 // asking about it (the gateway refused it, or it is of a release without intents), gets an
 // intent without a call: it is looked for first.
 func (s *Debits) openingOf(o debitOrder) intent.Opening {
-	opening := intent.Opening{Ref: intentOfDebit(o.debit), Customer: o.sub.CustomerID, Gateway: string(gateway.GWA)}
+	opening := intent.Opening{Ref: intentOfDebit(o.debit), Customer: o.sub.CustomerID, Gateway: gateway.GWA}
 	if o.isNew() {
 		opening.CallTime = s.intents.CallTime()
 	}

@@ -73,9 +73,9 @@ func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	switch {
-	case state.Status(sub.Status).Ended():
+	case sub.Status.Ended():
 		return s.db.VoidPauses(ctx, s.pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
-	case p.State == lifecycle.Pausing:
+	case p.State == state.Pausing:
 		err = s.stopCollecting(call, sub, p)
 	default:
 		err = s.collectAgain(call, sub, p)
@@ -92,7 +92,7 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	if p.State == lifecycle.Pausing || p.State == lifecycle.Resuming {
+	if p.State == state.Pausing || p.State == state.Resuming {
 		return calls.ErrPauseUnderWay
 	}
 	return nil
@@ -101,7 +101,7 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
 func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
-	gateway, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gateway, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (s *Pauses) lookForDebit(ctx context.Context, gw gateway.Gateway, sub lifec
 func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
 	var remote *gateway.RemoteSubscription
 	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !lifecycle.Stops(sub) { // else it is to charge no more
-		gateway, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+		gateway, err := s.payments.Gateway(sub.Gateway)
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 			return err
 		}
 		n, err = s.db.ConfirmResumed(ctx, tx, subscriptionsdb.ConfirmResumedParams{ID: p.ID, Now: new(s.clock.Now())})
-		if err != nil || n == 0 || state.Status(locked.Status).Ended() {
+		if err != nil || n == 0 || locked.Status.Ended() {
 			return err
 		}
 		if p.NextDue == nil && remote != nil && lifecycle.TraitsOf(sub).ChargesAhead > 0 {

@@ -12,17 +12,9 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
-)
-
-// States of a retry.
-const (
-	retryPlanned = "planned"
-	retryOrdered = "ordered"
-	RetryRefused = "refused"
-	retryPaid    = "paid"
-	RetryDropped = "dropped"
 )
 
 // Why a retry is not ordered; else it is the gateway's word.
@@ -42,13 +34,13 @@ func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	next := s.calendar.DateOf(s.calendar.MonthsOn(s.calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
 	for _, after := range s.cfg.PixRetryDays {
 		p := subscriptionsdb.InsertDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), State: retryPlanned, Now: now,
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), State: state.RetryPlanned, Now: now,
 		}
 		switch {
 		case !p.RetryDate.Time.Before(next.Time):
-			p.State, p.Reason, p.EndedAt = RetryDropped, new(droppedCycle), &now
+			p.State, p.Reason, p.EndedAt = state.RetryDropped, new(droppedCycle), &now
 		case !s.InTime(p.RetryDate):
-			p.State, p.Reason, p.EndedAt = RetryDropped, new(DroppedLate), &now
+			p.State, p.Reason, p.EndedAt = state.RetryDropped, new(DroppedLate), &now
 		}
 		if err := s.db.InsertDebitRetry(ctx, tx, p); err != nil {
 			return fmt.Errorf("plan retry: %w", err)
@@ -64,7 +56,7 @@ func (s *Debits) InTime(day pgtype.Date) bool {
 
 // EndRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
 // what is ordered takes the state.
-func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, ordered, reason string) error {
+func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, ordered state.Retry, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
@@ -76,10 +68,10 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit,
 }
 
 // EndRetryTx ends one retry of a debit.
-func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
+func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
-		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: state, Reason: &reason, Now: &now,
+		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: to, Reason: &reason, Now: &now,
 	})
 	if err != nil {
 		return fmt.Errorf("end retry: %w", err)
@@ -99,7 +91,7 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now}); err != nil {
 		return nil, false, fmt.Errorf("note paid debit: %w", err)
 	}
-	if err := s.EndRetriesTx(ctx, tx, d, retryPaid, droppedPaid); err != nil {
+	if err := s.EndRetriesTx(ctx, tx, d, state.RetryPaid, droppedPaid); err != nil {
 		return nil, false, err
 	}
 	older, err = s.db.HasLaterFailedDebit(ctx, tx, subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
@@ -120,7 +112,7 @@ func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if err != nil {
 		return fmt.Errorf("note deleted debit: %w", err)
 	}
-	return s.EndRetriesTx(ctx, tx, d, RetryDropped, FailedGone)
+	return s.EndRetriesTx(ctx, tx, d, state.RetryDropped, FailedGone)
 }
 
 // DebitRetryArgs orders the next retry of a debit.

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
@@ -20,9 +21,9 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debi
 	}
 	for i := range all {
 		switch {
-		case all[i].State == retryOrdered:
+		case all[i].State == state.RetryOrdered:
 			open = &all[i]
-		case all[i].State == retryPlanned && next == nil:
+		case all[i].State == state.RetryPlanned && next == nil:
 			next = &all[i]
 		}
 	}
@@ -30,9 +31,9 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debi
 }
 
 // EndRetry ends one retry and has the next one ordered.
-func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
+func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
-		if err := s.EndRetryTx(ctx, tx, d, day, state, reason); err != nil {
+		if err := s.EndRetryTx(ctx, tx, d, day, to, reason); err != nil {
 			return err
 		}
 		return s.ScheduleRetryTx(ctx, tx, d)
@@ -41,7 +42,7 @@ func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.De
 
 // DropRetries drops all retries of a debit that are still to come.
 func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, reason string) error {
-	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, RetryDropped, reason) })
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, state.RetryDropped, reason) })
 }
 
 // WithDebit runs f with the subscription locked, as everybody does who writes its debits.

@@ -125,7 +125,7 @@ func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	switch {
 	case hasState(all, gateway.DisputeWon):
 		return s.winDisputeTx(ctx, tx, sub, at, c)
-	case sub.StartedAt == nil && state.Status(sub.Status) == state.Suspended:
+	case sub.StartedAt == nil && sub.Status == state.Suspended:
 		c.Action = state.UnpaidWithdrawn
 	}
 	return s.liftDisputeTx(ctx, tx, sub, at, c)

@@ -68,7 +68,7 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	c.Action, c.Edit = state.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
 	for _, r := range held {
-		was := state.Status(r.Status)
+		was := r.Status
 		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
 				return nil, err
 			}
-		case !state.Status(r.Status).Ended():
+		case !r.Status.Ended():
 			held = append(held, r)
 		}
 	}
@@ -115,7 +115,7 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	c.Action = state.DisputeWon
 	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
-		if err != nil || hasState(all, gateway.DisputeOpen) || state.Status(r.Status).Ended() && hasState(all, gateway.DisputeLost) {
+		if err != nil || hasState(all, gateway.DisputeOpen) || r.Status.Ended() && hasState(all, gateway.DisputeLost) {
 			return err // another one was lost, and stays so
 		}
 		return s.liftDisputeTx(ctx, tx, r, at, c)
@@ -163,7 +163,7 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return err
 	}
-	if state.Status(sub.Status) == state.Suspended && !closed {
+	if sub.Status == state.Suspended && !closed {
 		return s.store.EditTx(ctx, tx, sub, c.Edit)
 	}
 	_, err = s.store.MoveTx(ctx, tx, sub, c)
@@ -210,7 +210,7 @@ func hasState(all []payments.Dispute, state gateway.DisputeState) bool {
 func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || state.Status(locked.Status) != state.Suspended || !locked.HasChargeback {
+		if err != nil || locked.Status != state.Suspended || !locked.HasChargeback {
 			return err
 		}
 		all, err := s.DisputesOf(ctx, tx, sub)
@@ -237,7 +237,7 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error 
 func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || state.Status(locked.Status) != state.Active || locked.HasChargeback {
+		if err != nil || locked.Status != state.Active || locked.HasChargeback {
 			return err
 		}
 		all, err := s.holdingDisputesOf(ctx, tx, locked)

@@ -17,7 +17,7 @@ import (
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
 // first, so that the echo of it changes nothing, and done by job. It may be repeated.
 func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if state.Status(sub.Status).Ended() || !lifecycle.Collects(sub) || sub.GatewayDeletedAt != nil {
+	if sub.Status.Ended() || !lifecycle.Collects(sub) || sub.GatewayDeletedAt != nil {
 		return nil
 	}
 	all, err := s.holdingDisputesOf(ctx, tx, sub)
@@ -41,8 +41,8 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) er
 		return s.store.SchedulePauseTx(ctx, tx, id, now)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
-	case open.State != lifecycle.Resuming:
+	case open.State != state.Resuming:
 		return nil
 	}
-	return s.store.TurnPauseTx(ctx, tx, open.ID, lifecycle.Pausing, since, nil)
+	return s.store.TurnPauseTx(ctx, tx, open.ID, state.Pausing, since, nil)
 }

@@ -116,7 +116,7 @@ func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p gateway.L
 // before that was told, as keepPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
 func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if state.Status(sub.Status).Ended() || !lifecycle.Collects(sub) {
+	if sub.Status.Ended() || !lifecycle.Collects(sub) {
 		return nil
 	}
 	disputes, err := s.DisputesOf(ctx, tx, sub)
@@ -157,7 +157,7 @@ const SlippedNote = "Charged while another payment of the subscription was dispu
 // where it is not the subscription's.
 func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
-		Gateway: string(p.Gateway), GatewayPaymentID: &p.Payment.ID,
+		Gateway: p.Gateway, GatewayPaymentID: &p.Payment.ID,
 	})
 	switch {
 	case err == nil && c.MovedFrom != nil && c.MovedTo != nil:

@@ -101,7 +101,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	}
 	shown := dunningMail{
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
-		Suspended: state.Status(sub.Status) == state.Suspended, Pix: sub.PaymentMethod == string(gateway.MethodPix),
+		Suspended: sub.Status == state.Suspended, Pix: sub.PaymentMethod == gateway.MethodPix,
 	}
 	again, code, paid, err := s.debits.HowToPayDebit(ctx, sub, m.PaymentID)
 	if err != nil || paid {

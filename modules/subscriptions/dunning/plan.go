@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -92,10 +91,10 @@ func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 // it or a later one was made, the subscription has ended or ends with its paid time, or
 // its money is disputed.
 func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Row, paymentID string) (bool, error) {
-	if state.Status(sub.Status).Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
+	if sub.Status.Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
-	paid, err := s.payments.FindPayment(ctx, s.pool, gateway.Name(sub.Gateway), paymentID)
+	paid, err := s.payments.FindPayment(ctx, s.pool, sub.Gateway, paymentID)
 	if err != nil {
 		return false, fmt.Errorf("find payment: %w", err)
 	}

@@ -29,7 +29,7 @@ const HandOver = 24 * time.Hour
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
 func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, to func(end time.Time) (time.Time, error)) error {
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}
 	if lifecycle.Recurs(*sub) {
@@ -72,7 +72,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
 func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
 	switch {
-	case state.Status(sub.Status) != state.Active:
+	case sub.Status != state.Active:
 		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
 	case sub.HasChargeback:
 		return fault.Conflict("A payment of the subscription is disputed.")
@@ -190,7 +190,7 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	switch {
 	case sub.CustomerID != e.CustomerID:
 		return "", fault.Conflict("The subscription is another customer's.")
-	case state.Status(sub.Status).Ended(), state.Status(sub.Status) == state.Pending:
+	case sub.Status.Ended(), sub.Status == state.Pending:
 		return "", fault.Conflict("The subscription is %s.", sub.Status)
 	case sub.HasChargeback:
 		return "", fault.Conflict("A payment of the subscription is disputed.")

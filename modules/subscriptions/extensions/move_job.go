@@ -27,13 +27,6 @@ type chargeMove = subscriptionsdb.SubscriptionsChargeMove
 // chargeMoveLease keeps the sweep from asking at the same time: longer than calls take.
 const chargeMoveLease = 2 * time.Minute
 
-// States of a chargeMove besides open.
-const (
-	chargeMoveDone    = "done"
-	chargeMoveRefused = "refused" // the gateway certainly will not; or nothing charges there any more
-	chargeMoveVoid    = "void"    // the subscription ended first, or the day has come
-)
-
 // refusalCounts is for how long the gateway has to find an order wrong: the first such
 // word may be a fault of its own.
 const refusalCounts = 15 * time.Minute
@@ -99,8 +92,8 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 	if err != nil {
 		return err
 	}
-	if state.Status(sub.Status).Ended() || !move.ToAt.After(s.clock.Now()) {
-		return s.endChargeMove(ctx, sub, move, chargeMoveVoid, nil)
+	if sub.Status.Ended() || !move.ToAt.After(s.clock.Now()) {
+		return s.endChargeMove(ctx, sub, move, state.MoveVoid, nil)
 	}
 	paused, err := s.db.HasPauseSince(ctx, s.pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.clock.Now()})
 	if err != nil || paused {
@@ -112,9 +105,9 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 	faultpoint.Hit("charge_move.after_call")
 	switch {
 	case err == nil && lifecycle.Running(remote.Status):
-		return s.endChargeMove(ctx, sub, move, chargeMoveDone, &remote)
+		return s.endChargeMove(ctx, sub, move, state.MoveDone, &remote)
 	case err == nil: // it has ended there, and charges nobody
-		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, &remote)
+		return s.endChargeMove(ctx, sub, move, state.MoveRefused, &remote)
 	case refusedForGood(err):
 		return s.refuseChargeMove(context.WithoutCancel(ctx), sub, move, err)
 	}
@@ -131,7 +124,7 @@ func refusedForGood(err error) bool {
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
 func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move chargeMove) (gateway.RemoteSubscription, error) {
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
@@ -183,27 +176,27 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, outcome string, remote *gateway.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, outcome state.Move, remote *gateway.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
-		if remote != nil && remote.Inactive && outcome == chargeMoveRefused {
+		if remote != nil && remote.Inactive && outcome == state.MoveRefused {
 			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
 			}
 		}
 		now := s.clock.Now()
 		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: outcome, ToAt: move.ToAt, Now: &now})
-		if err != nil || n == 0 || remote == nil || state.Status(sub.Status).Ended() {
+		if err != nil || n == 0 || remote == nil || sub.Status.Ended() {
 			return err
 		}
 		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			switch {
-			case outcome == chargeMoveRefused && r.ExpiresAt != nil:
+			case outcome == state.MoveRefused && r.ExpiresAt != nil:
 				s.calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
-			case outcome == chargeMoveDone:
+			case outcome == state.MoveDone:
 				s.calendar.LearnRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}

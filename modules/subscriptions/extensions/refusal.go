@@ -31,7 +31,7 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, mo
 		return fmt.Errorf("%w: %w", errChargeMoveRefused, cause)
 	}
 	s.log.ErrorContext(ctx, "the gateway refuses to charge an extended subscription later: the extension is taken back",
-		slog.String("subscription_id", sub.ID.String()), slog.String("gateway", sub.Gateway), slog.Any("error", cause))
+		slog.String("subscription_id", sub.ID.String()), slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
 	return s.takeExtensionBack(ctx, sub, move, cause)
 }
 
@@ -45,7 +45,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 			return err
 		}
 		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{
-			ID: move.ID, State: chargeMoveRefused, ToAt: move.ToAt, Now: new(s.clock.Now()), Refusal: new(cause.Error()),
+			ID: move.ID, State: state.MoveRefused, ToAt: move.ToAt, Now: new(s.clock.Now()), Refusal: new(cause.Error()),
 		})
 		if err != nil || n == 0 {
 			return err
@@ -53,7 +53,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if err := s.payments.Cases().TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate, cause.Error()); err != nil {
 			return err
 		}
-		if state.Status(sub.Status).Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
+		if sub.Status.Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
 			return nil // something else has moved the end since
 		}
 		earlier, err := s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})

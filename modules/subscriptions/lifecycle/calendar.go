@@ -9,7 +9,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
 
@@ -164,7 +163,7 @@ func (s *Calendar) LearnRemote(r *Row, remote *gateway.RemoteSubscription) {
 	if TraitsOf(*r).Prices {
 		Learn(&r.GwbPriceID, remote.PriceID)
 	}
-	if remote.NextBilling != nil && !state.Status(r.Status).Ended() && !Stopped(*r) {
+	if remote.NextBilling != nil && !r.Status.Ended() && !Stopped(*r) {
 		r.NextBillingDate = remote.NextBilling
 		s.Anchor(r, *remote.NextBilling)
 	}

@@ -17,14 +17,6 @@ import (
 // RenewalCharge is a PIX code that pays a further period.
 type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
 
-// The states of a renewal charge.
-const (
-	ChargeOpen      = "open"
-	ChargePaid      = "paid"
-	ChargeUnapplied = "unapplied"
-	ChargeGone      = "gone"
-)
-
 // SaveChargeTx writes a locked charge.
 func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, edit func(c *RenewalCharge)) (RenewalCharge, error) {
 	from, asked := c.State, c.IntentOpen

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -21,31 +22,31 @@ func CallerID(ctx context.Context) *objectid.ID {
 // 3): the gateways' ids and gateway_deleted_at only when set, dates otherwise
 // null.
 type SubscriptionDoc struct {
-	ID                objectid.ID   `json:"_id"`
-	CustomerID        objectid.ID   `json:"customer_id"`
-	PlanID            string        `json:"plan_id"`
-	Gateway           string        `json:"gateway" enum:"gwa,gwb"`
-	Status            string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
-	PaymentMethod     string        `json:"payment_method" enum:"credit_card,pix,boleto"`
-	GWASubscriptionID *string       `json:"gwa_subscription_id,omitempty"`
-	GWACustomerID     *string       `json:"gwa_customer_id,omitempty"`
-	GWAPixAuthID      *string       `json:"gwa_pix_auth_id,omitempty"`
-	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
-	GWBPriceID        *string       `json:"gwb_price_id,omitempty"`
-	StartedAt         *httpapi.Time `json:"started_at" nullable:"true"`
-	NextBillingDate   *httpapi.Time `json:"next_billing_date" nullable:"true"`
-	LastPaymentAt     *httpapi.Time `json:"last_payment_at" nullable:"true"`
-	ExpiresAt         *httpapi.Time `json:"expires_at" nullable:"true"`
-	CreatedAt         httpapi.Time  `json:"created_at"`
-	GatewayDeletedAt  *httpapi.Time `json:"gateway_deleted_at,omitempty"`
-	WithdrawalUntil   *httpapi.Time `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; counted from the first payment, also of what it renews; absent where nothing was paid"`
-	PaymentFailures   int32         `json:"payment_failures" doc:"Failures in a row"`
-	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
-	HasChargeback     bool          `json:"has_chargeback"`
-	CancelAtPeriodEnd bool          `json:"cancel_at_period_end"`
-	CreatedByID       *objectid.ID  `json:"document_created_by_id" nullable:"true"`
-	RegisterDate      httpapi.Time  `json:"register_date"`
-	UpdateDate        httpapi.Time  `json:"register_update_date"`
+	ID                objectid.ID    `json:"_id"`
+	CustomerID        objectid.ID    `json:"customer_id"`
+	PlanID            string         `json:"plan_id"`
+	Gateway           gateway.Name   `json:"gateway" enum:"gwa,gwb"`
+	Status            state.Status   `json:"status" enum:"active,pending,suspended,cancelled,expired"`
+	PaymentMethod     gateway.Method `json:"payment_method" enum:"credit_card,pix,boleto"`
+	GWASubscriptionID *string        `json:"gwa_subscription_id,omitempty"`
+	GWACustomerID     *string        `json:"gwa_customer_id,omitempty"`
+	GWAPixAuthID      *string        `json:"gwa_pix_auth_id,omitempty"`
+	GWBSubscriptionID *string        `json:"gwb_subscription_id,omitempty"`
+	GWBPriceID        *string        `json:"gwb_price_id,omitempty"`
+	StartedAt         *httpapi.Time  `json:"started_at" nullable:"true"`
+	NextBillingDate   *httpapi.Time  `json:"next_billing_date" nullable:"true"`
+	LastPaymentAt     *httpapi.Time  `json:"last_payment_at" nullable:"true"`
+	ExpiresAt         *httpapi.Time  `json:"expires_at" nullable:"true"`
+	CreatedAt         httpapi.Time   `json:"created_at"`
+	GatewayDeletedAt  *httpapi.Time  `json:"gateway_deleted_at,omitempty"`
+	WithdrawalUntil   *httpapi.Time  `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; counted from the first payment, also of what it renews; absent where nothing was paid"`
+	PaymentFailures   int32          `json:"payment_failures" doc:"Failures in a row"`
+	TotalRefunded     int64          `json:"total_refunded" doc:"Cents"`
+	HasChargeback     bool           `json:"has_chargeback"`
+	CancelAtPeriodEnd bool           `json:"cancel_at_period_end"`
+	CreatedByID       *objectid.ID   `json:"document_created_by_id" nullable:"true"`
+	RegisterDate      httpapi.Time   `json:"register_date"`
+	UpdateDate        httpapi.Time   `json:"register_update_date"`
 }
 
 // Shown is the row as the API shows it.

@@ -6,12 +6,12 @@ import (
 )
 
 // TraitsOf are what the subscription's gateway does in a way of its own.
-func TraitsOf(sub Row) gateway.Traits { return gateway.Name(sub.Gateway).Traits() }
+func TraitsOf(sub Row) gateway.Traits { return sub.Gateway.Traits() }
 
 // idColumns are the columns that keep the row's ids at its gateway: each has its own, so
 // that a row which moves to the other keeps both.
 func idColumns(r *Row) (subscription, customer **string) {
-	if r.Gateway == string(gateway.GWA) {
+	if r.Gateway == gateway.GWA {
 		return &r.GwaSubscriptionID, &r.GwaCustomerID
 	}
 	return &r.GwbSubscriptionID, &r.GwbCustomerID
@@ -19,7 +19,7 @@ func idColumns(r *Row) (subscription, customer **string) {
 
 // CustomerColumns puts a payer's id in the column of their gateway; the other is nil.
 func CustomerColumns(gw gateway.Name, id string) (atA, atB *string) {
-	r := Row{Gateway: string(gw)}
+	r := Row{Gateway: gw}
 	_, customer := idColumns(&r)
 	*customer = Filled(id)
 	return r.GwaCustomerID, r.GwbCustomerID

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -19,43 +20,36 @@ import (
 // later to collect again. At most one of a subscription is not over.
 type CollectionPause = subscriptionsdb.SubscriptionsPause
 
-// States of a CollectionPause besides resumed and void.
-const (
-	Pausing  = "pausing"
-	paused   = "paused"
-	Resuming = "resuming"
-)
-
 // ResumeTx has the gateway collect again, from an instant on; without a pause there is
 // nothing to do.
 func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State == Resuming {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State == state.Resuming {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	return s.TurnPauseTx(ctx, tx, open.ID, Resuming, open.Since, &from)
+	return s.TurnPauseTx(ctx, tx, open.ID, state.Resuming, open.Since, &from)
 }
 
 // PauseAgainTx has a pause that was confirmed look once more: something was ordered
 // before it, and is known only now.
 func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State != paused {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State != state.Paused {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	return s.TurnPauseTx(ctx, tx, open.ID, Pausing, open.Since, nil)
+	return s.TurnPauseTx(ctx, tx, open.ID, state.Pausing, open.Since, nil)
 }
 
 // TurnPauseTx turns a pause into another state and has it carried out.
-func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, state string, since time.Time, until *time.Time) error {
+func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, to state.Pause, since time.Time, until *time.Time) error {
 	now := s.clock.Now()
-	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: state, Since: since, Until: until, Now: now})
+	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: to, Since: since, Until: until, Now: now})
 	if err != nil {
 		return fmt.Errorf("turn pause: %w", err)
 	}

@@ -28,7 +28,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 		}
 	case sub.PaymentFailures == 0:
 		end = sub.NextBillingDate
-		if TraitsOf(sub).ChargesByDay && sub.PaymentMethod == string(gateway.MethodCard) && end != nil {
+		if TraitsOf(sub).ChargesByDay && sub.PaymentMethod == gateway.MethodCard && end != nil {
 			due, err := s.FirstUnpaid(ctx, db, sub)
 			if err != nil {
 				return nil, err
@@ -36,7 +36,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 			end = new(earlierOf(due, *end))
 		}
 	}
-	if state.Status(sub.Status) != state.Active || end == nil || !end.After(s.clock.Now()) {
+	if sub.Status != state.Active || end == nil || !end.After(s.clock.Now()) {
 		return nil, nil //nolint:nilnil // nil is the answer: nothing is paid
 	}
 	return end, nil

@@ -67,9 +67,9 @@ func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Row) e
 	switch {
 	case after.PromoCode == nil:
 		return nil
-	case state.Status(after.Status) == state.Active && before.StartedAt == nil:
+	case after.Status == state.Active && before.StartedAt == nil:
 		return s.promos.RedeemTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
-	case state.Status(after.Status).Ended() && after.StartedAt == nil:
+	case after.Status.Ended() && after.StartedAt == nil:
 		return s.promos.ReleaseTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
 	}
 	return nil

@@ -91,7 +91,7 @@ func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (
 	if id == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: no charge
 	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &id})
+	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -121,7 +121,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
 	}
-	return reason != string(state.ReasonPaymentFailure) && reason != string(state.Reasons[state.AdminSuspends]), err
+	return reason != state.ReasonPaymentFailure && reason != state.Reasons[state.AdminSuspends], err
 }
 
 // Current returns the customer's live subscription; 404 when there is none.
@@ -165,13 +165,13 @@ var StatusActions = map[gateway.RemoteStatus]state.Action{
 // opens it.
 func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.Reason, error) {
 	switch {
-	case state.Status(sub.Status) != state.Suspended:
+	case sub.Status != state.Suspended:
 		return "", nil
 	case sub.HasChargeback:
 		return gateway.ReasonHeldByDispute, nil
 	}
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
-	if err == nil && state.Reason(reason) == state.Reasons[state.AdminSuspends] {
+	if err == nil && reason == state.Reasons[state.AdminSuspends] {
 		return gateway.ReasonHeldByAdmin, nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -12,7 +12,7 @@ func reasonFor(by state.Action, sub Row) state.Reason {
 		}
 		return state.ReasonExpired
 	case state.AuthorizationCancelled:
-		if state.Status(sub.Status) == state.Pending {
+		if sub.Status == state.Pending {
 			return state.ReasonPixUnpaid
 		}
 		return state.ReasonCustomerCancelled
@@ -24,7 +24,7 @@ func reasonFor(by state.Action, sub Row) state.Reason {
 			return state.ReasonCustomerCancelled
 		case sub.PaymentFailures > 0:
 			return state.ReasonPaymentFailure
-		case state.Status(sub.Status) == state.Pending:
+		case sub.Status == state.Pending:
 			return state.ReasonAbandoned
 		default:
 			return state.ReasonAdminCancelled

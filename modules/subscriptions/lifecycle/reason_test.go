@@ -21,11 +21,11 @@ func TestReasonsAreThoseOfTheGoldenFile(t *testing.T) {
 		name string
 		sub  Row
 	}{
-		{"active", Row{Status: string(state.Active)}},
-		{"pending", Row{Status: string(state.Pending)}},
-		{"ends with its period", Row{Status: string(state.Active), CancelAtPeriodEnd: true}},
-		{"payments failed", Row{Status: string(state.Suspended), PaymentFailures: 1}},
-		{"disputed", Row{Status: string(state.Suspended), HasChargeback: true, CancelAtPeriodEnd: true, PaymentFailures: 1}},
+		{"active", Row{Status: state.Active}},
+		{"pending", Row{Status: state.Pending}},
+		{"ends with its period", Row{Status: state.Active, CancelAtPeriodEnd: true}},
+		{"payments failed", Row{Status: state.Suspended, PaymentFailures: 1}},
+		{"disputed", Row{Status: state.Suspended, HasChargeback: true, CancelAtPeriodEnd: true, PaymentFailures: 1}},
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-24s", "action")

@@ -28,7 +28,7 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Row) error {
 	if err != nil {
 		return fmt.Errorf("read renewed subscription: %w", err)
 	}
-	if state.Status(old.Status).Ended() {
+	if old.Status.Ended() {
 		return nil
 	}
 	if err := s.listPaidTwiceTx(ctx, tx, old, renewal); err != nil {
@@ -61,7 +61,7 @@ func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Row
 	}
 	p := paid[0].Payment
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: gateway.Name(old.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+		Kind: payments.UnappliedDuplicate, Gateway: old.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: old.CustomerID, SubscriptionID: old.ID, PaidAt: p.SettledAt,
 		Note: "Paid while its renewal " + renewal.ID.String() + " was being confirmed, which charges the same time.", Automatic: true,
 	})

@@ -12,12 +12,12 @@ import (
 // Recurs reports whether a recurrence at the gateway charges the card of the row by
 // itself, and goes on to.
 func Recurs(sub Row) bool {
-	return sub.PaymentMethod == string(gateway.MethodCard) && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
+	return sub.PaymentMethod == gateway.MethodCard && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
 }
 
 // PaysOnce reports whether each period is paid by a code of its own.
 func PaysOnce(sub Row) bool {
-	return sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
+	return sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 }
 
 // Collects reports whether something at a gateway charges a subscription by itself.
@@ -35,7 +35,7 @@ type (
 // ChargesNothing reports whether no recurrence charges the card of a row, now or when it
 // is made.
 func ChargesNothing(sub Row) bool {
-	return sub.PaymentMethod == string(gateway.MethodCard) && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
+	return sub.PaymentMethod == gateway.MethodCard && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
 // DebitsNothing reports whether no authorization of a row's automatic PIX stands at the
@@ -67,7 +67,7 @@ func LearnAuthorization(r *Row, a *gateway.PixAuthorization) {
 // StandIn is the row as if it were in the state: what a customer is told of one
 // whose gateway is being asked.
 func StandIn(sub Row, as state.Status) Row {
-	sub.Status = string(as)
+	sub.Status = as
 	return sub
 }
 
@@ -82,7 +82,7 @@ func IsMissing(err error) bool { return fault.Is(err, fault.Missing) }
 // RunsThere reports whether a subscription that has ended here is not known to have ended
 // at its gateway.
 func RunsThere(sub Row) bool {
-	return state.Status(sub.Status).Ended() && KnownAtGateway(sub) && sub.GatewayEndedAt == nil
+	return sub.Status.Ended() && KnownAtGateway(sub) && sub.GatewayEndedAt == nil
 }
 
 func earlierOf(t, other time.Time) time.Time {
@@ -109,7 +109,7 @@ func Stopped(sub Row) bool {
 // Stops reports whether something at gateway A, or at either when the subscription was
 // opened again, would go on charging a subscription that ends with its paid time.
 func Stops(sub Row) bool {
-	if state.Status(sub.Status).Ended() || sub.GatewayDeletedAt != nil {
+	if sub.Status.Ended() || sub.GatewayDeletedAt != nil {
 		return false
 	}
 	runs := sub.GwaSubscriptionID != nil || sub.GwaPixAuthID != nil
@@ -124,21 +124,21 @@ func daysBetween(from, to time.Time) int {
 
 // Waits reports whether the row is a renewal that stands beside the subscription that
 // it will replace.
-func Waits(sub Row) bool { return state.Status(sub.Status) == state.Pending && sub.RenewsID != nil }
+func Waits(sub Row) bool { return sub.Status == state.Pending && sub.RenewsID != nil }
 
 // EndsThere reports whether what charged a living subscription has ended at the gateway,
 // or was opened again while its end was not confirmed: nothing that it charges, or fails
 // to charge, is owed.
 func EndsThere(sub Row) bool {
-	return !state.Status(sub.Status).Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
+	return !sub.Status.Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
 }
 
 // Resumable reports whether a subscription that was to end with its paid time can
 // simply go on: gateway B takes the end back, and a period that was paid once has
 // nothing that would have to be taken back. Gateway A cannot undo a deletion.
 func Resumable(sub Row) bool {
-	once := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
-	return state.Status(sub.Status) == state.Active && sub.CancelAtPeriodEnd && (once || TraitsOf(sub).EndsWithPeriod && !EndsThere(sub))
+	once := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
+	return sub.Status == state.Active && sub.CancelAtPeriodEnd && (once || TraitsOf(sub).EndsWithPeriod && !EndsThere(sub))
 }
 
 // StartsFree reports whether the first charge lies ahead: a trial, or a promo code

@@ -64,14 +64,14 @@ func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (moved bool, err error) {
-	from := state.Status(sub.Status)
+	from := sub.Status
 	to, ok := state.Next(from, c.Action)
 	if !ok {
 		return false, nil
 	}
 	now := s.clock.Now()
 	after := *sub
-	after.Status = string(to)
+	after.Status = to
 	switch {
 	case to == state.Active && after.StartedAt == nil:
 		after.StartedAt = &now
@@ -125,13 +125,13 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 		c.Actor = CallerID(ctx)
 	}
 	err := s.db.InsertTransition(ctx, tx, subscriptionsdb.InsertTransitionParams{
-		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: Filled(string(from)),
-		ToStatus: sub.Status, Reason: string(reason), Source: string(c.Source), ActorID: c.Actor, EventID: c.Event,
+		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: Filled(from),
+		ToStatus: sub.Status, Reason: reason, Source: c.Source, ActorID: c.Actor, EventID: c.Event,
 	})
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
 	}
-	if to := state.Status(sub.Status); to.Ended() {
+	if to := sub.Status; to.Ended() {
 		if err := s.db.VoidPauses(ctx, tx, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: sub.EndedAt}); err != nil {
 			return fmt.Errorf("void pauses: %w", err)
 		}
@@ -235,7 +235,7 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 		}
 		return nil
 	}
-	status := state.Status(sub.Status)
+	status := sub.Status
 	if sub.ExpiresAt != nil && (status == state.Active || status == state.Suspended) {
 		if err := at(*sub.ExpiresAt, ExpireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault); err != nil {
 			return err
@@ -257,7 +257,7 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 func CloseIntent(sub *Row) { sub.IntentOpen, sub.RecoveryAt = false, nil }
 
 // Filled is nil for "".
-func Filled(s string) *string {
+func Filled[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}
@@ -272,7 +272,7 @@ func Learn(field **string, id string) {
 }
 
 // Text is "" for nil.
-func Text(s *string) string {
+func Text[T ~string](s *T) T {
 	if s == nil {
 		return ""
 	}

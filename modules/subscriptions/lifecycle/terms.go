@@ -58,7 +58,7 @@ const discountedDays = 30
 // ChargesFirstMonth reports whether the first month is a payment of its own: a
 // card at gateway A with a promo code.
 func (*Calendar) ChargesFirstMonth(sub Row) bool {
-	return sub.FirstAmountCents != nil && TraitsOf(sub).FirstMonthApart && sub.PaymentMethod == string(gateway.MethodCard)
+	return sub.FirstAmountCents != nil && TraitsOf(sub).FirstMonthApart && sub.PaymentMethod == gateway.MethodCard
 }
 
 // AuthorizationOf is what gateway A is asked for to authorize an automatic PIX.
@@ -94,7 +94,7 @@ func (s *Reads) PayerOfRow(ctx context.Context, sub Row) gateway.Payer {
 	if err != nil {
 		customer = accounts.Customer{ID: sub.CustomerID}
 	}
-	payer := PayerOf(customer, gateway.Name(sub.Gateway))
+	payer := PayerOf(customer, sub.Gateway)
 	if _, known := idColumns(&sub); *known != nil {
 		payer.GatewayID = **known
 	}

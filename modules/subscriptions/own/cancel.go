@@ -29,14 +29,14 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gatewa
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	pix := sub.PaymentMethod == string(gateway.MethodPix)
-	if sub.IntentOpen && state.Status(sub.Status) == state.Pending && !pix {
+	pix := sub.PaymentMethod == gateway.MethodPix
+	if sub.IntentOpen && sub.Status == state.Pending && !pix {
 		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, sub)
 	}
 	c := lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &customerID}
 	var after lifecycle.Row
 	var givenUp string
-	if state.Status(sub.Status) == state.Pending && pix && !sub.IntentOpen {
+	if sub.Status == state.Pending && pix && !sub.IntentOpen {
 		after, err = s.cancelPix(ctx, sub, c)
 	} else {
 		after, givenUp, err = s.cancelNow(ctx, sub, c)
@@ -56,7 +56,7 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gatewa
 // with the other gateway; "" stands for either.
 func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, error) {
 	sub, err := s.reads.Current(ctx, customerID)
-	if err == nil && only != "" && sub.Gateway != string(only) {
+	if err == nil && only != "" && sub.Gateway != only {
 		return lifecycle.Row{}, fault.Bad("Your subscription is not with this gateway.")
 	}
 	return sub, err
@@ -69,12 +69,12 @@ func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gatewa
 func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
 	if err := s.recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
 		s.log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
-			slog.String("gateway", sub.Gateway), slog.Any("error", err))
+			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
 		return after, err
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
-	if err == nil && state.Status(after.Status) == state.Active {
+	if err == nil && after.Status == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Chan
 	if err != nil {
 		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}
-	if state.Reason(last) == state.ReasonReplaced {
+	if last == state.ReasonReplaced {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
 	}
 	return after, nil
@@ -112,7 +112,7 @@ func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Cha
 		if err != nil {
 			return err
 		}
-		if state.Status(sub.Status) == state.Pending && state.Status(locked.Status) == state.Active {
+		if sub.Status == state.Pending && locked.Status == state.Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
 		if paid, err = s.reads.PaidUntil(ctx, tx, locked); err != nil {

@@ -25,7 +25,7 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	if sub.PaymentMethod != string(gateway.MethodCard) {
+	if sub.PaymentMethod != gateway.MethodCard {
 		return lifecycle.Row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
 	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
@@ -41,10 +41,10 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 	if err != nil {
 		return lifecycle.Row{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
 	}
-	if sub.HasChargeback && state.Status(sub.Status) == state.Suspended {
+	if sub.HasChargeback && sub.Status == state.Suspended {
 		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil
 	}
-	if sub.PaymentFailures == 0 && state.Status(sub.Status) != state.Suspended {
+	if sub.PaymentFailures == 0 && sub.Status != state.Suspended {
 		return sub, cardChanged, nil
 	}
 	return s.payOpen(ctx, sub)
@@ -93,7 +93,7 @@ func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 		},
 		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
 			sub, err := s.db.GetSubscription(ctx, s.pool, i.Subject)
-			over := state.Status(sub.Status).Ended() || s.clock.Now().Sub(i.CreatedAt) > invoiceRepeats
+			over := sub.Status.Ended() || s.clock.Now().Sub(i.CreatedAt) > invoiceRepeats
 			return invoice{sub: sub, attempt: objectid.ID(i.Item), looks: true}, over, err
 		},
 		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},

@@ -20,9 +20,9 @@ type Handlers struct{ service *Own }
 func (s *Own) Handlers() Handlers { return Handlers{service: s} }
 
 type subscriptionCancelledBody struct {
-	Message        string      `json:"message"`
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	Status         string      `json:"status"`
+	Message        string       `json:"message"`
+	SubscriptionID objectid.ID  `json:"subscription_id"`
+	Status         state.Status `json:"status"`
 }
 
 type cancelInput struct {
@@ -57,15 +57,15 @@ func (h Handlers) cancelOwn(ctx context.Context, in *cancelInput, only gateway.N
 		return sub, h.service.endMessage(sub), err
 	}
 	sub, givenUp, err := h.service.cancelOwn(ctx, customer, only)
-	return sub, lifecycle.StatusMessages[state.Status(sub.Status)] + givenUp, err
+	return sub, lifecycle.StatusMessages[sub.Status] + givenUp, err
 }
 
 // endMessage says how a subscription that was cancelled ends.
 func (s *Own) endMessage(sub lifecycle.Row) string {
-	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && state.Status(sub.Status) == state.Active {
+	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.Status == state.Active {
 		return "The subscription ends with the paid period, on " + s.calendar.Day(*sub.ExpiresAt) + "."
 	}
-	return lifecycle.StatusMessages[state.Status(sub.Status)]
+	return lifecycle.StatusMessages[sub.Status]
 }
 
 type renewInput struct {
@@ -88,12 +88,12 @@ type renewedInfo struct {
 }
 
 type renewedDoc struct {
-	ID            objectid.ID   `json:"id"`
-	PlanID        string        `json:"plan_id"`
-	Gateway       string        `json:"gateway" enum:"gwa,gwb"`
-	Status        string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
-	PaymentMethod string        `json:"payment_method" enum:"credit_card,pix,boleto"`
-	StartedAt     *httpapi.Time `json:"started_at" nullable:"true"`
+	ID            objectid.ID    `json:"id"`
+	PlanID        string         `json:"plan_id"`
+	Gateway       gateway.Name   `json:"gateway" enum:"gwa,gwb"`
+	Status        state.Status   `json:"status" enum:"active,pending,suspended,cancelled,expired"`
+	PaymentMethod gateway.Method `json:"payment_method" enum:"credit_card,pix,boleto"`
+	StartedAt     *httpapi.Time  `json:"started_at" nullable:"true"`
 }
 
 // Renew is PUT /customers/me/subscription/renew.
@@ -110,7 +110,7 @@ func (h Handlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output[re
 func renewedOutput(out checkout.CardOutcome) (*httpapi.Output[renewedBody], error) {
 	sub, message := out.Sub, out.Message
 	if message == "" {
-		message = lifecycle.StatusMessages[state.Status(sub.Status)]
+		message = lifecycle.StatusMessages[sub.Status]
 	}
 	body := renewedBody{Message: message, Subscription: renewedDoc{
 		ID: sub.ID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status, PaymentMethod: sub.PaymentMethod,
@@ -132,7 +132,7 @@ func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[state.Status(sub.Status)]}), nil
+	return httpapi.One(ctx, doc, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}), nil
 }
 
 // CancelGWA is DELETE /gwa/subscription.
@@ -153,7 +153,7 @@ func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.En
 		return nil, err
 	}
 	var message string
-	if in.At == "" && state.Status(sub.Status) == state.Active {
+	if in.At == "" && sub.Status == state.Active {
 		sub, err = h.service.cancelAtPeriodEnd(ctx, customer, gateway.GWB, true)
 		message = h.service.endMessage(sub)
 	} else {

@@ -33,7 +33,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	if end == nil && !(anyPeriod && state.Status(sub.Status) == state.Active && sub.GwbSubscriptionID != nil) {
+	if end == nil && !(anyPeriod && sub.Status == state.Active && sub.GwbSubscriptionID != nil) {
 		return lifecycle.Row{}, errNothingPaid()
 	}
 	if err := s.giveUpResume(ctx, sub); err != nil {
@@ -52,7 +52,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err = s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || state.Status(sub.Status).Ended() && told != nil { // the gateway's event was faster
+		if err != nil || sub.Status.Ended() && told != nil { // the gateway's event was faster
 			return err
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
@@ -81,7 +81,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	case lifecycle.Stops(sub):
 		return s.calls.StopNow(ctx, sub)
 	}
-	if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !state.Status(sub.Status).Ended() {
+	if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !sub.Status.Ended() {
 		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")
 	}
 	return sub, err

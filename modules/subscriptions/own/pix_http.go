@@ -3,23 +3,25 @@ package own
 import (
 	"context"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
 type pixQRBody struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	Status         string      `json:"status"`
-	Gateway        string      `json:"gateway"`
-	Pix            pixQR       `json:"pix"`
-	Message        string      `json:"message"`
+	SubscriptionID objectid.ID  `json:"subscription_id"`
+	Status         state.Status `json:"status"`
+	Gateway        gateway.Name `json:"gateway"`
+	Pix            pixQR        `json:"pix"`
+	Message        string       `json:"message"`
 	// Clarifying is there while nobody knows whether the gateway made the payment.
 	Clarifying *calls.ClarifyingInfo `json:"clarifying,omitempty"`
 }
 
 type pixQR struct {
-	Gateway        string        `json:"gateway"`
+	Gateway        gateway.Name  `json:"gateway"`
 	PaymentID      *string       `json:"payment_id" nullable:"true"`
 	QRCode         *string       `json:"qr_code" nullable:"true" doc:"Copy-and-paste text"`
 	QRCodeImage    *string       `json:"qr_code_image" nullable:"true" doc:"PNG in base64"`

@@ -26,7 +26,7 @@ func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gatewa
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	if sub.Gateway != string(at) {
+	if sub.Gateway != at {
 		return lifecycle.Row{}, "", fault.Bad("Your subscription is not with this gateway.")
 	}
 	if httpapi.HeadOnly(ctx) {
@@ -35,7 +35,7 @@ func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gatewa
 	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
 		return s.checkout.ReadRenewal(ctx, sub, waiting, err)
 	}
-	if state.Status(sub.Status) != state.Pending || sub.PaymentMethod != string(gateway.MethodCard) {
+	if sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodCard {
 		return sub, "", nil
 	}
 	resolved, clientSecret, err := s.recovery.Resolve(ctx, sub)
@@ -61,7 +61,7 @@ type pixShown struct {
 // is a code, it comes without.
 func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
 	sub, err := s.reads.Current(ctx, customerID)
-	if err == nil && state.Status(sub.Status) != state.Pending {
+	if err == nil && sub.Status != state.Pending {
 		return s.chargeShown(ctx, sub)
 	}
 	if fault.Is(err, fault.Missing) {
@@ -70,7 +70,7 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 	if err != nil {
 		return pixShown{}, err
 	}
-	if sub.PaymentMethod != string(gateway.MethodPix) {
+	if sub.PaymentMethod != gateway.MethodPix {
 		return pixShown{}, fault.Bad("Your pending subscription is not paid by PIX.")
 	}
 	if sub.PixPayload == nil {
@@ -140,7 +140,7 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 		case err != nil:
 			s.log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 			return sub, nil
-		case state.Status(after.Status) != state.Pending:
+		case after.Status != state.Pending:
 			return lifecycle.Row{}, fault.NotFound("Pending subscription")
 		case after.PixPayload != nil || after.IntentOpen:
 			return after, nil
@@ -164,7 +164,7 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 }
 
 func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (made settle.Made, expired bool, err error) {
-	gateway, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gateway, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, false, err
 	}

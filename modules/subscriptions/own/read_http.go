@@ -6,7 +6,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 )
 
@@ -33,5 +32,5 @@ func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, checkout.GwbInfo{Message: lifecycle.StatusMessages[state.Status(sub.Status)], ClientSecret: lifecycle.Filled(clientSecret)}), nil
+	return httpapi.One(ctx, doc, checkout.GwbInfo{Message: lifecycle.StatusMessages[sub.Status], ClientSecret: lifecycle.Filled(clientSecret)}), nil
 }

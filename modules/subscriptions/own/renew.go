@@ -31,17 +31,17 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 	if err != nil {
 		return checkout.CardOutcome{}, err
 	}
-	if state.Status(old.Status) == state.Suspended && old.HasChargeback {
+	if old.Status == state.Suspended && old.HasChargeback {
 		return checkout.CardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
 	}
-	if status := state.Status(old.Status); status != state.Active && status != state.Pending {
+	if status := old.Status; status != state.Active && status != state.Pending {
 		return checkout.CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
 	if r.empty() && lifecycle.Resumable(old) && lifecycle.TraitsOf(old).EndsWithPeriod {
 		return s.resumeOwn(ctx, old)
 	}
 	o := checkout.CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
-	if o.Instrument, err = r.instrument(gateway.Name(old.Gateway)); err != nil {
+	if o.Instrument, err = r.instrument(old.Gateway); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	if old.IntentOpen {
@@ -50,17 +50,17 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 	if _, err := s.plans.SellablePlan(ctx, old.PlanID); err != nil {
 		return checkout.CardOutcome{}, err
 	}
-	if state.Status(old.Status) == state.Active {
+	if old.Status == state.Active {
 		if err := s.checkout.DropWaiting(ctx, customerID); err != nil {
 			return checkout.CardOutcome{}, err
 		}
 	}
-	if state.Status(old.Status) == state.Pending && old.PaymentMethod == string(gateway.MethodPix) {
+	if old.Status == state.Pending && old.PaymentMethod == gateway.MethodPix {
 		if old, err = s.dropForRenewal(ctx, old); err != nil {
 			return checkout.CardOutcome{}, err
 		}
 	}
-	out, err := s.checkout.SubscribeCard(ctx, gateway.Name(old.Gateway), o)
+	out, err := s.checkout.SubscribeCard(ctx, old.Gateway, o)
 	if err != nil {
 		return out, err
 	}
@@ -72,15 +72,15 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 // Billing, gateway B, Renew): pending, also once the gateway took the card.
 func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
-	case waited && state.Status(out.Sub.Status) == state.Active:
+	case waited && out.Sub.Status == state.Active:
 		old, err := s.db.GetSubscription(ctx, s.pool, *out.Sub.RenewsID)
-		if err == nil && state.Status(old.Status).Ended() {
+		if err == nil && old.Status.Ended() {
 			_, err = s.calls.EndNow(ctx, old)
 		}
 		if err != nil {
 			return out, err
 		}
-	case waited && state.Status(out.Sub.Status).Ended():
+	case waited && out.Sub.Status.Ended():
 		out.Message = strings.TrimSpace(out.Message + " Your present subscription goes on.")
 	}
 	return s.asBegun(out), nil
@@ -88,10 +88,10 @@ func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checko
 
 // asBegun shows a renewal as it began.
 func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
-	if state.Status(out.Sub.Status) != state.Active {
+	if out.Sub.Status != state.Active {
 		return out
 	}
-	out.Sub.Status, out.Sub.StartedAt = string(state.Pending), nil
+	out.Sub.Status, out.Sub.StartedAt = state.Pending, nil
 	if out.Sub.StartsAt != nil {
 		out.Message = "The card was accepted: it is charged first on " + s.calendar.Day(s.calendar.FirstDue(out.Sub)) + "."
 	}
@@ -105,7 +105,7 @@ func (s *Own) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.
 		return lifecycle.Row{}, s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
-	if err == nil && state.Status(after.Status) == state.Active {
+	if err == nil && after.Status == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	return after, err

@@ -37,7 +37,7 @@ func (s *Own) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.T
 		if err != nil {
 			return err
 		}
-		if state.Status(locked.Status).Ended() {
+		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
 		if err := s.reconciler.NoteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
@@ -83,7 +83,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOu
 	if err := s.ResumeOrder().HandOver(ctx, o, err); err != nil {
 		return checkout.CardOutcome{}, err
 	}
-	sub.Status = string(state.Pending)
+	sub.Status = state.Pending
 	return checkout.CardOutcome{
 		Sub: sub, PaymentStatus: string(gateway.OutcomeUnknown),
 		Message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",

@@ -26,13 +26,6 @@ import (
 // planMove is the order to move a recurrence to another plan.
 type planMove = subscriptionsdb.SubscriptionsPlanMove
 
-// States of a planMove besides open.
-const (
-	moveDone    = "done"
-	moveRefused = "refused" // the gateway certainly kept the old price
-	moveVoid    = "void"    // the subscription ended first
-)
-
 // PlanMoveArgs finishes a move whose answer was lost.
 type PlanMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
@@ -89,7 +82,7 @@ func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, a
 // CheckMovable refuses to move a subscription whose price cannot be changed now:
 // 409. Local is true when no recurrence at a gateway has to follow.
 func CheckMovable(sub lifecycle.Row) (local bool, err error) {
-	switch status := state.Status(sub.Status); {
+	switch status := sub.Status; {
 	case status.Ended():
 		return true, nil
 	case sub.IntentOpen || status == state.Pending:
@@ -171,8 +164,8 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle
 	if err != nil {
 		return nil, err
 	}
-	if state.Status(sub.Status).Ended() {
-		return nil, s.endMove(ctx, move, moveVoid)
+	if sub.Status.Ended() {
+		return nil, s.endMove(ctx, move, state.MoveVoid)
 	}
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, move.PlanID)
 	if err != nil {
@@ -184,7 +177,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle
 		return nil, s.keepMove(ctx, sub, move, plan)
 	}
 	if errors.Is(err, gateway.ErrMissing) {
-		return nil, errors.Join(err, s.endMove(ctx, move, moveRefused))
+		return nil, errors.Join(err, s.endMove(ctx, move, state.MoveRefused))
 	}
 	if !asked || lifecycle.Certain(err) {
 		// What another try may have done is not undone by a refusal of this one.
@@ -213,7 +206,7 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 func (s *Plans) changePrice(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return plan, false, err
 	}
@@ -236,16 +229,16 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 		if err != nil {
 			return err
 		}
-		outcome := moveDone
-		if state.Status(sub.Status).Ended() {
-			outcome = moveVoid
+		outcome := state.MoveDone
+		if sub.Status.Ended() {
+			outcome = state.MoveVoid
 		}
 		now := s.clock.Now()
 		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
 		if err == nil {
 			err = s.intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Succeeded[any]{}, "answer")
 		}
-		if err != nil || n == 0 || outcome == moveVoid {
+		if err != nil || n == 0 || outcome == state.MoveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
 		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
@@ -257,7 +250,7 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 	})
 }
 
-func (s *Plans) endMove(ctx context.Context, move planMove, outcome string) error {
+func (s *Plans) endMove(ctx context.Context, move planMove, outcome state.Move) error {
 	now := s.clock.Now()
 	_, err := s.db.EndPlanMove(ctx, s.pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
 	if err != nil {

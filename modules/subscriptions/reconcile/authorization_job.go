@@ -67,7 +67,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 // followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
 func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	if sub.GwaPixAuthID == nil {
@@ -88,7 +88,7 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told 
 	}
 	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || state.Status(locked.Status).Ended() {
+		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
 			return err
 		}
 		return s.applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)

@@ -121,7 +121,7 @@ func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event str
 		if err != nil {
 			return fmt.Errorf("read subscription: %w", err)
 		}
-		r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
+		r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: ignored}
 		if ignored != "" {
 			r.Status = gateway.ResultIgnored
 		}

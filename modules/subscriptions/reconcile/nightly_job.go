@@ -48,7 +48,7 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 	}
 	var failed error
 	for _, sub := range silent {
-		name := gateway.Name(sub.Gateway)
+		name := sub.Gateway
 		if !o.Of(name) {
 			continue
 		}
@@ -80,7 +80,7 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 // the run is dry. Ended reports that it is gone there.
 func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return f, false, err
 	}
@@ -115,14 +115,14 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 				return err
 			}
 		}
-		if state.Status(locked.Status).Ended() {
+		if locked.Status.Ended() {
 			return nil
 		}
 		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
 			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
 		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
-		ended = state.Status(locked.Status).Ended()
+		ended = locked.Status.Ended()
 		return err
 	})
 	return f, ended, err

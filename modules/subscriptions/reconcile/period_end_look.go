@@ -12,7 +12,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -55,7 +54,7 @@ func (s *Reconciler) NoteTold(ctx context.Context, sub lifecycle.Row) error {
 // AgreedNow reads the gateway where calls of ours overlapped, and answers the row as it
 // is after. What it does not answer the sweep asks again.
 func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || state.Status(sub.Status).Ended() {
+	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || sub.Status.Ended() {
 		return sub, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
@@ -93,7 +92,7 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 	}
 	for range lookTries {
 		sub, err := s.db.GetSubscription(ctx, s.pool, id)
-		if err != nil || state.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" {
+		if err != nil || sub.Status.Ended() || lifecycle.RemoteID(sub) == "" {
 			return err
 		}
 		remote, err := s.calls.ReadRunning(ctx, gateway, sub)
@@ -120,7 +119,7 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 			return nil
 		}
 		written = true
-		if state.Status(sub.Status).Ended() {
+		if sub.Status.Ended() {
 			return nil
 		}
 		extended, err := s.reads.ExtendedTo(ctx, tx, sub)

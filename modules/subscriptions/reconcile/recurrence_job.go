@@ -26,11 +26,11 @@ func (s *Reconciler) FollowRecurrence(ctx context.Context, a webhooks.Recurrence
 	if err != nil {
 		return err
 	}
-	return s.finishAsked(ctx, gateway.Name(sub.Gateway), a.EventID, sub.ID, ignored)
+	return s.finishAsked(ctx, sub.Gateway, a.EventID, sub.ID, ignored)
 }
 
 func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	if lifecycle.RemoteID(sub) == "" {
@@ -57,7 +57,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	}
 	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || state.Status(locked.Status).Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
+		if err != nil || locked.Status.Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
 			return err
 		}
 		if remote.Inactive {
@@ -76,7 +76,7 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote ga
 		switch {
 		case err != nil:
 			return err
-		case state.Status(locked.Status).Ended():
+		case locked.Status.Ended():
 			ignored = gateway.ReasonEnded
 			return nil
 		}

@@ -34,18 +34,18 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 		}
 		return err
 	}
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
-	card := sub.PaymentMethod == string(gateway.MethodCard)
+	card := sub.PaymentMethod == gateway.MethodCard
 	switch {
-	case card && state.Status(sub.Status) == state.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
+	case card && sub.Status == state.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
 		_, _, err = s.recovery.Resolve(ctx, sub)
 		return err
 	case card && lifecycle.RemoteID(sub) != "":
 		return s.syncCard(ctx, gw, sub)
-	case state.Status(sub.Status) == state.Pending && sub.PixPaymentID != nil:
+	case sub.Status == state.Pending && sub.PixPaymentID != nil:
 		return s.syncPix(ctx, gw, sub)
 	}
 	return nil
@@ -101,7 +101,7 @@ func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) }}
 	switch {
 	case action == state.GatewaySaysActive:
-		if !lifecycle.TraitsOf(sub).StatusTellsPayment || state.Status(sub.Status) != state.Suspended {
+		if !lifecycle.TraitsOf(sub).StatusTellsPayment || sub.Status != state.Suspended {
 			return nil
 		}
 		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {

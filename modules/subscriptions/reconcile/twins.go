@@ -5,13 +5,12 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 )
 
 // untrueTwins reads the payments that have paid the day of a charge, and of which only an
 // event has told: those that gateway A does not show are returned.
 func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p gateway.Payment) ([]string, error) {
-	if state.Status(sub.Status).Ended() || sub.PaymentMethod == string(gateway.MethodPix) {
+	if sub.Status.Ended() || sub.PaymentMethod == gateway.MethodPix {
 		return nil, nil
 	}
 	twins, err := s.payments.PaidFor(ctx, s.pool, gateway.GWA, sub.ID, p)

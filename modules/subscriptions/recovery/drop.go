@@ -17,7 +17,7 @@ import (
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
 func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
-	gw, err := s.payments.Gateway(gateway.Name(sub.Gateway))
+	gw, err := s.payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 // it all the same is given back, as late money.
 func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state.Source, cause error) error {
 	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
-		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
+		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {

@@ -53,7 +53,7 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
-	waits := state.Status(sub.Status) == state.Pending && sub.PaymentMethod == string(gateway.MethodPix) && !sub.IntentOpen
+	waits := sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix && !sub.IntentOpen
 	return waits && !s.calendar.PixDue(sub).After(s.clock.Now())
 }
 

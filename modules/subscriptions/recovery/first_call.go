@@ -69,7 +69,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 			{Answered: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth, Judge: s.judgeFirstMonth},
 			{Answered: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew},
 		}
-	case sub.PaymentMethod == string(gateway.MethodPix):
+	case sub.PaymentMethod == gateway.MethodPix:
 		terms := s.calendar.PixTermsOf(sub, plan, payer)
 		return []step{{
 			Answered: "subscribe.after_call",

@@ -22,7 +22,7 @@ const incompleteLife = 23 * time.Hour
 func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	if sub.GwbSubscriptionID == nil {
 		var err error
-		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || state.Status(sub.Status) != state.Pending {
+		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || sub.Status != state.Pending {
 			return sub, "", err // what the gateway doesn't show yet, the looks judge
 		}
 	}
@@ -83,7 +83,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	if id == "" {
 		return false, nil
 	}
-	gw, err := s.payments.Gateway(gateway.Name(waiting.Gateway))
+	gw, err := s.payments.Gateway(waiting.Gateway)
 	if err != nil {
 		return false, err
 	}

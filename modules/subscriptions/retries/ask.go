@@ -62,7 +62,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 		return f, true, nil
 	}
 	ended, err := s.settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
-	return f, err == nil && state.Status(ended.Status).Ended(), err
+	return f, err == nil && ended.Status.Ended(), err
 }
 
 // askDebit reads the ordered debit of an automatic PIX whose cycle has begun without

@@ -63,10 +63,10 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 		return err
 	}
 	switch {
-	case state.Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
+	case sub.Status.Ended() || sub.CancelAtPeriodEnd:
 		return s.debits.DropRetries(ctx, sub, d, debits.DroppedEnded)
 	case !s.debits.InTime(next.RetryDate):
-		return s.afterRetry(ctx, sub, d, next.RetryDate, debits.RetryDropped, debits.DroppedLate)
+		return s.afterRetry(ctx, sub, d, next.RetryDate, state.RetryDropped, debits.DroppedLate)
 	case !s.collects(sub) || s.clock.Now().Before(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
@@ -92,7 +92,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 		return fmt.Errorf("debit of %s: an order of unknown state", id)
 	case ordered, open != nil && order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == open.RetryDate:
 		// The bank refused it, and its event was lost.
-		return s.afterRetry(ctx, sub, d, s.calendar.DateOf(*order.DueDate), debits.RetryRefused, order.Reason)
+		return s.afterRetry(ctx, sub, d, s.calendar.DateOf(*order.DueDate), state.RetryRefused, order.Reason)
 	case open != nil:
 		return nil // its order is not shown yet
 	}
@@ -109,8 +109,8 @@ func notShown(err error) error {
 // collects reports whether a failed debit of the subscription may be taken again: while
 // it is active, or suspended for want of payment, and its money is not disputed.
 func (s *Retries) collects(sub lifecycle.Row) bool {
-	unpaid := state.Status(sub.Status) == state.Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
-	return !sub.HasChargeback && (state.Status(sub.Status) == state.Active || unpaid)
+	unpaid := sub.Status == state.Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
+	return !sub.HasChargeback && (sub.Status == state.Active || unpaid)
 }
 
 func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry, refused gateway.PixOrder) error {
@@ -129,7 +129,7 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
 	case errors.As(err, &rejected) && r.TriedAt == nil:
 		s.log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-		return s.debits.EndRetry(ctx, sub, d, r.RetryDate, debits.RetryDropped, rejected.Code)
+		return s.debits.EndRetry(ctx, sub, d, r.RetryDate, state.RetryDropped, rejected.Code)
 	}
 	// A refused repetition proves nothing about the call before: its order is looked for.
 	return fmt.Errorf("retry debit of %s: %w", sub.ID, err)
@@ -170,8 +170,8 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.
 }
 
 // afterRetry ends one retry and goes on with the next.
-func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
-	if err := s.debits.EndRetry(ctx, sub, d, day, state, reason); err != nil {
+func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
+	if err := s.debits.EndRetry(ctx, sub, d, day, to, reason); err != nil {
 		return err
 	}
 	return s.askForRetry(ctx, sub.ID, d.Cycle)

@@ -16,7 +16,7 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 	switch auth.Status {
 	case gateway.AuthorizationActive:
 		c.Action = state.AuthorizationActivated
-		if state.Status(sub.Status).Ended() {
+		if sub.Status.Ended() {
 			return s.store.EndAtGatewayTx(ctx, tx, *sub)
 		}
 		return s.AuthorizeTx(ctx, tx, sub, c, auth)
@@ -47,7 +47,7 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			r.NextBillingDate = s.calendar.PeriodFrom(now, r)
 		}
 	}
-	if sub.HasChargeback && state.Status(sub.Status) == state.Suspended {
+	if sub.HasChargeback && sub.Status == state.Suspended {
 		return s.store.EditTx(ctx, tx, sub, c.Edit)
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)

@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/state"
 )
 
 // IsBesideTx reports whether a payment names the subscription and is none of its own: a
@@ -57,7 +56,7 @@ func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		note = "The first month of the subscription was paid before."
 	}
 	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: note,
 	})
 	return true, err
@@ -71,12 +70,12 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !paysADay(sub, p) {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, gateway.Name(sub.Gateway), sub.ID, p.Payment)
+	twins, err := s.payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
 	if err != nil || len(twins) == 0 {
 		return false, err
 	}
 	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
 		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.cfg.Zone).Format(time.DateOnly) + ", which another one has paid.",
 	})
@@ -86,17 +85,17 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 // paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
 // day that is due has one.
 func paysADay(sub lifecycle.Row, p Payment) bool {
-	return p.Recurs && !p.First && lifecycle.TraitsOf(sub).ChargesByDay && sub.PaymentMethod != string(gateway.MethodPix)
+	return p.Recurs && !p.First && lifecycle.TraitsOf(sub).ChargesByDay && sub.PaymentMethod != gateway.MethodPix
 }
 
 // asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
 // day as well, when only an event has told of that one: somebody may have made it up, and
 // what is given back must not be the true one.
 func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if !paysADay(sub, p) || state.Status(sub.Status).Ended() {
+	if !paysADay(sub, p) || sub.Status.Ended() {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, gateway.Name(sub.Gateway), sub.ID, p.Payment)
+	twins, err := s.payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
 		return false, err
 	}
@@ -106,5 +105,5 @@ func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // countTx notes in the ledger that a payment opened the subscription or paid one of its
 // periods: what it does not say of has to be listed.
 func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) error {
-	return s.payments.CountPaymentTx(ctx, tx, gateway.Name(sub.Gateway), p.ID)
+	return s.payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
 }

@@ -20,9 +20,9 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 	}
 	from, to := paidEnd(before), paidEnd(after)
 	_, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) {
-		c.State, c.IntentOpen, c.LookAt = lifecycle.ChargeUnapplied, false, nil
+		c.State, c.IntentOpen, c.LookAt = state.ChargeUnapplied, false, nil
 		if to != nil && (from == nil || to.After(*from)) {
-			c.State, c.MovedFrom, c.MovedTo = lifecycle.ChargePaid, from, to
+			c.State, c.MovedFrom, c.MovedTo = state.ChargePaid, from, to
 		}
 		lifecycle.Learn(&c.GatewayPaymentID, p.ID)
 	})
@@ -32,7 +32,7 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 // paidEnd is what a renewal charge moves; nil of what has ended.
 func paidEnd(sub lifecycle.Row) *time.Time {
 	switch {
-	case state.Status(sub.Status).Ended():
+	case sub.Status.Ended():
 		return nil
 	case sub.ExpiresAt != nil:
 		return sub.ExpiresAt

@@ -35,7 +35,7 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecy
 
 // AccessBegun reports whether the subscription runs, or is only held up.
 func AccessBegun(sub lifecycle.Row) bool {
-	return state.Status(sub.Status) == state.Active || state.Status(sub.Status) == state.Suspended
+	return sub.Status == state.Active || sub.Status == state.Suspended
 }
 
 // endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or

@@ -39,7 +39,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	}
 	if why != "" {
 		s.log.WarnContext(ctx, "money for an ended subscription opens nothing", slog.String("subscription_id", sub.ID.String()),
-			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID), slog.String("why", why))
+			slog.String("gateway", string(sub.Gateway)), slog.String("payment_id", p.ID), slog.String("why", why))
 		return s.ListUnappliedTx(ctx, tx, *sub, p, why, true)
 	}
 	p.Recurs = p.Recurs && !p.Beside
@@ -49,7 +49,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		}
 	}
 	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
-		if p.Charge == nil || sub.Status != string(state.Expired) { // a renewal counts from the old end, if that is later
+		if p.Charge == nil || sub.Status != state.Expired { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
@@ -75,7 +75,7 @@ func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
 	}
-	return state.Reason(reason) == state.ReasonNothingMade, nil
+	return reason == state.ReasonNothingMade, nil
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.
@@ -107,6 +107,6 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
 func (s *Settler) chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
-	oneOff := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
+	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
@@ -48,12 +47,12 @@ func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != state.ByWebhook {
 		return false, nil
 	}
-	if !state.Status(sub.Status).Ended() {
+	if !sub.Status.Ended() {
 		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
 			return false, err
 		}
 	}
-	known, err := s.payments.FindPayment(ctx, tx, gateway.Name(sub.Gateway), p.ID)
+	known, err := s.payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
 	if err != nil || known != nil {
 		return false, err
 	}

@@ -77,11 +77,11 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.So
 // SettleTx locks the subscription and writes an outcome into it.
 func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source, outcome Outcome) (lifecycle.Row, error) {
 	settled, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-	ended := err == nil && state.Status(settled.Status).Ended()
+	ended := err == nil && settled.Status.Ended()
 	if err == nil {
 		err = s.settleTx(ctx, tx, &settled, source, outcome)
 	}
-	if err == nil && ended && state.Status(settled.Status).Ended() {
+	if err == nil && ended && settled.Status.Ended() {
 		err = s.store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, ma
 	}
 	// Events may have overtaken the ids by which they are found.
 	ids := []string{sub.ID.String(), lifecycle.Text(sub.GwaSubscriptionID), lifecycle.Text(sub.GwbSubscriptionID), lifecycle.Text(sub.PixPaymentID), lifecycle.Text(sub.GwaPixAuthID), lifecycle.Text(sub.PixConciliationID)}
-	return s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(sub.Gateway), ids...)
+	return s.payments.ReplayWaitingTx(ctx, tx, sub.Gateway, ids...)
 }
 
 // settleMadeTx does what follows from it.
@@ -162,7 +162,7 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 		}
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: false})
 	case Invoice:
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: !state.Status(sub.Status).Ended()})
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: !sub.Status.Ended()})
 	case Authorization:
 		return s.settleAuthorizationTx(ctx, tx, sub, source, &made.PixAuthorization)
 	case FirstMonth:
@@ -178,7 +178,7 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 // period from then, as a PIX that nobody has paid.
 func (s *Settler) closeUnmade(r *lifecycle.Row) {
 	lifecycle.CloseIntent(r)
-	if state.Status(r.Status) == state.Active && r.ExpiresAt == nil && lifecycle.DebitsNothing(*r) {
+	if r.Status == state.Active && r.ExpiresAt == nil && lifecycle.DebitsNothing(*r) {
 		r.AnchorDay = nil
 		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r), nil
 	}
@@ -206,7 +206,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	latest := remote.LatestPayment
 	paid := latest != nil && latest.Status == gateway.PaymentSettled
 	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && source == state.BySubscribe
-	begins := state.Status(sub.Status) == state.Pending && !(paid && latest.Amount > 0)
+	begins := sub.Status == state.Pending && !(paid && latest.Amount > 0)
 	switch {
 	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
 		action := state.TrialStarts
@@ -221,7 +221,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	case paid && !waits:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
-	case lifecycle.TraitsOf(*sub).StatusTellsPayment && state.Status(sub.Status) != state.Suspended: // what reopens that is judged elsewhere
+	case lifecycle.TraitsOf(*sub).StatusTellsPayment && sub.Status != state.Suspended: // what reopens that is judged elsewhere
 		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
 		return err
 	}
@@ -250,7 +250,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if p.Amount == 0 {
 		return s.settleNothingTx(ctx, tx, sub, p)
 	}
-	known, err := s.payments.FindPayment(ctx, tx, gateway.Name(sub.Gateway), p.ID)
+	known, err := s.payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
 	if err != nil || IsOthers(*sub, known) {
 		return err
 	}
@@ -265,13 +265,13 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 		return err
 	}
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: gateway.Name(sub.Gateway), Purpose: gateway.ForSubscription,
+		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
 		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.Source != state.ByWebhook,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
 	}
-	if !first && state.Status(sub.Status) != state.Pending {
+	if !first && sub.Status != state.Pending {
 		return nil
 	}
 	if kept, err := s.keepOtherAmountTx(ctx, tx, *sub, p); err != nil || kept {
@@ -308,7 +308,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		}
 		p.Older = p.Older || older
 	}
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return s.lateMoneyTx(ctx, tx, sub, p)
 	}
 	if kept, err := s.keepPausedTx(ctx, tx, *sub, p); err != nil || kept {
@@ -335,7 +335,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if p.before, err = s.isBeforeMoveTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
-	if sub.HasChargeback && state.Status(sub.Status) == state.Suspended {
+	if sub.HasChargeback && sub.Status == state.Suspended {
 		err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
 		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
 	}
@@ -349,7 +349,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // settleNothingTx: an invoice of nothing is no money for the ledger. It opens a
 // trial, a first month that a promo code gives away, and a plan that is free.
 func (s *Settler) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
-	if state.Status(sub.Status) != state.Pending {
+	if sub.Status != state.Pending {
 		return nil
 	}
 	c := lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: lifecycle.CloseIntent}
@@ -385,7 +385,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 	switch {
 	case r.PixAutomatic && p.Recurs:
 		s.payAutomatic(r, p, settledAt)
-	case r.PaymentMethod == string(gateway.MethodPix):
+	case r.PaymentMethod == gateway.MethodPix:
 		if r.PixPaymentID == nil && !r.PixAutomatic {
 			r.PixPaymentID = &p.ID
 		}

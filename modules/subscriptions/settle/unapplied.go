@@ -18,7 +18,7 @@ import (
 // what went on charging.
 func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment, note string, automatic bool) error {
 	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: gateway.Name(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
 		Reference: referenceOf(p),
 	})
@@ -46,7 +46,7 @@ func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
 		return false, err
 	}
-	if state.Status(sub.Status) == state.Pending {
+	if sub.Status == state.Pending {
 		if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
 			return false, err
 		}
@@ -58,7 +58,7 @@ func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // access before it. A code that was paid before it and is told after it had none. Where
 // gateway A tells the day of the deletion alone, the customer is given the benefit.
 func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.Time) bool {
-	oneOff := sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic
+	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}

@@ -126,7 +126,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		if err := s.store.LockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
-		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: string(a.Gateway)})
+		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
 		if err != nil || waits {
 			return err
 		}
@@ -187,7 +187,7 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
 func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name, gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
 	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
-		Gateway: string(gateway), GatewayCustomerID: gatewayID,
+		Gateway: gateway, GatewayCustomerID: gatewayID,
 	})
 	if err == nil {
 		return &found, found.CustomerID, nil

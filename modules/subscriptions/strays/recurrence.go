@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -22,13 +23,6 @@ import (
 // strayBrake is how many recurrences of a gateway that name ids which are not known here
 // may end by themselves: more are not strays, but rows that this database has lost.
 const strayBrake = 5
-
-// What became of a stray recurrence.
-const (
-	strayEnded = "ended"
-	strayOwned = "owned"
-	strayKept  = "kept"
-)
 
 type strayRecurrence = subscriptionsdb.SubscriptionsStrayRecurrence
 
@@ -63,7 +57,7 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 		return err
 	}
 	err = s.db.InsertStrayRecurrence(ctx, tx, subscriptionsdb.InsertStrayRecurrenceParams{
-		Gateway: string(a.Gateway), RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held, Now: s.clock.Now(),
+		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held, Now: s.clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("note stray recurrence: %w", err)
@@ -129,7 +123,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 		switch {
 		case strayWaits(open, r):
 			waiting = append(waiting, r)
-		case !held && !slices.Contains(suspect, r.Gateway):
+		case !held && !slices.Contains(suspect, string(r.Gateway)):
 			failed = errors.Join(failed, s.endNamed(ctx, r))
 		}
 	}
@@ -153,10 +147,10 @@ func strayWaits(open []strayRecurrence, r strayRecurrence) bool {
 // endNamed ends one, unless a row owns it by now or an admin has kept its charge. It is
 // read live before; what is not known ends nothing, and is asked again by the next sweep.
 func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
-	name := gateway.Name(r.Gateway)
+	name := r.Gateway
 	outcome, err := s.ownedOrKept(ctx, r)
 	if err == nil && outcome == "" {
-		outcome, err = strayEnded, s.endRecurrence(ctx, name, r)
+		outcome, err = state.StrayEnded, s.endRecurrence(ctx, name, r)
 	}
 	if err != nil {
 		return err
@@ -170,14 +164,14 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 	return nil
 }
 
-func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
-	_, err = s.locator.LocateRemote(ctx, s.pool, gateway.Name(r.Gateway), r.RecurrenceID)
+func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome state.Stray, err error) {
+	_, err = s.locator.LocateRemote(ctx, s.pool, r.Gateway, r.RecurrenceID)
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return strayOwned, err
+		return state.StrayOwned, err
 	}
-	kept, err := s.payments.Cases().IsKept(ctx, s.pool, gateway.Name(r.Gateway), r.PaymentID)
+	kept, err := s.payments.Cases().IsKept(ctx, s.pool, r.Gateway, r.PaymentID)
 	if err == nil && kept {
-		outcome = strayKept
+		outcome = state.StrayKept
 	}
 	return outcome, err
 }
@@ -194,7 +188,7 @@ func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRe
 	if err == nil && remote.Status.Ended() && !remote.Inactive {
 		return nil
 	}
-	s.log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway", slog.String("gateway", r.Gateway),
+	s.log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway", slog.String("gateway", string(r.Gateway)),
 		slog.String("recurrence_id", r.RecurrenceID), slog.String("reference", r.Reference.String()))
 	if err := gw.CancelSubscription(ctx, r.RecurrenceID, r.Reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", r.RecurrenceID, err)
@@ -245,11 +239,11 @@ func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOption
 		}
 	}
 	for _, r := range before {
-		if !o.Of(gateway.Name(r.Gateway)) {
+		if !o.Of(r.Gateway) {
 			continue
 		}
 		f := payments.Finding{
-			Gateway: gateway.Name(r.Gateway), Kind: payments.StrayRecurrence, ID: r.RecurrenceID, LocalID: r.Reference, Verdict: payments.Repairable,
+			Gateway: r.Gateway, Kind: payments.StrayRecurrence, ID: r.RecurrenceID, LocalID: r.Reference, Verdict: payments.Repairable,
 			Detail: "charges, and names an id that is not known here: to be ended at the gateway",
 		}
 		if !o.DryRun {

@@ -19,7 +19,7 @@ import (
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
 func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return gateway.ReasonEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, told) && !e.IsProof() {
@@ -43,7 +43,7 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
 	cancelled := told.Status == gateway.AuthorizationCancelled
 	switch {
-	case state.Status(sub.Status).Ended():
+	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
 	case cancelled && !s.calendar.EndsWithPeriod(*sub):
 		c := lifecycle.Change{Action: state.AuthorizationCancelled, Source: state.ByWebhook, Event: &e.ID}

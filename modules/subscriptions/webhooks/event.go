@@ -81,7 +81,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		}
 	}
 	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
-		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: gateway.ReasonOthersPayment}, err
+		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: gateway.ReasonOthersPayment}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
@@ -100,7 +100,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.Result{}, err
 	}
 	faultpoint.Hit("webhook.before_commit")
-	r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
+	r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: ignored}
 	switch ignored {
 	case "":
 	case gateway.ReasonAskedPayment, gateway.ReasonAskedRecurrence, gateway.ReasonAskedAuthorization:
@@ -113,7 +113,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		case gateway.SettledPayment:
 			r.Unproven = !heldByID(sub, e)
 		case gateway.FailedPayment:
-			r.Unproven = sub.PaymentMethod == string(gateway.MethodCard)
+			r.Unproven = sub.PaymentMethod == gateway.MethodCard
 		}
 	}
 	return r, nil
@@ -124,7 +124,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // more: a payment that the ledger lacks is booked first.
 func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, err error) {
 	if paid, ok := paidBefore(e); ok {
-		if state.Status(sub.Status).Ended() {
+		if sub.Status.Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, paid)
 		} else {
 			_, err = s.applyToTx(ctx, tx, sub, asPaid(e, paid))
@@ -168,7 +168,7 @@ func asPaid(later gateway.Event, p gateway.Payment) gateway.Event {
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
 func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: gateway.Name(sub.Gateway), Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
+		Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
 	if err != nil || !first {
 		return err
@@ -211,7 +211,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
-	recurs := (sub.PaymentMethod != string(gateway.MethodPix) || sub.PixAutomatic) && (adopted || !state.Status(sub.Status).Ended())
+	recurs := (sub.PaymentMethod != gateway.MethodPix || sub.PixAutomatic) && (adopted || !sub.Status.Ended())
 	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e, p)
 	if err != nil {
 		return "", err
@@ -226,7 +226,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return gateway.ReasonAskedPayment, nil
 	case err == nil && older:
 		return gateway.ReasonOlderPayment, nil
-	case err == nil && state.Status(sub.Status).Ended():
+	case err == nil && sub.Status.Ended():
 		return gateway.ReasonEnded, nil
 	}
 	return "", err
@@ -235,7 +235,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
 func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, p gateway.Payment) (bool, error) {
-	status := state.Status(sub.Status)
+	status := sub.Status
 	if p.InvoiceID == "" || p.Amount == 0 || status != state.Active && status != state.Suspended {
 		return false, nil
 	}
@@ -255,8 +255,8 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
-	status := state.Status(sub.Status)
-	if sub.PaymentMethod == string(gateway.MethodPix) && (!sub.PixAutomatic || status == state.Pending) {
+	status := sub.Status
+	if sub.PaymentMethod == gateway.MethodPix && (!sub.PixAutomatic || status == state.Pending) {
 		return gateway.ReasonCodeUnpaid, nil
 	}
 	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
@@ -314,7 +314,7 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	begins := s.calendar.DayOf(d.Cycle)
 	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
-	if !early || state.Status(sub.Status) != state.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
+	if !early || sub.Status != state.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
 		return nil
 	}
 	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
@@ -355,9 +355,9 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 // that waits for this very payment is given up.
 func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
 	switch {
-	case state.Status(sub.Status).Ended():
+	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
-	case state.Status(sub.Status) != state.Pending || sub.PaymentMethod != string(gateway.MethodPix):
+	case sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodPix:
 		return gateway.ReasonNotAwaited, nil
 	case sub.PixPaymentID != nil && *sub.PixPaymentID != p.ID:
 		return gateway.ReasonOtherAwaited, nil
@@ -375,7 +375,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
 func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
-	if state.Status(sub.Status).Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
+	if sub.Status.Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return gateway.ReasonNoConsequence, nil
 	}
 	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
@@ -395,7 +395,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
 func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
 	switch {
-	case state.Status(sub.Status).Ended():
+	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
 	case told.NextBilling == nil:
 		return gateway.ReasonNoDate, nil
@@ -416,7 +416,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
 func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 )
 
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
@@ -38,14 +39,14 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 	}
 	switch {
 	case !retryable:
-		if err := s.debits.EndRetriesTx(ctx, tx, d, debits.RetryRefused, told); err != nil || first || !d.Retryable {
+		if err := s.debits.EndRetriesTx(ctx, tx, d, state.RetryRefused, told); err != nil || first || !d.Retryable {
 			return err
 		}
 		return s.dunning.DunAgainTx(ctx, tx, sub, d, &f.Payment)
 	case first:
 		err = s.debits.PlanRetriesTx(ctx, tx, sub, d)
 	case f.Payment.DueDate != nil:
-		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*f.Payment.DueDate), debits.RetryRefused, told)
+		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*f.Payment.DueDate), state.RetryRefused, told)
 	}
 	if err != nil {
 		return err

@@ -81,11 +81,11 @@ func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if id == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
-	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: string(e.Gateway), PixPaymentID: &id})
+	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: e.Gateway, PixPaymentID: &id})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return sub, err
 	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &id})
+	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
@@ -140,9 +140,9 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 	paid, ofMoney := e.Payment()
 	otherRecurrence := e.SubscriptionID != "" && !ofAuthorization && e.SubscriptionID != known
 	switch {
-	case sub.Gateway != string(e.Gateway):
+	case sub.Gateway != e.Gateway:
 		return stray{reason: gateway.ReasonOtherGateway}, nil
-	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || state.Status(sub.Status) == state.Pending):
+	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || sub.Status == state.Pending):
 		// How much was paid, and how, is not told: what was taken back before the payment
 		// is booked would pass for a refund of ours, and the payment then for money.
 		return stray{reason: gateway.ReasonNotBooked, waits: true}, nil
@@ -150,7 +150,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 		return stray{reason: gateway.ReasonOtherAuthorization, ours: true}, nil
 	case ofAuthorization && e.Reference != "" && e.Reference != sub.ID:
 		return stray{reason: gateway.ReasonOtherContract}, nil
-	case otherRecurrence && known != "", otherRecurrence && !e.Gateway.Traits().SignsEvents && sub.PaymentMethod != string(gateway.MethodCard):
+	case otherRecurrence && known != "", otherRecurrence && !e.Gateway.Traits().SignsEvents && sub.PaymentMethod != gateway.MethodCard:
 		return stray{reason: gateway.ReasonOtherRecurrence, ours: true}, nil
 	case otherRecurrence && !e.Gateway.Traits().SignsEvents && !settled:
 		return stray{reason: gateway.ReasonRecurrenceUnknown, waits: true}, nil
@@ -159,7 +159,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 			return stray{reason: gateway.ReasonOtherAuthorization}, nil
 		}
 		return s.takenTx(s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID))
-	case ofMoney && sub.PaymentMethod == string(gateway.MethodPix) && !sub.PixAutomatic && sub.PixPaymentID == nil:
+	case ofMoney && sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic && sub.PixPaymentID == nil:
 		return s.takenTx(s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{
 			Gateway: sub.Gateway, PixPaymentID: &paid.ID,
 		}))

@@ -29,7 +29,7 @@ func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, told gateway.RemoteSubs
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
 func chargedThoughEnding(sub lifecycle.Row, e gateway.Event, p gateway.Payment) bool {
-	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && state.Status(sub.Status) == state.Active && !lifecycle.EndsThere(sub) &&
+	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && sub.Status == state.Active && !lifecycle.EndsThere(sub) &&
 		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
 }
 

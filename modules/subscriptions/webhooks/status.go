@@ -14,7 +14,7 @@ import (
 
 // applyStatusTx: customer.subscription.created and .updated.
 func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.SubscriptionChange) (gateway.Reason, error) {
-	if state.Status(sub.Status).Ended() {
+	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
 	action, known := lifecycle.StatusActions[told.Subscription.Status]
@@ -90,7 +90,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 				r.PaymentFailures++
 			}
 		}
-		if counts && state.Status(sub.Status) != state.Pending && !paidAlready(*sub, told.LatestPayment) {
+		if counts && sub.Status != state.Pending && !paidAlready(*sub, told.LatestPayment) {
 			if err := s.dunning.DunTx(ctx, tx, *sub, told.LatestPayment); err != nil {
 				return "", err
 			}
@@ -98,7 +98,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 	default:
 		c.Edit = func(r *lifecycle.Row) { s.follow(r, e, told, extended) }
 	}
-	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !state.Status(sub.Status).Ended() {
+	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !sub.Status.Ended() {
 		return "", err
 	}
 	return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
@@ -111,7 +111,7 @@ func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
 }
 
 func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e gateway.Event, told gateway.RemoteSubscription) error {
-	if counts && state.Status(sub.Status) != state.Pending {
+	if counts && sub.Status != state.Pending {
 		if err := s.failTx(ctx, tx, sub, e, told.LatestPayment); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // whichever comes first. Without an open invoice it counts when it suspends.
 func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, latest *gateway.Payment) (bool, error) {
 	if latest == nil || latest.ID == "" || latest.ID == lifecycle.Text(sub.LastPaidInvoiceID) {
-		return state.Status(sub.Status) != state.Suspended, nil
+		return sub.Status != state.Suspended, nil
 	}
 	return s.payments.RecordFailureTx(ctx, tx, payments.Failure{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
@@ -160,7 +160,7 @@ func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscr
 // state is believed, except an end, from which there is no way back, and a change
 // that says of itself that it left the present state.
 func older(sub lifecycle.Row, action state.Action, e gateway.Event, told gateway.SubscriptionChange) bool {
-	if action == state.GatewaySaysIncomplete && isCreation(e) && state.Status(sub.Status) != state.Pending {
+	if action == state.GatewaySaysIncomplete && isCreation(e) && sub.Status != state.Pending {
 		return true // it was paid since it was created
 	}
 	if sub.LastEventAt == nil {
@@ -172,8 +172,8 @@ func older(sub lifecycle.Row, action state.Action, e gateway.Event, told gateway
 	if follows(sub, told) {
 		return false
 	}
-	to, ok := state.Next(state.Status(sub.Status), action)
-	return ok && !to.Ended() && goodness[to] < goodness[state.Status(sub.Status)]
+	to, ok := state.Next(sub.Status, action)
+	return ok && !to.Ended() && goodness[to] < goodness[sub.Status]
 }
 
 // follows reports whether the event's change began at the present state. One about
@@ -183,8 +183,8 @@ func follows(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
 	if !known || paidAlready(sub, told.Subscription.LatestPayment) {
 		return false
 	}
-	state, ok := state.Next(state.Status(sub.Status), left)
-	return ok && string(state) == sub.Status
+	state, ok := state.Next(sub.Status, left)
+	return ok && state == sub.Status
 }
 
 var goodness = map[state.Status]int{state.Pending: 0, state.Suspended: 1, state.Active: 2}

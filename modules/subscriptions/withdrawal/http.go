@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -18,7 +19,7 @@ func (s *Withdrawals) Handlers() Handlers { return Handlers{service: s} }
 type withdrawnBody struct {
 	RefundAmount amountAt      `json:"refund_amount"`
 	RefundedAt   *httpapi.Time `json:"refunded_at" nullable:"true" doc:"null until the gateway has given all of it back"`
-	Status       string        `json:"status" enum:"cancelled,expired" doc:"expired: it had ended so before the withdrawal"`
+	Status       state.Status  `json:"status" enum:"cancelled,expired" doc:"expired: it had ended so before the withdrawal"`
 }
 
 // Schema documents the amount.

@@ -192,7 +192,7 @@ func (s *Withdrawals) isWithdrawn(ctx context.Context, db postgres.DB, id object
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
-	return reason == string(state.ReasonWithdrawn), err
+	return reason == state.ReasonWithdrawn, err
 }
 
 // withdrawalOf reads what became of a withdrawal.
@@ -357,13 +357,13 @@ func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p g
 
 // amountAt is an amount in the unit of its gateway's purchases: reais at A, cents at B.
 type amountAt struct {
-	gateway string
+	gateway gateway.Name
 	amount  money.Cents
 }
 
 // MarshalJSON writes the amount.
 func (a amountAt) MarshalJSON() ([]byte, error) {
-	if a.gateway == string(gateway.GWA) { // the DTO of its purchases
+	if a.gateway == gateway.GWA { // the DTO of its purchases
 		return json.Marshal(a.amount.Reais())
 	}
 	return json.Marshal(int64(a.amount))

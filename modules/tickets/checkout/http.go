@@ -61,7 +61,7 @@ func purchaseBodyOf(r receipt) purchaseBody {
 	if r.order.State == state.Paid {
 		body.Payment.Status = orders.StatusConfirmed
 	}
-	if postgres.Text(r.order.PaymentMethod) == string(gateway.MethodPix) {
+	if postgres.Text(r.order.PaymentMethod) == gateway.MethodPix {
 		body.Payment.BillingType = "PIX"
 	}
 	if r.pix != nil {

@@ -197,7 +197,7 @@ func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c acco
 func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accounts.Customer, cause error) error {
 	var declined *gateway.Declined
 	var rejected *gateway.Rejected
-	if postgres.Text(p.Order.PaymentMethod) != string(gateway.MethodCard) || !errors.As(cause, &declined) && !errors.As(cause, &rejected) {
+	if postgres.Text(p.Order.PaymentMethod) != gateway.MethodCard || !errors.As(cause, &declined) && !errors.As(cause, &rejected) {
 		return nil
 	}
 	return s.noteDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
@@ -220,7 +220,7 @@ func (s *Checkout) notPaid(ctx context.Context, p orders.Purchase, why, failed e
 	}
 	var declined *gateway.Declined
 	if errors.As(why, &declined) {
-		field := gateway.Name(postgres.Text(p.Order.Gateway)).Traits().CardField
+		field := postgres.Text(p.Order.Gateway).Traits().CardField
 		message := declined.Message
 		if message == "" {
 			message = "The card was declined."

@@ -22,7 +22,7 @@ type Purchase struct {
 }
 
 func (p Purchase) isPix() bool {
-	return postgres.Text(p.Order.PaymentMethod) == string(gateway.MethodPix)
+	return postgres.Text(p.Order.PaymentMethod) == gateway.MethodPix
 }
 
 // Charge is the charge of an order, by card or by a PIX code. The gate commits it, up to 64

@@ -38,7 +38,7 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 		return err
 	}
 	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: gateway.Name(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		Kind: payments.UnappliedLate, Gateway: postgres.Text(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
 	})
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 
 // OrderBody is the specification's Ticket order; money in reais.
 type OrderBody struct {
-	ID               objectid.ID   `json:"_id"`
-	CustomerID       objectid.ID   `json:"customer_id"`
-	EventID          objectid.ID   `json:"event_id"`
-	Quantity         int32         `json:"quantity"`
-	UnitPrice        events.Reais  `json:"unit_price"`
-	Total            events.Reais  `json:"total"`
-	Refunded         events.Reais  `json:"refunded" doc:"What of it was given back"`
-	Gateway          *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
-	PaymentMethod    *string       `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
-	GatewayPaymentID *string       `json:"gateway_payment_id" nullable:"true"`
-	PaymentStatus    string        `json:"payment_status" doc:"The gateway's own word"`
-	Status           string        `json:"status" enum:"pending"`
-	TicketIDs        []objectid.ID `json:"ticket_ids"`
-	CreatedAt        httpapi.Time  `json:"created_at"`
-	UpdatedAt        httpapi.Time  `json:"updated_at"`
-	WithoutLogin     bool          `json:"without_login,omitempty"`
+	ID               objectid.ID     `json:"_id"`
+	CustomerID       objectid.ID     `json:"customer_id"`
+	EventID          objectid.ID     `json:"event_id"`
+	Quantity         int32           `json:"quantity"`
+	UnitPrice        events.Reais    `json:"unit_price"`
+	Total            events.Reais    `json:"total"`
+	Refunded         events.Reais    `json:"refunded" doc:"What of it was given back"`
+	Gateway          *gateway.Name   `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
+	PaymentMethod    *gateway.Method `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
+	GatewayPaymentID *string         `json:"gateway_payment_id" nullable:"true"`
+	PaymentStatus    string          `json:"payment_status" doc:"The gateway's own word"`
+	Status           string          `json:"status" enum:"pending"`
+	TicketIDs        []objectid.ID   `json:"ticket_ids"`
+	CreatedAt        httpapi.Time    `json:"created_at"`
+	UpdatedAt        httpapi.Time    `json:"updated_at"`
+	WithoutLogin     bool            `json:"without_login,omitempty"`
 }
 
 // OrderBodyOf shows an order with its tickets.

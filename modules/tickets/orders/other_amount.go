@@ -17,14 +17,14 @@ import (
 // isOtherAmount reports whether money is not the order's price, at a gateway where what was
 // asked for may be changed.
 func isOtherAmount(o Order, p gateway.Payment) bool {
-	return gateway.Name(postgres.Text(o.Gateway)).Traits().AmountsMayChange && p.Status == gateway.PaymentSettled && int64(p.Amount) != o.TotalCents
+	return postgres.Text(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentSettled && int64(p.Amount) != o.TotalCents
 }
 
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
 // the order's own charge nobody can pay that any more, and the places are free again.
 func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: gateway.Name(postgres.Text(o.Gateway)), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: postgres.Text(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)

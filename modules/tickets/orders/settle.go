@@ -39,7 +39,7 @@ func OpenStatus(gw gateway.Name, method gateway.Method) string {
 
 // wordsOf are the words of the order's gateway; an order without one has gateway A's.
 func wordsOf(o Order) gateway.PaymentWords {
-	return gateway.Name(cmp.Or(postgres.Text(o.Gateway), string(gateway.GWA))).Traits().Words
+	return cmp.Or(postgres.Text(o.Gateway), gateway.GWA).Traits().Words
 }
 
 // Made is what a gateway has made for an order: one of the two. Neither: its payment is
@@ -153,7 +153,7 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
-		if err := s.payments.ReplayWaitingTx(ctx, tx, gateway.Name(postgres.Text(o.Gateway)), o.ID.String(), p.ID); err != nil {
+		if err := s.payments.ReplayWaitingTx(ctx, tx, postgres.Text(o.Gateway), o.ID.String(), p.ID); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 	case gateway.PaymentSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case gateway.PaymentFailed, gateway.PaymentGone:
-		made.RanOut = postgres.Text(o.PaymentMethod) != string(gateway.MethodCard)
+		made.RanOut = postgres.Text(o.PaymentMethod) != gateway.MethodCard
 		return s.GiveBackTx(ctx, tx, o, made, end)
 	case gateway.PaymentPending:
 		if open && made.Pix != nil && end.By == intent.ByLook && Payable(*o, s.clock.Now()) {
@@ -188,7 +188,7 @@ func closeIntent(o *Order) { o.IntentOpen, o.RecoveryAt = false, nil }
 // never in neither and never in both. Repetitions change nothing.
 func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: gateway.Name(postgres.Text(o.Gateway)), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: postgres.Text(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
@@ -285,7 +285,7 @@ const (
 // The order's own job refunds it, and shows there when it cannot.
 func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind, note string) error {
 	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: kind, Gateway: gateway.Name(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		Kind: kind, Gateway: postgres.Text(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: note,
 	})
 	return err

@@ -31,7 +31,7 @@ func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if o.GatewayPaymentID != nil {
-		gw, err := s.payments.Gateway(gateway.Name(postgres.Text(o.Gateway)))
+		gw, err := s.payments.Gateway(postgres.Text(o.Gateway))
 		if err != nil {
 			return err
 		}

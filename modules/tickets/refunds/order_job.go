@@ -39,7 +39,7 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil {
 		return err
 	}
-	paid, err := s.payments.FindPayment(ctx, s.pool, gateway.Name(postgres.Text(o.Gateway)), paymentID)
+	paid, err := s.payments.FindPayment(ctx, s.pool, postgres.Text(o.Gateway), paymentID)
 	if err != nil || paid == nil {
 		return err
 	}

@@ -193,7 +193,7 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 
 // ownPayment is the order's own payment and what of it is neither back nor on its way.
 func (s *Refunds) ownPayment(ctx context.Context, db postgres.DB, o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
-	paid, err := s.payments.FindPayment(ctx, db, gateway.Name(postgres.Text(o.Gateway)), postgres.Text(o.GatewayPaymentID))
+	paid, err := s.payments.FindPayment(ctx, db, postgres.Text(o.Gateway), postgres.Text(o.GatewayPaymentID))
 	if err != nil {
 		return gateway.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
 	}

@@ -65,7 +65,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
 		return gateway.Asked(nil, gateway.ReasonAskedPayment), err
 	}
-	if postgres.Text(o.Gateway) != string(e.Gateway) {
+	if postgres.Text(o.Gateway) != e.Gateway {
 		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, gateway.ReasonOrderOtherGateway)
 	}
 	// Refunds and disputes lock their ledger first, as the answer to a refund does.
@@ -97,8 +97,7 @@ func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (order
 		return s.db.OrderGet(ctx, tx, e.Known.LocalID)
 	}
 	for _, paymentID := range paymentIDs(e) {
-		gateway := string(e.Gateway)
-		o, err := s.db.OrderGetByPayment(ctx, tx, ticketsdb.OrderGetByPaymentParams{Gateway: &gateway, GatewayPaymentID: &paymentID})
+		o, err := s.db.OrderGetByPayment(ctx, tx, ticketsdb.OrderGetByPaymentParams{Gateway: &e.Gateway, GatewayPaymentID: &paymentID})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return o, err
 		}
@@ -140,7 +139,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p
 	if o.GatewayPaymentID != nil && *o.GatewayPaymentID != p.ID {
 		return gateway.ReasonOrderOtherPayment, nil
 	}
-	ranOut := postgres.Text(o.PaymentMethod) != string(gateway.MethodCard)
+	ranOut := postgres.Text(o.PaymentMethod) != gateway.MethodCard
 	return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}}, intent.ByWebhook)
 }
 
@@ -148,7 +147,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p
 func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) error {
 	switch told := e.Payload.(type) {
 	case gateway.RefundChange:
-		paid := gateway.Payment{Method: gateway.Method(postgres.Text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
+		paid := gateway.Payment{Method: postgres.Text(o.PaymentMethod), Amount: money.Cents(o.TotalCents)}
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}

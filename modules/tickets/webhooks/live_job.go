@@ -39,7 +39,7 @@ func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e g
 		return false, nil
 	}
 	p := told.Payment
-	ordered := postgres.Text(o.Gateway) == string(e.Gateway) && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
+	ordered := postgres.Text(o.Gateway) == e.Gateway && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
 	if ordered {
 		return false, nil
 	}

@@ -51,7 +51,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 		return gateway.Asked(nil, gateway.ReasonAskedPayment), err
 	}
 	const why = gateway.ReasonOrderDeleted
-	if d.Gateway != string(e.Gateway) {
+	if d.Gateway != e.Gateway {
 		return s.strayTx(ctx, tx, d.ID, d.CustomerID, e, gateway.ReasonDeletedOtherGateway)
 	}
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
@@ -84,7 +84,7 @@ func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx, e gateway.Event)
 		return s.db.DeletedOrderGet(ctx, tx, e.Known.LocalID)
 	}
 	for _, paymentID := range paymentIDs(e) {
-		d, err := s.db.DeletedOrderGetByPayment(ctx, tx, ticketsdb.DeletedOrderGetByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &paymentID})
+		d, err := s.db.DeletedOrderGetByPayment(ctx, tx, ticketsdb.DeletedOrderGetByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &paymentID})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return d, err
 		}

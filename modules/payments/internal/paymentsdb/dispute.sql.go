@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -23,11 +24,11 @@ WHERE d.id = (
 
 type DisputeAdoptParams struct {
 	GatewayDisputeID string
-	Kind             string
+	Kind             gateway.DisputeKind
 	NativeStatus     string
 	ReportedAt       time.Time
 	At               time.Time
-	Gateway          string
+	Gateway          gateway.Name
 	PaymentRef       string
 }
 
@@ -52,7 +53,7 @@ WHERE purpose = $1 AND local_id = $2 AND (id::text = $3::text OR gateway_dispute
 `
 
 type DisputeGetParams struct {
-	Purpose   string
+	Purpose   gateway.Purpose
 	LocalID   objectid.ID
 	DisputeID string
 }
@@ -97,16 +98,16 @@ ON CONFLICT DO NOTHING
 
 type DisputeInsertParams struct {
 	ID               objectid.ID
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayDisputeID string
 	PaymentRef       string
-	Purpose          string
+	Purpose          gateway.Purpose
 	LocalID          objectid.ID
 	CustomerID       objectid.ID
 	AmountCents      int64
 	Reason           *string
-	Kind             string
-	State            string
+	Kind             gateway.DisputeKind
+	State            gateway.DisputeState
 	NativeStatus     string
 	EventID          *string
 	OpenedAt         time.Time
@@ -148,7 +149,7 @@ ORDER BY id
 `
 
 type DisputeListBookedSinceParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Since   time.Time
 }
 
@@ -202,7 +203,7 @@ ORDER BY d.opened_at DESC, d.id DESC
 `
 
 type DisputeListOfParams struct {
-	Purpose string
+	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
@@ -259,7 +260,7 @@ ORDER BY opened_at, id
 `
 
 type DisputeListOfPaymentParams struct {
-	Gateway    string
+	Gateway    gateway.Name
 	PaymentRef string
 }
 
@@ -310,7 +311,7 @@ FOR UPDATE
 `
 
 type DisputeLockParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayDisputeID string
 }
 
@@ -346,7 +347,7 @@ SELECT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = $1 AND d.gate
 `
 
 type DisputeLostByRefundParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayDisputeID string
 	PaymentRef       string
 	RefundID         string
@@ -371,7 +372,7 @@ WHERE gateway = $1 AND payment_ref = ANY($2::text[]) AND state = 'lost'
 `
 
 type DisputeLostCentsParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Refs    []string
 }
 
@@ -391,7 +392,7 @@ WHERE id = $9
 `
 
 type DisputeMoveParams struct {
-	State        string
+	State        gateway.DisputeState
 	NativeStatus string
 	AmountCents  int64
 	Reason       *string
@@ -422,13 +423,13 @@ SELECT state FROM payments.disputes WHERE gateway = $1 AND gateway_dispute_id = 
 `
 
 type DisputeStateOfParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayDisputeID string
 }
 
-func (q *Queries) DisputeStateOf(ctx context.Context, db DBTX, arg DisputeStateOfParams) (string, error) {
+func (q *Queries) DisputeStateOf(ctx context.Context, db DBTX, arg DisputeStateOfParams) (gateway.DisputeState, error) {
 	row := db.QueryRow(ctx, disputeStateOf, arg.Gateway, arg.GatewayDisputeID)
-	var state string
+	var state gateway.DisputeState
 	err := row.Scan(&state)
 	return state, err
 }
@@ -439,7 +440,7 @@ SELECT EXISTS (SELECT 1 FROM payments.disputes
 `
 
 type DisputeTookPaymentParams struct {
-	Gateway    string
+	Gateway    gateway.Name
 	PaymentRef string
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -20,10 +21,10 @@ ON CONFLICT DO NOTHING
 
 type FailedAttemptInsertParams struct {
 	ID               objectid.ID
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 	Attempt          int32
-	Purpose          string
+	Purpose          gateway.Purpose
 	LocalID          objectid.ID
 	AmountCents      int64
 	FailedAt         time.Time
@@ -60,9 +61,9 @@ ON CONFLICT DO NOTHING
 
 type FailedAttemptInsertUnnumberedParams struct {
 	ID               objectid.ID
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
-	Purpose          string
+	Purpose          gateway.Purpose
 	LocalID          objectid.ID
 	AmountCents      int64
 	FailedAt         time.Time
@@ -93,7 +94,7 @@ SELECT id, gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents
 `
 
 type FailedAttemptLastParams struct {
-	Purpose string
+	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
@@ -141,7 +142,7 @@ WHERE f.gateway = $2 AND f.gateway_payment_id = $3 AND f.attempt = 0
 
 type FailedAttemptNumberParams struct {
 	Attempt          int32
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 

@@ -7,24 +7,25 @@ package paymentsdb
 import (
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
 // One row a dispute (chargeback) of a card payment, also those that an admin enters by hand.
 type PaymentsDispute struct {
 	ID      objectid.ID
-	Gateway string
+	Gateway gateway.Name
 	// Gateway B du_…; gateway A gives none and the payment's id stands for it; MANUAL-<id> of one entered by hand.
 	GatewayDisputeID string
 	// As payments.refunds.payment_ref.
 	PaymentRef  string
-	Purpose     string
+	Purpose     gateway.Purpose
 	LocalID     objectid.ID
 	CustomerID  objectid.ID
 	AmountCents int64
 	Reason      *string
 	// inquiry: asked, no money taken; open: money taken; won: given back; lost; dismissed: an inquiry that came to nothing; withdrawn: an admin entered it by mistake, and it counts nowhere.
-	State        string
+	State        gateway.DisputeState
 	NativeStatus string
 	EventID      *string
 	OpenedAt     time.Time
@@ -34,17 +35,17 @@ type PaymentsDispute struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 	// chargeback: a card holder's; med: the payer's bank took a whole PIX of a subscription back (Mecanismo Especial de Devolução), opened and lost in one step.
-	Kind string
+	Kind gateway.DisputeKind
 }
 
 // One row a failed attempt to take a payment, so that a failure reported by several events counts once.
 type PaymentsFailedAttempt struct {
 	ID               objectid.ID
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 	// Counted by the gateway from 1; 0 while the number has not been told.
 	Attempt     int32
-	Purpose     string
+	Purpose     gateway.Purpose
 	LocalID     objectid.ID
 	AmountCents int64
 	FailedAt    time.Time
@@ -114,20 +115,20 @@ type PaymentsIntent struct {
 // The ledger: one row a settled gateway payment. Totals are derived from it.
 type PaymentsPayment struct {
 	ID      objectid.ID
-	Gateway string
+	Gateway gateway.Name
 	// Gateway A: pay_…. Gateway B: the invoice in_… when there is one, else the payment intent pi_…, so that the synchronous answer and invoice.paid end in one row.
 	GatewayPaymentID string
 	InvoiceID        *string
 	// Gateway B, once known: newer invoice events do not tell it.
 	PaymentIntentID *string
 	// customer: money of a customer of ours that is of no subscription and no order; it stands on the list of unapplied payments and counts in no figure.
-	Purpose string
+	Purpose gateway.Purpose
 	// The subscription, order or customer, by purpose. No foreign key: they belong to other modules, and the ledger outlives them.
 	LocalID objectid.ID
 	// Kept without a foreign key: the money record outlives the customer.
 	CustomerID  objectid.ID
 	AmountCents int64
-	Method      string
+	Method      gateway.Method
 	// The gateway's own word, such as CONFIRMED, RECEIVED, succeeded, paid.
 	NativeStatus string
 	// When the money counted: approved or received, whichever was first.
@@ -145,17 +146,17 @@ type PaymentsPayment struct {
 // The ledger of money given back: the done rows of a payment add up to what its gateway says.
 type PaymentsRefund struct {
 	ID      objectid.ID
-	Gateway string
+	Gateway gateway.Name
 	// Gateway A: pay_…. Gateway B: the payment intent pi_…, which its refunds and disputes name, else the charge.
 	PaymentRef string
 	// Gateway B re_…, once known; gateway A gives refunds no id.
 	GatewayRefundID *string
-	Purpose         string
+	Purpose         gateway.Purpose
 	LocalID         objectid.ID
 	CustomerID      objectid.ID
 	AmountCents     int64
 	// requested: committed before the gateway is asked; pending: it is at it; done: the money counts as given back.
-	Status string
+	Status gateway.RefundStatus
 	// admin: asked for here by an admin; platform: asked for here by itself, or because a customer withdrew; gateway: learned from the gateway.
 	Source string
 	// REFUND-<local id>-<unix milliseconds> of a refund asked for here, else the gateway's event id.
@@ -194,7 +195,7 @@ type PaymentsUnappliedPayment struct {
 	ID objectid.ID
 	// late: for a row that has ended; duplicate: a second payment, or that of a recurrence beside the row's own; foreign: booked for a row that another customer or recurrence owns; unrefundable: a refund of it failed or can never be made; unknown: an answer not known for a day, or money that nobody can place.
 	Kind    string
-	Gateway string
+	Gateway gateway.Name
 	// What the row is about: the payment as payments.payments.gateway_payment_id names it, else, of kind unknown, whatever tells the case apart, such as the gateway's recurrence or our own id.
 	Subject          string
 	GatewayPaymentID *string

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -19,7 +20,7 @@ ORDER BY settled_at LIMIT 1
 `
 
 type PaymentByGatewayIDParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Ids     []string
 }
 
@@ -56,7 +57,7 @@ WHERE gateway = $1 AND gateway_payment_id = $2 AND counted IS DISTINCT FROM true
 `
 
 type PaymentCountParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 
@@ -71,7 +72,7 @@ SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = 
 `
 
 type PaymentCountsParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 
@@ -92,7 +93,7 @@ ORDER BY p.settled_at, p.id LIMIT 1
 `
 
 type PaymentFirstOwnParams struct {
-	Purpose string
+	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
@@ -125,17 +126,17 @@ SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
 `
 
 type PaymentInsertParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	Subjects         []string
 	ID               objectid.ID
 	GatewayPaymentID string
 	InvoiceID        *string
 	PaymentIntentID  *string
-	Purpose          string
+	Purpose          gateway.Purpose
 	LocalID          objectid.ID
 	CustomerID       objectid.ID
 	AmountCents      int64
-	Method           string
+	Method           gateway.Method
 	NativeStatus     string
 	SettledAt        time.Time
 	DueAt            *time.Time
@@ -202,7 +203,7 @@ ORDER BY settled_at DESC, id DESC
 `
 
 type PaymentListOfParams struct {
-	Purpose string
+	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
@@ -281,7 +282,7 @@ ORDER BY id
 `
 
 type PaymentListToldSinceParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Since   time.Time
 }
 
@@ -332,7 +333,7 @@ WHERE gateway = $3 AND gateway_payment_id = $4 AND customer_id = $5
 type PaymentMoveToParams struct {
 	LocalID          objectid.ID
 	At               time.Time
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 	CustomerID       objectid.ID
 }
@@ -363,7 +364,7 @@ ORDER BY p.id
 
 type PaymentPaidForParams struct {
 	LocalID          objectid.ID
-	Gateway          string
+	Gateway          gateway.Name
 	DueAt            time.Time
 	GatewayPaymentID string
 }
@@ -417,7 +418,7 @@ type PaymentRepeatParams struct {
 	DueAt            *time.Time
 	ShownAt          *time.Time
 	At               time.Time
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 
@@ -446,7 +447,7 @@ WHERE gateway = $3 AND gateway_payment_id = $4
 type PaymentShownParams struct {
 	At               time.Time
 	DueAt            *time.Time
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 
@@ -469,7 +470,7 @@ RETURNING id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpos
 
 type PaymentUncountParams struct {
 	At               time.Time
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -29,7 +30,7 @@ FROM asked a WHERE e.gateway = a.gateway AND e.event_id = a.event_id
 type ProcessedEventAnswerParams struct {
 	Result  json.RawMessage
 	At      time.Time
-	Gateway string
+	Gateway gateway.Name
 	EventID string
 }
 
@@ -51,7 +52,7 @@ WHERE e.gateway = $1 AND e.event_id = $2
 `
 
 type ProcessedEventBodyParams struct {
-	Gateway string
+	Gateway gateway.Name
 	EventID string
 }
 
@@ -76,7 +77,7 @@ ON CONFLICT DO NOTHING
 `
 
 type ProcessedEventClaimParams struct {
-	Gateway  string
+	Gateway  gateway.Name
 	EventID  string
 	LogID    objectid.ID
 	Subjects []string
@@ -116,7 +117,7 @@ type ProcessedEventFinishParams struct {
 	Result      json.RawMessage
 	LogID       objectid.ID
 	At          time.Time
-	Gateway     string
+	Gateway     gateway.Name
 	EventID     string
 	Processed   bool
 	ProcessedAt *time.Time
@@ -145,7 +146,7 @@ FOR UPDATE
 `
 
 type ProcessedEventHoldParams struct {
-	Gateway string
+	Gateway gateway.Name
 	EventID string
 }
 
@@ -168,7 +169,7 @@ SELECT event_id FROM payments.processed_events WHERE gateway = $1 AND event_id =
 `
 
 type ProcessedEventKnownParams struct {
-	Gateway  string
+	Gateway  gateway.Name
 	EventIds []string
 }
 
@@ -201,7 +202,7 @@ FOR UPDATE OF e
 `
 
 type ProcessedEventLockParams struct {
-	Gateway string
+	Gateway gateway.Name
 	EventID string
 }
 
@@ -226,7 +227,7 @@ WHERE e.gateway = $1 AND e.event_id = $2 AND e.state = 'waiting'
 `
 
 type ProcessedEventPayloadParams struct {
-	Gateway string
+	Gateway gateway.Name
 	EventID string
 }
 
@@ -246,7 +247,7 @@ RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout'
 `
 
 type ProcessedEventReceiveParams struct {
-	Gateway  string
+	Gateway  gateway.Name
 	EventID  string
 	LogID    objectid.ID
 	Subjects []string
@@ -289,7 +290,7 @@ type ProcessedEventReceivedParams struct {
 	State       string
 	Result      json.RawMessage
 	At          time.Time
-	Gateway     string
+	Gateway     gateway.Name
 	EventID     string
 	LogID       objectid.ID
 	EventType   *string
@@ -338,7 +339,7 @@ RETURNING coalesce(result, '{}')::jsonb AS result
 
 type ProcessedEventRepeatParams struct {
 	LogID       objectid.ID
-	Gateway     string
+	Gateway     gateway.Name
 	EventID     *string
 	EventType   *string
 	Payload     json.RawMessage
@@ -373,7 +374,7 @@ WHERE gateway = $2 AND event_id = $3 AND state = 'waiting' AND NOT subjects @> A
 
 type ProcessedEventSubjectParams struct {
 	Subject string
-	Gateway string
+	Gateway gateway.Name
 	EventID string
 }
 
@@ -390,7 +391,7 @@ ORDER BY event_at, log_id
 `
 
 type ProcessedEventWaitingParams struct {
-	Gateway  string
+	Gateway  gateway.Name
 	Subjects []string
 }
 

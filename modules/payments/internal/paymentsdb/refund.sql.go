@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -82,15 +83,15 @@ INSERT INTO payments.refunds (
 
 type RefundInsertParams struct {
 	ID              objectid.ID
-	Gateway         string
+	Gateway         gateway.Name
 	PaymentRef      string
 	GatewayRefundID *string
-	Purpose         string
+	Purpose         gateway.Purpose
 	LocalID         objectid.ID
 	CustomerID      objectid.ID
 	AmountCents     int64
 	Kind            string
-	Status          string
+	Status          gateway.RefundStatus
 	Source          string
 	EventID         string
 	EventType       string
@@ -136,7 +137,7 @@ ORDER BY r.payment_ref
 `
 
 type RefundListBookedSinceParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Since   time.Time
 }
 
@@ -225,7 +226,7 @@ ORDER BY requested_at DESC, id DESC
 `
 
 type RefundListOfParams struct {
-	Purpose string
+	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
@@ -278,7 +279,7 @@ ORDER BY requested_at, id
 `
 
 type RefundListOfPaymentParams struct {
-	Gateway    string
+	Gateway    gateway.Name
 	PaymentRef string
 }
 
@@ -332,7 +333,7 @@ ON CONFLICT DO NOTHING
 `
 
 type RefundReportInsertParams struct {
-	Gateway     string
+	Gateway     gateway.Name
 	PaymentRef  string
 	Kind        string
 	RefundID    string
@@ -359,7 +360,7 @@ ORDER BY reported_at
 `
 
 type RefundReportListParams struct {
-	Gateway    string
+	Gateway    gateway.Name
 	PaymentRef string
 }
 
@@ -400,14 +401,14 @@ SELECT status FROM payments.refunds WHERE gateway = $1 AND gateway_refund_id = $
 `
 
 type RefundStatusOfParams struct {
-	Gateway         string
+	Gateway         gateway.Name
 	GatewayRefundID *string
 }
 
 // RefundStatusOf is the status of a refund that the gateway names.
-func (q *Queries) RefundStatusOf(ctx context.Context, db DBTX, arg RefundStatusOfParams) (string, error) {
+func (q *Queries) RefundStatusOf(ctx context.Context, db DBTX, arg RefundStatusOfParams) (gateway.RefundStatus, error) {
 	row := db.QueryRow(ctx, refundStatusOf, arg.Gateway, arg.GatewayRefundID)
-	var status string
+	var status gateway.RefundStatus
 	err := row.Scan(&status)
 	return status, err
 }
@@ -418,7 +419,7 @@ WHERE purpose = $1 AND local_id = $2 AND status = 'done'
 `
 
 type RefundTotalParams struct {
-	Purpose string
+	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
@@ -435,7 +436,7 @@ WHERE gateway = $1 AND payment_ref = $2 AND status = 'done'
 `
 
 type RefundTotalOfPaymentParams struct {
-	Gateway    string
+	Gateway    gateway.Name
 	PaymentRef string
 }
 
@@ -452,7 +453,7 @@ WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' AND reques
 `
 
 type RefundTotalSinceParams struct {
-	Purpose  string
+	Purpose  gateway.Purpose
 	LocalIds []string
 	Since    time.Time
 }
@@ -471,7 +472,7 @@ WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' GROUP BY l
 `
 
 type RefundTotalsOfParams struct {
-	Purpose  string
+	Purpose  gateway.Purpose
 	LocalIds []string
 }
 
@@ -512,7 +513,7 @@ WHERE id = $8
 type RefundUpdateParams struct {
 	GatewayRefundID *string
 	AmountCents     int64
-	Status          string
+	Status          gateway.RefundStatus
 	Reason          *string
 	Failure         *string
 	RefundedAt      *time.Time

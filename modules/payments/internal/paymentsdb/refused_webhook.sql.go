@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -94,7 +95,7 @@ WHERE (SELECT count(*) FROM payments.refused_webhooks d WHERE d.received_at >= $
 
 type RefusedWebhookInsertParams struct {
 	ID         objectid.ID
-	Gateway    string
+	Gateway    gateway.Name
 	EventID    *string
 	EventType  *string
 	Payload    json.RawMessage

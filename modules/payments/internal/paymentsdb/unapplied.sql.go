@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -21,7 +22,7 @@ type UnappliedAmendParams struct {
 	AmountCents *int64
 	Note        *string
 	At          time.Time
-	Gateway     string
+	Gateway     gateway.Name
 	Subject     string
 }
 
@@ -46,7 +47,7 @@ ORDER BY u.created_at LIMIT $1
 `
 
 type UnappliedAnsweredRow struct {
-	Gateway string
+	Gateway gateway.Name
 	Subject string
 }
 
@@ -104,7 +105,7 @@ SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id
 `
 
 type UnappliedBySubjectParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Subject string
 }
 
@@ -301,7 +302,7 @@ SELECT id FROM added
 type UnappliedInsertParams struct {
 	ID                objectid.ID
 	Kind              string
-	Gateway           string
+	Gateway           gateway.Name
 	Subject           string
 	GatewayPaymentID  *string
 	AmountCents       *int64
@@ -396,7 +397,7 @@ type UnappliedLearnParams struct {
 	PaidAt         *time.Time
 	Reference      *objectid.ID
 	At             time.Time
-	Gateway        string
+	Gateway        gateway.Name
 	Subject        string
 }
 
@@ -545,7 +546,7 @@ ORDER BY u.created_at LIMIT $1
 `
 
 type UnappliedLostRow struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 
@@ -616,7 +617,7 @@ ORDER BY u.created_at LIMIT $1
 
 type UnappliedOfNobodyRow struct {
 	ID                objectid.ID
-	Gateway           string
+	Gateway           gateway.Name
 	GatewayCustomerID string
 }
 
@@ -650,14 +651,14 @@ FOR UPDATE OF u
 `
 
 type UnappliedOfPaymentParams struct {
-	Gateway    string
+	Gateway    gateway.Name
 	PaymentRef string
 }
 
 type UnappliedOfPaymentRow struct {
 	PaymentsUnappliedPayment PaymentsUnappliedPayment
 	PaidCents                int64
-	Purpose                  string
+	Purpose                  gateway.Purpose
 }
 
 // UnappliedOfPayment finds and locks the case of a payment that refunds name, with
@@ -758,7 +759,7 @@ SELECT EXISTS (SELECT FROM payments.unapplied_payments
 `
 
 type UnappliedRefundsItselfParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Subject string
 }
 
@@ -803,7 +804,7 @@ SELECT state FROM payments.unapplied_payments WHERE gateway = $1 AND subject = $
 `
 
 type UnappliedStateReadParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Subject string
 }
 
@@ -827,7 +828,7 @@ type UnappliedTellParams struct {
 }
 
 type UnappliedTellRow struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID string
 	AmountCents      int64
 	Note             string
@@ -922,7 +923,7 @@ WHERE gateway = $1 AND subject = $2 AND gateway = 'gwa' AND kind = 'unknown' AND
 `
 
 type UnappliedToldAgainParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Subject string
 }
 

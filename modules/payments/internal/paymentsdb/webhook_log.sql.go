@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -36,7 +37,7 @@ SELECT count(*) FROM payments.webhook_logs WHERE gateway = $1 AND event_id = $2
 `
 
 type WebhookLogCountEventParams struct {
-	Gateway string
+	Gateway gateway.Name
 	EventID *string
 }
 
@@ -98,7 +99,7 @@ INSERT INTO payments.webhook_logs (
 
 type WebhookLogInsertParams struct {
 	ID             objectid.ID
-	Gateway        string
+	Gateway        gateway.Name
 	EventID        *string
 	EventType      *string
 	Payload        json.RawMessage
@@ -132,7 +133,7 @@ SELECT payload FROM payments.webhook_logs WHERE gateway = $1 AND event_id = $2 O
 `
 
 type WebhookLogPayloadOfParams struct {
-	Gateway string
+	Gateway gateway.Name
 	EventID *string
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -21,7 +22,7 @@ SELECT r.id, r.gateway, r.event_id, r.event_type, r.payload, r.signature_valid F
 
 type WebhookLogGetRow struct {
 	ID             objectid.ID
-	Gateway        string
+	Gateway        gateway.Name
 	EventID        *string
 	EventType      *string
 	Payload        json.RawMessage

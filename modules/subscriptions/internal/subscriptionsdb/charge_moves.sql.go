@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -48,7 +49,7 @@ WHERE id = $4 AND state = 'open' AND to_at = $5::timestamptz
 `
 
 type EndChargeMoveParams struct {
-	State   string
+	State   state.Move
 	Now     *time.Time
 	Refusal *string
 	ID      objectid.ID

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -50,7 +51,7 @@ WHERE subscription_id = $4 AND cycle = $5 AND state IN ('planned', 'ordered')
 `
 
 type EndDebitRetriesParams struct {
-	OrderedState   string
+	OrderedState   state.Retry
 	Reason         *string
 	Now            *time.Time
 	SubscriptionID objectid.ID
@@ -79,7 +80,7 @@ WHERE subscription_id = $4 AND cycle = $5 AND retry_date = $6 AND state IN ('pla
 `
 
 type EndDebitRetryParams struct {
-	State          string
+	State          state.Retry
 	Reason         *string
 	Now            *time.Time
 	SubscriptionID objectid.ID
@@ -112,7 +113,7 @@ type InsertDebitRetryParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
-	State          string
+	State          state.Retry
 	Reason         *string
 	EndedAt        *time.Time
 	Now            time.Time

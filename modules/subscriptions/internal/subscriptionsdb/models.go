@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -40,9 +42,9 @@ type Subscription struct {
 	// Kept without a foreign key: the record of what was sold outlives the customer.
 	CustomerID    objectid.ID
 	PlanID        string
-	Gateway       string
-	PaymentMethod string
-	Status        string
+	Gateway       gateway.Name
+	PaymentMethod gateway.Method
+	Status        state.Status
 	// Price of one month as it was sold; a later change of the plan does not move it.
 	PriceCents int64
 	// Months that one payment buys: 1 by card, the configured period by PIX.
@@ -124,7 +126,7 @@ type SubscriptionsChargeMove struct {
 	// When the next charge is to be due.
 	ToAt time.Time
 	// open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.
-	State string
+	State state.Move
 	Tries int32
 	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
 	NextTryAt    *time.Time
@@ -167,7 +169,7 @@ type SubscriptionsDebitRetry struct {
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
 	// planned; ordered at the gateway; then refused by the bank, or paid. dropped: it is ordered no more.
-	State string
+	State state.Retry
 	// Why it was refused or dropped.
 	Reason *string
 	// The gateway's id of the order.
@@ -201,7 +203,7 @@ type SubscriptionsPause struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	// pausing: the gateway is being asked to collect nothing; paused: it has confirmed; resuming: it is being asked to collect again; resumed; void: the subscription ended first.
-	State string
+	State state.Pause
 	// When the dispute was opened, by the gateway's clock: money that settles from then on is given back.
 	Since time.Time
 	// When the dispute was won, by the gateway's clock, or lifted by an admin; money that settles from then on counts.
@@ -225,7 +227,7 @@ type SubscriptionsPlanMove struct {
 	// The plan to move to; the subscription takes it on when the gateway has confirmed the price.
 	PlanID string
 	// open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.
-	State string
+	State state.Move
 	Tries int32
 	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
 	NextTryAt *time.Time
@@ -242,12 +244,12 @@ type SubscriptionsRenewalCharge struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	CustomerID     objectid.ID
-	Gateway        string
+	Gateway        gateway.Name
 	// Of automatic PIX: the day, in REPORT_TZ, on which the period begins that the code pays in place of the debit. Null: the next period of a manual PIX.
 	Cycle       pgtype.Date
 	AmountCents int64
 	// open: it may be paid, or is being ordered. paid: it moved the end. unapplied: paid when nothing could take it. gone: it can no longer be paid.
-	State string
+	State state.Charge
 	// Until when the gateway is asked to take the code.
 	PayableUntil time.Time
 	IntentOpen   bool
@@ -269,7 +271,7 @@ type SubscriptionsRenewalCharge struct {
 
 // Recurrences that charge at a gateway, name an id of ours and are no subscription's here, as after a restore of an older database.
 type SubscriptionsStrayRecurrence struct {
-	Gateway      string
+	Gateway      gateway.Name
 	RecurrenceID string
 	// The id of ours that it names; no row has it.
 	Reference objectid.ID
@@ -283,7 +285,7 @@ type SubscriptionsStrayRecurrence struct {
 	// When the operators were told that it waits.
 	ToldAt *time.Time
 	// ended: at the gateway; owned: a subscription has it by now; kept: an admin has kept its charge.
-	Outcome *string
+	Outcome *state.Stray
 	EndedAt *time.Time
 }
 
@@ -294,11 +296,11 @@ type SubscriptionsTransition struct {
 	CustomerID     objectid.ID
 	At             time.Time
 	// Null for the row that began the subscription.
-	FromStatus *string
-	ToStatus   string
-	Reason     string
+	FromStatus *state.Status
+	ToStatus   state.Status
+	Reason     state.Reason
 	// What moved it: subscribe, webhook, recovery, live_read, job, customer or admin.
-	Source string
+	Source state.Source
 	// The user who asked for it; null for gateways and jobs.
 	ActorID *objectid.ID
 	// The gateway's event, when one moved it.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -425,7 +426,7 @@ UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz, leased_until = NU
 type PostponePauseParams struct {
 	NextTryAt time.Time
 	ID        objectid.ID
-	State     string
+	State     state.Pause
 }
 
 func (q *Queries) PostponePause(ctx context.Context, db DBTX, arg PostponePauseParams) (int64, error) {
@@ -451,7 +452,7 @@ WHERE id = $5
 `
 
 type TurnPauseParams struct {
-	State string
+	State state.Pause
 	Now   time.Time
 	Since time.Time
 	Until *time.Time

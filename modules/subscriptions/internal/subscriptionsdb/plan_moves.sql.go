@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -41,7 +42,7 @@ WHERE id = $3 AND state = 'open'
 `
 
 type EndPlanMoveParams struct {
-	State string
+	State state.Move
 	Now   *time.Time
 	ID    objectid.ID
 }

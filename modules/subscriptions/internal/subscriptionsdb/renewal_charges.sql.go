@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -119,7 +121,7 @@ SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, pa
 `
 
 type GetRenewalChargeByPaymentParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID *string
 }
 
@@ -193,7 +195,7 @@ type InsertRenewalChargeParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	CustomerID     objectid.ID
-	Gateway        string
+	Gateway        gateway.Name
 	Cycle          pgtype.Date
 	AmountCents    int64
 	PayableUntil   time.Time
@@ -301,7 +303,7 @@ WHERE id = $12 AND state = $13
 `
 
 type UpdateRenewalChargeParams struct {
-	State            string
+	State            state.Charge
 	IntentOpen       bool
 	LookAt           *time.Time
 	Misses           int32
@@ -313,7 +315,7 @@ type UpdateRenewalChargeParams struct {
 	MovedTo          *time.Time
 	Now              time.Time
 	ID               objectid.ID
-	FromState        string
+	FromState        state.Charge
 }
 
 // Writes what may change, if the state is still the one that was read.

@@ -9,6 +9,8 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -32,9 +34,9 @@ UPDATE subscriptions.stray_recurrences SET outcome = $1, ended_at = $2 WHERE gat
 `
 
 type EndStrayRecurrenceParams struct {
-	Outcome      *string
+	Outcome      *state.Stray
 	Now          *time.Time
-	Gateway      string
+	Gateway      gateway.Name
 	RecurrenceID string
 }
 
@@ -54,7 +56,7 @@ VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
 `
 
 type InsertStrayRecurrenceParams struct {
-	Gateway      string
+	Gateway      gateway.Name
 	RecurrenceID string
 	Reference    objectid.ID
 	PaymentID    string
@@ -115,7 +117,7 @@ UPDATE subscriptions.stray_recurrences SET told_at = $1 WHERE gateway = $2 AND r
 
 type TellStrayRecurrenceParams struct {
 	Now          *time.Time
-	Gateway      string
+	Gateway      gateway.Name
 	RecurrenceID string
 }
 

@@ -9,6 +9,8 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -524,7 +526,7 @@ SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, p
 `
 
 type GetSubscriptionByPixPaymentParams struct {
-	Gateway      string
+	Gateway      gateway.Name
 	PixPaymentID *string
 }
 
@@ -655,7 +657,7 @@ ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1
 `
 
 type GetSubscriptionOfGatewayCustomerParams struct {
-	Gateway           string
+	Gateway           gateway.Name
 	GatewayCustomerID string
 }
 
@@ -799,7 +801,7 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = $1 
 
 type HasOpenIntentParams struct {
 	CustomerID objectid.ID
-	Gateway    string
+	Gateway    gateway.Name
 }
 
 func (q *Queries) HasOpenIntent(ctx context.Context, db DBTX, arg HasOpenIntentParams) (bool, error) {
@@ -825,8 +827,8 @@ type InsertSubscriptionParams struct {
 	ID               objectid.ID
 	CustomerID       objectid.ID
 	PlanID           string
-	Gateway          string
-	PaymentMethod    string
+	Gateway          gateway.Name
+	PaymentMethod    gateway.Method
 	PriceCents       int64
 	PeriodMonths     int32
 	TrialDays        int32
@@ -1343,8 +1345,8 @@ FROM subscriptions.subscriptions GROUP BY gateway, status
 `
 
 type ListStatsRow struct {
-	Gateway       string
-	Status        string
+	Gateway       gateway.Name
+	Status        state.Status
 	Subscriptions int64
 	MonthlyCents  int64
 }
@@ -1475,7 +1477,7 @@ WHERE id = $38 AND status = $39
 `
 
 type UpdateSubscriptionParams struct {
-	Status              string
+	Status              state.Status
 	PlanID              string
 	PriceCents          int64
 	GwaSubscriptionID   *string
@@ -1513,7 +1515,7 @@ type UpdateSubscriptionParams struct {
 	LastPaidInvoiceID   *string
 	Now                 time.Time
 	ID                  objectid.ID
-	FromStatus          string
+	FromStatus          state.Status
 }
 
 // Writes what may change, if the status is still the one that was read. No row

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -17,9 +18,9 @@ SELECT reason FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY
 `
 
 // Why the subscription is in its present state.
-func (q *Queries) GetLastReason(ctx context.Context, db DBTX, subscriptionID objectid.ID) (string, error) {
+func (q *Queries) GetLastReason(ctx context.Context, db DBTX, subscriptionID objectid.ID) (state.Reason, error) {
 	row := db.QueryRow(ctx, getLastReason, subscriptionID)
-	var reason string
+	var reason state.Reason
 	err := row.Scan(&reason)
 	return reason, err
 }
@@ -45,10 +46,10 @@ type InsertTransitionParams struct {
 	SubscriptionID objectid.ID
 	CustomerID     objectid.ID
 	At             time.Time
-	FromStatus     *string
-	ToStatus       string
-	Reason         string
-	Source         string
+	FromStatus     *state.Status
+	ToStatus       state.Status
+	Reason         state.Reason
+	Source         state.Source
 	ActorID        *objectid.ID
 	EventID        *string
 }

@@ -8,6 +8,7 @@ package ticketsdb
 import (
 	"context"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -33,7 +34,7 @@ SELECT id, customer_id, gateway, gateway_payment_id, deleted_at FROM tickets.del
 `
 
 type DeletedOrderGetByPaymentParams struct {
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID *string
 }
 

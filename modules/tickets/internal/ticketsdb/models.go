@@ -7,6 +7,7 @@ package ticketsdb
 import (
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
@@ -38,8 +39,8 @@ type Order struct {
 	// Price of one ticket as it was sold.
 	UnitPriceCents    int64
 	TotalCents        int64
-	Gateway           *string
-	PaymentMethod     *string
+	Gateway           *gateway.Name
+	PaymentMethod     *gateway.Method
 	GatewayPaymentID  *string
 	GatewayCustomerID *string
 	// The gateway's own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders, CHARGEBACK_LOST when a dispute took the money.
@@ -114,7 +115,7 @@ type TicketsDeletedOrder struct {
 	ID objectid.ID
 	// Kept without a foreign key, as in the ledger: it outlives the customer.
 	CustomerID       objectid.ID
-	Gateway          string
+	Gateway          gateway.Name
 	GatewayPaymentID *string
 	DeletedAt        time.Time
 }

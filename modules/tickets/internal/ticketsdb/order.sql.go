@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
@@ -88,7 +89,7 @@ SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gatew
 `
 
 type OrderGetByPaymentParams struct {
-	Gateway          *string
+	Gateway          *gateway.Name
 	GatewayPaymentID *string
 }
 
