@@ -8,7 +8,8 @@
 // subscriptions, the mails about failed payments, and the job that compares with
 // the gateways.
 //
-// Its rooms, lower first: lifecycle (words, moves), calls (ends and repeats at the gateways),
+// Its rooms, lower first: state (words, the table of moves), lifecycle (rows, days, the store that
+// alone moves one), calls (ends and repeats at the gateways),
 // plans, debits (automatic PIX, pauses), extensions, dunning, disputes, settle (what money and
 // answers mean), charges (PIX codes for a further period), webhooks, retries, recovery,
 // reconcile, strays, checkout, withdrawal, own (a customer's own subscription) and admin. This

@@ -213,11 +213,11 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 			return lifecycle.Row{}, err
 		}
 	}
-	reason := state.Reasons[state.Subscribe]
+	began := state.Subscribe
 	if w.renews != nil {
-		reason = state.Reasons[state.Renew]
+		began = state.Renew
 	}
-	return sub, s.store.RecordMoveTx(ctx, tx, sub, state.None, reason, lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
+	return sub, s.store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}), lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
 }
 
 // makeRoom ends a pending subscription that a new one may replace: at the

@@ -1,5 +1,5 @@
-// Package lifecycle holds the words of a subscription: its states, the one table action →
-// reason → target, what a row says, and the only code that moves it.
+// Package lifecycle holds what a subscription's row says, and the only code that moves it, by
+// the table of room state.
 //
 // Owns: subscriptions, transitions, pauses and what of renewal_charges and trial_uses follows
 // from a move; days and terms (Calendar, no database), what is read of a subscription (Reads),

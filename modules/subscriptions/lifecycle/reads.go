@@ -111,6 +111,9 @@ func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Row, error
 	return sub, err
 }
 
+// heldByAdmin is the reason of a suspension by an admin.
+var heldByAdmin = state.ReasonFor(state.AdminSuspends, state.Known{})
+
 // ClosedByDisputeTx reports whether a suspended subscription would be open but
 // for its dispute: payments that failed keep it closed, and so does an admin.
 func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
@@ -121,7 +124,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
 	}
-	return reason != state.ReasonPaymentFailure && reason != state.Reasons[state.AdminSuspends], err
+	return reason != state.ReasonPaymentFailure && reason != heldByAdmin, err
 }
 
 // Current returns the customer's live subscription; 404 when there is none.
@@ -171,7 +174,7 @@ func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.Reason,
 		return gateway.ReasonHeldByDispute, nil
 	}
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
-	if err == nil && reason == state.Reasons[state.AdminSuspends] {
+	if err == nil && reason == heldByAdmin {
 		return gateway.ReasonHeldByAdmin, nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {

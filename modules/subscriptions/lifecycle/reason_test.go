@@ -35,7 +35,7 @@ func TestReasonsAreThoseOfTheGoldenFile(t *testing.T) {
 	for _, action := range state.Actions {
 		fmt.Fprintf(&b, "\n%-24s", action)
 		for _, k := range known {
-			fmt.Fprintf(&b, "%-25s", reasonFor(action, k.sub))
+			fmt.Fprintf(&b, "%-25s", state.ReasonFor(action, knownOf(k.sub)))
 		}
 	}
 	lines := strings.Split(b.String(), "\n")

@@ -70,7 +70,7 @@ func TestEveryMoveHasAReason(t *testing.T) {
 			if !ok || to == from {
 				continue
 			}
-			reason := reasonFor(action, Row{Status: from})
+			reason := state.ReasonFor(action, state.Known{Status: from})
 			require.NotEmpty(t, reason, "%s from %s", action, from)
 			if from == state.Active && to != state.Pending {
 				require.Contains(t, churn, reason, "%s from %s", action, from)

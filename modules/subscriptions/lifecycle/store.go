@@ -91,7 +91,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 	if c.Edit != nil {
 		c.Edit(&after)
 	}
-	reason, before := reasonFor(c.Action, *sub), *sub
+	reason, before := state.ReasonFor(c.Action, knownOf(*sub)), *sub
 	if Waits(*sub) && !to.Ended() && to != state.Pending {
 		if err := s.replaceTx(ctx, tx, *sub); err != nil {
 			return false, err

@@ -35,18 +35,40 @@ const (
 	ReasonGoneAtGateway  Reason = "gone_at_gateway" // counts as admin_cancelled: somebody did it at the gateway's own console
 )
 
-// Reasons are the reasons of actions that have one alone.
-var Reasons = map[Action]Reason{
-	Subscribe: ReasonSubscribed, Renew: ReasonRenewed, PaymentSettles: ReasonPaymentSettled, TrialStarts: ReasonTrialStarted,
-	RenewalTaken:    ReasonRenewalTaken,
-	PaymentDeclined: ReasonPaymentDeclined, NothingAtGateway: ReasonNothingMade, LiveReadDead: ReasonAbandoned,
-	Replaced: ReasonReplaced, PixRunsOut: ReasonPixUnpaid,
-	GatewaySaysActive: ReasonGatewayStatus, GatewaySaysSuspended: ReasonPaymentFailure, GatewaySaysIncomplete: ReasonGatewayStatus,
-	GatewaySaysExpired: ReasonExpired, GoneAtGateway: ReasonGoneAtGateway,
-	PaymentFails: ReasonPaymentFailure, PaymentFailsTooOften: ReasonPaymentFailure,
-	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon, DisputeLost: ReasonChargeback,
-	ChargebackWithdrawn: ReasonChargebackWithdrawn, UnpaidWithdrawn: ReasonChargebackWithdrawn,
-	AuthorizationActivated: ReasonAuthorized, AuthorizationCancelled: ReasonCustomerCancelled, AuthorizationExpired: ReasonExpired,
-	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, CustomerWithdraws: ReasonWithdrawn, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,
-	AdminSuspends: ReasonAdminCancelled, AdminExpires: ReasonAdminCancelled,
+// Known is what of a row decides on a reason, before the move.
+type Known struct {
+	Status            Status
+	CancelAtPeriodEnd bool
+	HasChargeback     bool
+	PaymentFailures   int32
+}
+
+func periodEnded(k Known) Reason {
+	if k.CancelAtPeriodEnd {
+		return ReasonCustomerCancelled
+	}
+	return ReasonExpired
+}
+
+func authorizationCancelled(k Known) Reason {
+	if k.Status == Pending {
+		return ReasonPixUnpaid
+	}
+	return ReasonCustomerCancelled
+}
+
+// gatewayCancelled is what led to it; without a trace here, somebody did it at the gateway's
+// own console.
+func gatewayCancelled(k Known) Reason {
+	switch {
+	case k.HasChargeback:
+		return ReasonChargeback
+	case k.CancelAtPeriodEnd:
+		return ReasonCustomerCancelled
+	case k.PaymentFailures > 0:
+		return ReasonPaymentFailure
+	case k.Status == Pending:
+		return ReasonAbandoned
+	}
+	return ReasonAdminCancelled
 }
