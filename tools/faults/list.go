@@ -82,8 +82,8 @@ var faults = []fault{
 		below: "modules/subscriptions", tests: []string{"TestStateChangesCompareAndSet"},
 	},
 	{
-		name: "subscription-reason", breaks: "The history tells an end by a dispute as one by failed payments.", where: "lifecycle.Reasons",
-		old: `DisputeLost: ReasonChargeback,`, new: `DisputeLost: ReasonPaymentFailure,`,
+		name: "subscription-reason", breaks: "The history tells an end by a dispute as one by failed payments.", where: "state.transitions, a table",
+		old: `{by: DisputeLost, reason: ReasonChargeback,`, new: `{by: DisputeLost, reason: ReasonPaymentFailure,`,
 		below: "modules/subscriptions", tests: []string{"TestReasonsAreThoseOfTheGoldenFile"},
 	},
 	{
