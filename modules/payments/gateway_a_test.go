@@ -276,7 +276,7 @@ func TestA_Request(t *testing.T) {
 		Instrument: paymentstest.Card(paymentstest.CardApproved),
 	})
 	require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
-	require.Equal(t, "49.90", body["value"])
+	require.Equal(t, json.Number("49.90"), body["value"])
 	require.Equal(t, "2026-11-20", body["nextDueDate"])
 	require.Equal(t, id.String(), body["externalReference"])
 	require.Equal(t, "MONTHLY", body["cycle"])

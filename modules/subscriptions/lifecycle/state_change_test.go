@@ -56,7 +56,7 @@ func TestStateChangesCompareAndSet(t *testing.T) {
 	require.Len(t, history, 2)
 	now, err := s.db.GetSubscription(t.Context(), db, id)
 	require.NoError(t, err)
-	require.Equal(t, string(state.Active), now.Status)
+	require.Equal(t, state.Active, now.Status)
 }
 
 // TestEveryMoveHasAReason keeps the history complete when an action is added;
