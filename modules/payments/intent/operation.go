@@ -68,6 +68,9 @@ type Step[R, A any] struct {
 	// Again is asked before the call is made once more, which certainly has made nothing:
 	// nil goes on, an outcome ends it instead. Without it nothing is called again.
 	Again func(ctx context.Context, gw gateway.Gateway, row R) (Outcome[A], error)
+	// Behind: the step before has made what counts. However its own failure sounds, the
+	// order is not declined or refused by it: it is not known, and the looks go on.
+	Behind bool
 }
 
 // Begin is the first phase: write commits the row that stands for the order, together with
@@ -218,12 +221,15 @@ func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made
 		}
 	}()
 	gw, err := o.gateway(row)
-	if err != nil {
-		return outcomeOf(err, made, counts, waits)
+	a := made
+	if err == nil {
+		a, err = step.Call(ctx, gw, row, made)
+		faultpoint.Hit(step.Answered)
 	}
-	a, err := step.Call(ctx, gw, row, made)
-	faultpoint.Hit(step.Answered)
-	if err != nil {
+	switch {
+	case err != nil && step.Behind:
+		return NotKnown[A]{Answer: made, Cause: err}
+	case err != nil:
 		return outcomeOf(err, made, counts, waits)
 	}
 	return step.judge(row, a)

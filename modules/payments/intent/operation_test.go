@@ -28,9 +28,9 @@ type buying struct {
 	again int
 }
 
-func buy(t *testing.T) (*buying, *intent.Operation[objectid.ID, string]) {
+func buy(t *testing.T, change ...func(*intent.Deps)) (*buying, *intent.Operation[objectid.ID, string]) {
 	t.Helper()
-	b := &buying{toy: setup(t, func(d *intent.Deps) { d.Gateways = fakes() }), calls: map[string]func() (string, error){}, found: map[string]string{}}
+	b := &buying{toy: setup(t, append(change, func(d *intent.Deps) { d.Gateways = fakes() })...), calls: map[string]func() (string, error){}, found: map[string]string{}}
 	step := func(name string) intent.Step[objectid.ID, string] {
 		return intent.Step[objectid.ID, string]{
 			Call: func(context.Context, gateway.Gateway, objectid.ID, string) (string, error) {
@@ -126,6 +126,36 @@ func TestEachOutcomeOfACall(t *testing.T) {
 			id, _ := b.bought(op)
 			require.Equal(t, c.row, b.state(id))
 			require.Equal(t, c.intentIs, b.ended(id))
+		})
+	}
+}
+
+// TestAFailureBehindWhatCountsIsNotKnown: what the step before has made is not given up,
+// and a gateway that refuses answers.
+func TestAFailureBehindWhatCountsIsNotKnown(t *testing.T) {
+	t.Parallel()
+	for name, cause := range map[string]error{
+		"declined": &gateway.Declined{Code: "51"}, "refused": &gateway.Rejected{Code: "bad"}, "not listening": gateway.ErrUnavailable,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, op := buy(t, func(d *intent.Deps) { d.Refused = func(err error) bool { return !errors.Is(err, gateway.ErrUnavailable) } })
+			op.Steps[1].Behind = true
+			b.calls["second"], b.found["first"] = func() (string, error) { return "", cause }, "first"
+			id, outcome := b.bought(op)
+			require.Equal(t, intent.NotKnown[string]{Answer: "first", Cause: cause}, outcome)
+			for range 30 {
+				b.turn("gwa", time.Minute)
+			}
+			require.Positive(t, b.again)
+			require.Equal(t, "half", b.state(id))
+			require.Equal(t, "open", b.ended(id))
+			require.False(t, b.failing("gwa"))
+			b.calls["second"] = nil
+			for range 30 {
+				b.turn("gwa", 10*time.Minute)
+			}
+			require.Equal(t, "second", b.state(id))
 		})
 	}
 }

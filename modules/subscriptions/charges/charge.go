@@ -94,13 +94,19 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 		return lifecycle.RenewalCharge{}, err
 	}
 	code, outcome, err := s.CodeOrder().Run(ctx, code)
-	if refused, ok := outcome.(intent.Refused[gateway.PixCharge]); ok {
-		if err != nil {
-			return code.charge, errors.Join(gateway.FaultOf(refused.Cause), err)
-		}
-		return code.charge, s.payments.Refused(ctx, "make renewal PIX", refused.Cause)
+	var cause error
+	switch outcome := outcome.(type) {
+	case intent.Refused[gateway.PixCharge]:
+		cause = outcome.Cause
+	case intent.Declined[gateway.PixCharge]:
+		cause = outcome.Cause
+	default:
+		return code.charge, err
 	}
-	return code.charge, err
+	if err != nil {
+		return code.charge, errors.Join(gateway.FaultOf(cause), err)
+	}
+	return code.charge, s.payments.Refused(ctx, "make renewal PIX", cause)
 }
 
 // cycleDate is the day of a cycle, null for none.

@@ -67,7 +67,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 	case s.calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0:
 		return []step{
 			{Answered: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth, Judge: s.judgeFirstMonth},
-			{Answered: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew},
+			{Answered: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew, Behind: true},
 		}
 	case sub.PaymentMethod == gateway.MethodPix:
 		terms := s.calendar.PixTermsOf(sub, plan, payer)
@@ -179,8 +179,8 @@ func (s *Recovery) judgeFirstMonth(c FirstCall, made settle.Made) settle.Outcome
 }
 
 // recurByToken makes what charges from the second month on, with the card that the first
-// has left at the gateway. Without it the month that was paid stays paid: nothing is known
-// until a look finds it, or has it made again. Declined there, the month is the last.
+// has left at the gateway. Without it the month that was paid stays paid, and a look finds
+// it or has it made again. Declined there, the month is the last.
 func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c FirstCall, made settle.Made) (settle.Made, error) {
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before makes it
 	terms := s.calendar.TermsOf(c.Sub, c.Plan, c.Payer)
@@ -195,7 +195,7 @@ func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c First
 	case c.looks && errors.As(err, &declined):
 		return month, nil
 	case err != nil:
-		return nil, fmt.Errorf("%w: recurrence not made yet: %w", gateway.ErrOutcomeUnknown, err)
+		return nil, fmt.Errorf("recurrence not made yet: %w", err)
 	}
 	month.Recurrence = &remote
 	return month, nil
