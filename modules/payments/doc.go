@@ -28,8 +28,8 @@
 // intent: such an event waits, and a job asks the gateway for the invoice.
 //
 // The root makes the rooms and is their only door. Package gateway holds the words in which
-// a gateway is spoken to, health what is known of one as a whole, intent the life of an
-// order to a gateway, ledger what was paid, given back and disputed; webhook receives events,
+// a gateway is spoken to, backoff when one is asked again, health what is known of one as a
+// whole, intent the life of an order to a gateway, ledger what was paid, given back and disputed; webhook receives events,
 // refund gives money back, unapplied decides about money that bought nothing, reconcile
 // compares with the gateways. The adapters gwa and gwb are
 // built by the composition root alone; other modules see the interface gateway.Gateway.

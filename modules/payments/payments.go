@@ -98,7 +98,7 @@ func New(d Deps) *Service {
 		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts, ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
 	)
 	s.intents.Connect(intent.Hooks{
-		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx, Known: s.cases.AnsweredTx, Probe: s.probe,
+		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx, Known: s.cases.AnsweredTx,
 	})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
@@ -111,14 +111,6 @@ func New(d Deps) *Service {
 // configured.
 func (s *Service) Gateway(name gateway.Name) (gateway.Gateway, error) {
 	return s.gateways.Find(name)
-}
-
-func (s *Service) probe(ctx context.Context, gw string) error {
-	a, err := s.gateways.Find(gateway.Name(gw))
-	if err != nil {
-		return err
-	}
-	return a.Probe(ctx)
 }
 
 // ReadSettled reads by its id a payment that an event has told; local as in ReadPayment.

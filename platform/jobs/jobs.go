@@ -32,6 +32,11 @@ const (
 	QueueExport  = "export"
 )
 
+// WaitingStates are those in which a job still has its work before it.
+var WaitingStates = []rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+}
+
 // Options say what a client works; without Workers it only inserts.
 type Options struct {
 	Workers  *river.Workers

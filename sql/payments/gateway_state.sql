@@ -1,3 +1,9 @@
+-- name: GatewayOrders :many
+-- GatewayOrders counts the orders to each gateway whose outcome is open.
+SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,
+    min(coalesce(not_known_since, created_at))::timestamptz AS oldest
+FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind;
+
 -- name: GatewayStateCount :one
 -- GatewayStateCount counts a look at something that was found before, within an hour.
 UPDATE payments.gateway_state SET

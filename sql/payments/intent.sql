@@ -39,6 +39,13 @@ WHERE i.id IN (
     WHERE o.gateway = @gateway AND o.state = 'open' AND o.next_look_at > @now::timestamptz AND o.not_known_since IS NOT NULL
     FOR UPDATE SKIP LOCKED);
 
+-- name: IntentInTheWay :one
+-- IntentInTheWay is what keeps an intent from being opened beside those that were: that of its own name, or one that it excludes.
+SELECT * FROM payments.intents
+WHERE state = 'open' AND (subject_id = @subject_id AND kind = @kind AND item = @item OR gateway = @gateway AND excludes = nullif(@excludes::text, ''))
+  AND id <> ALL(@made::platform.object_id[])
+ORDER BY subject_id = @subject_id DESC LIMIT 1;
+
 -- name: IntentInsert :many
 WITH made AS (
     INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
@@ -62,8 +69,8 @@ RETURNING intent_id;
 SELECT next_look_at::timestamptz AS at FROM payments.intents
 WHERE gateway = @gateway AND state = 'open' AND next_look_at > @now::timestamptz ORDER BY next_look_at LIMIT 1;
 
--- name: IntentOpenExcluding :one
-SELECT * FROM payments.intents WHERE gateway = @gateway AND excludes = @excludes AND state = 'open';
+-- name: IntentOpen :one
+SELECT * FROM payments.intents WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open';
 
 -- name: IntentOpenOf :many
 SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open' ORDER BY created_at, id;
@@ -72,14 +79,14 @@ SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open'
 -- IntentPostpone notes what became of a call, or of a look by the lease under which it was made.
 WITH noted AS (
     UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = sqlc.narg(cause), failures = @failures, misses = @misses, calls = @calls,
+        leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = left(sqlc.narg(cause)::text, 500), failures = @failures, misses = @misses, calls = @calls,
         missed_at = sqlc.narg(missed_at), not_known_since = sqlc.narg(not_known_since),
         forwards = CASE WHEN @outcome::text = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
-SELECT id, @at::timestamptz, @by::text, @outcome::text, 'open', sqlc.narg(cause) FROM noted;
+SELECT id, @at::timestamptz, @by::text, @outcome::text, 'open', left(sqlc.narg(cause)::text, 500) FROM noted;
 
 -- name: IntentCallAgain :execrows
 -- IntentCallAgain counts a call that a look is about to make, and leases the intent for its time.
@@ -124,8 +131,3 @@ SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended
 LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
 WHERE i.subject_id = @subject_id AND i.gateway = @gateway AND i.told_at IS NOT NULL
 ORDER BY i.state = 'open' DESC, i.ended_at DESC;
-
--- name: IntentTotals :many
-SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,
-    min(coalesce(not_known_since, created_at))::timestamptz AS oldest
-FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind;

@@ -11,7 +11,6 @@ import (
 // other by its name, with why. Else what a gateway does otherwise is asked of gateway.Traits.
 var gatewayAsked = map[string]string{
 	"modules/accounts/identity/customer.go":        "the columns of a customer's ids, one a gateway; accounts stands below payments",
-	"modules/payments/intent/pause.go":             "intent asks of names alone, as strings",
 	"modules/subscriptions/lifecycle/gateway.go":   "the columns of a subscription's ids, one a gateway",
 	"modules/subscriptions/webhooks/locate.go":     "the queries by those columns, one a gateway",
 	"modules/subscriptions/withdrawal/withdraw.go": "the body of a purchase tells reais at /gwa, and cents at /gwb",

@@ -79,8 +79,9 @@ var rooms = map[string][]room{
 		{name: "internal/paymentsdb", uses: []string{"gateway"}},
 		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
 		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
-		{name: "health", uses: []string{"internal/paymentsdb"}, sql: []string{"gateway_state"}},
-		{name: "intent", uses: []string{"gateway", "health", "internal/paymentsdb"}, sql: []string{"intent"}},
+		{name: "backoff"},
+		{name: "health", uses: []string{"gateway", "internal/paymentsdb"}, sql: []string{"gateway_state"}},
+		{name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb"}, sql: []string{"intent"}},
 		{
 			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},

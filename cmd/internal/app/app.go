@@ -150,7 +150,7 @@ func (a *App) newAPI() error {
 	a.metrics.MustRegister(collection.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
-	a.metrics.MustRegister(a.modules.payments.Intents(), a.modules.payments.Cases().UnappliedMetrics())
+	a.metrics.MustRegister(a.modules.payments.Intents().Health(), a.modules.payments.Cases().UnappliedMetrics())
 	a.api.AddCheck("gateways", func(ctx context.Context) error {
 		suspect, err := a.modules.payments.Intents().Health().Suspect(ctx, a.health)
 		if err == nil && len(suspect) > 0 {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"marquee/modules/accounts/sessions"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -25,7 +24,7 @@ func (EraseCustomerArgs) Kind() string { return "accounts_erase_customer" }
 // InsertOpts: when the attempts are used up, which takes weeks, the hourly job
 // begins anew.
 func (EraseCustomerArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 500, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: sessions.WaitingStates}}
+	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 500, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
 }
 
 type eraseWorker struct {

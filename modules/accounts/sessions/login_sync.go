@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/clock"
@@ -54,12 +53,7 @@ func (SyncSubscriptionArgs) Kind() string { return "accounts_sync_subscription" 
 // InsertOpts: one job a customer waits at a time, and it does not try long, since
 // webhooks tell the same.
 func (SyncSubscriptionArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: WaitingStates}}
-}
-
-// WaitingStates are those in which a job still has its work before it.
-var WaitingStates = []rivertype.JobState{
-	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
 }
 
 type syncWorker struct {

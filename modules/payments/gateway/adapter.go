@@ -58,6 +58,15 @@ func (s Set) Find(name Name) (Adapter, error) {
 	return g, nil
 }
 
+// Probe asks the gateway of the name something that costs nothing.
+func (s Set) Probe(ctx context.Context, name string) error {
+	gateway, err := s.Find(Name(name))
+	if err != nil {
+		return err
+	}
+	return gateway.Probe(ctx)
+}
+
 // ReadSettled reads by its id a payment that an event has told; local as in ReadPayment.
 // ErrMissing: the gateway does not know it, or it is not paid.
 func (s Set) ReadSettled(ctx context.Context, name Name, paymentID string, local objectid.ID) (Payment, error) {

@@ -22,3 +22,14 @@ func FaultOf(err error) error {
 	}
 	return err
 }
+
+// Certain reports whether an error of a call means that the gateway certainly made nothing
+// of it: refused for its shape, not asked, not listening, or without what the call stands on.
+func Certain(err error) bool { return IsError(err) && !errors.Is(err, ErrOutcomeUnknown) }
+
+// IsError reports whether an error is a gateway's, but for a declined payer. Those of our
+// own, such as the database's, are left to the job.
+func IsError(err error) bool {
+	var rejected *Rejected
+	return errors.As(err, &rejected) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) || errors.Is(err, ErrMissing) || errors.Is(err, ErrUnsupported)
+}

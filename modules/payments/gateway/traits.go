@@ -21,6 +21,8 @@ type Traits struct {
 	DisputeLostByRefund bool
 	// AmountsMayChange: what a charge costs can be changed at the gateway's own console.
 	AmountsMayChange bool
+	// SearchLags: a search may not show for a while what was made just now.
+	SearchLags bool
 	// CountsCalls: the account has so many calls and no more.
 	CountsCalls bool
 	// MissNeedsList: that a read finds nothing proves nothing, unless a list by an id of
@@ -73,7 +75,7 @@ type PaymentWords struct {
 
 var traits = map[Name]Traits{
 	GWA: {
-		DisputeLostByRefund: true, AmountsMayChange: true, CountsCalls: true, MissNeedsList: true,
+		DisputeLostByRefund: true, AmountsMayChange: true, SearchLags: true, CountsCalls: true, MissNeedsList: true,
 		ChargesByDay: true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
 		CardField: "credit_card", LeastPix: 500,
 		Words: PaymentWords{Awaited: "PENDING", AwaitedCard: "PENDING", Lost: "OVERDUE", Settled: "RECEIVED", Refunded: "REFUNDED"},

@@ -11,5 +11,7 @@
 //     bring the share below 1 %.
 //   - what looks may still cost: a fifth of the calls that it takes in a window.
 //
+// Its metrics count the open orders too, and its mails tell the operators of all of this.
+//
 // It owns no intent: package intent, which stands above it, says what follows for those.
 package health

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
 	"marquee/platform/operators"
@@ -22,8 +23,8 @@ const (
 	probeEvery = 30 * time.Second
 	// forwardEvery bounds how often looks are brought forward.
 	forwardEvery = time.Minute
-	// noteTime bounds the note of an answer.
-	noteTime = 5 * time.Second
+	// noteTime bounds the note of an answer, probeTime a probe.
+	noteTime, probeTime = 5 * time.Second, 30 * time.Second
 )
 
 // Deps is what New needs.
@@ -33,7 +34,10 @@ type Deps struct {
 	Log       *slog.Logger
 	Operators *operators.Mailer // nil: nobody is written to
 	// Quotas by gateway, of which looks have a fifth; without one they are not bounded.
+	// Default gateway A's 25,000 calls in 12 h.
 	Quotas map[string]Quota
+	// Probe asks a gateway something that costs nothing.
+	Probe func(ctx context.Context, gateway string) error
 	// AnswersAgainTx brings forward the looks at a gateway that has failed.
 	AnswersAgainTx func(ctx context.Context, tx pgx.Tx, gateway string) error
 	// TrustedTx has what is missing at a gateway that was suspect looked for anew.
@@ -52,6 +56,9 @@ type Health struct {
 
 // New makes it.
 func New(d Deps) *Health {
+	if d.Quotas == nil {
+		d.Quotas = map[string]Quota{string(gateway.GWA): {Calls: 25_000, Window: 12 * time.Hour}}
+	}
 	return &Health{deps: d, db: paymentsdb.New(), well: map[string]bool{}}
 }
 
@@ -125,6 +132,17 @@ func (h *Health) Answered(ctx context.Context, gateway string) error {
 		h.deps.Log.InfoContext(ctx, "the gateway answers again", slog.String("gateway", gateway), slog.Time("failing_since", *state.FailingSince))
 	}
 	return err
+}
+
+// Probe asks a gateway that fails, while no order stands for it, whether it answers again.
+func (h *Health) Probe(ctx context.Context, gateway string) (right bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	if err := h.deps.Probe(limited, gateway); err != nil {
+		h.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", gateway), slog.Any("error", err))
+		return false, nil
+	}
+	return true, h.Answered(context.WithoutCancel(ctx), gateway)
 }
 
 // within reports whether a time has passed that is shorter than the limit. On a clock

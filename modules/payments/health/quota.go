@@ -25,9 +25,10 @@ type Quota struct {
 
 // Share is what looks at a gateway may still cost. Its row is locked.
 type Share struct {
-	Looks int32
-	Probe bool // the gateway fails, and is to be asked whether it answers again
-	state paymentsdb.PaymentsGatewayState
+	Gateway string
+	Looks   int32
+	Probe   bool // the gateway fails, and is to be asked whether it answers again
+	state   paymentsdb.PaymentsGatewayState
 }
 
 // ShareTx locks what is left of the gateway's quota for looks, and begins another
@@ -49,7 +50,7 @@ func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway string) (Share,
 	if state.FailingSince != nil {
 		h.set(gateway, false)
 	}
-	return Share{Looks: state.LooksLeft, Probe: probeDue(state, now), state: state}, nil
+	return Share{Gateway: gateway, Looks: state.LooksLeft, Probe: probeDue(state, now), state: state}, nil
 }
 
 // SpendTx takes looks off the share; probed: one of them asks whether the gateway

@@ -1,46 +1,35 @@
 // Package intent is the life of an order to a gateway: row committed, gateway called,
-// answer settled, and found again where it was lost.
+// answer settled, and found again where it was lost. An intent is one such order (table
+// payments.intents). An Operation says of a kind what its user writes, calls, finds and
+// settles; the phases, their order, and when to look again are the package's:
 //
-// An intent is one such order (table payments.intents). An Operation says of a kind what
-// its user writes, calls, finds and settles; the phases and their order are the package's:
+//	Begin    one transaction: the user's row, its intent with one call counted   ← Committed
+//	Run      the steps, one call after the other, each within its time and deaf  ← Answered
+//	         to a client that goes away
+//	         one transaction: what the outcome means for the row, the intent's   ← Settling
+//	         end (or that it waits)
+//	(look)   after a lost answer: each step is looked for; the first that has not succeeded
+//	         is the recovery point. Proved to have made nothing its call is made again
+//	         where the step allows that (Again). Settled as by Run.
 //
-//	Begin    one transaction: the user's row, and its intent with one call counted
-//	Run      the calls, one step after the other, each within its time, deaf to a client
-//	         that goes away; an error is read in one place (outcomeOf)
-//	         then one transaction: what the outcome means for the row, and the intent's end
-//	(look)   by the schedule, after a lost answer: each step is looked for; the first that
-//	         has not succeeded is where the order stands. Proved to have made nothing, its
-//	         call is made again where the step allows that (Again). Settled as by Run.
-//
-// What a call or look says is an Outcome, one of seven types: Succeeded, Pending, Declined,
-// Refused, Missing and Void are settled; NotKnown, what everything else is, changes no row.
+// On the right stand the places at which the crash tests kill. What a call or look says is
+// an Outcome. Succeeded goes on to the next step, or ends; Pending waits for the gateway;
+// Declined, Refused, Missing and Void end; NotKnown, which is everything else, a panic too,
+// changes no row, and the looks find out. outcomeOf alone reads errors.
 //
 // A Repeated is an order whose repetition is harmless: to move, to pause, to end. It stands
-// in a row of its user's own from the beginning, has an intent from its first failure on,
-// and is then repeated by the looks alone.
+// in a row of its user's own, has an intent from its first failure on, and is then repeated
+// by the looks alone.
 //
-// Events settle by themselves, in the webhook's transaction, and end the intent with EndTx.
-// Users that have no operation yet open with OpenTx, note NotKnown, and answer looks by a
-// Looker: Settled, Waiting, NotThere or, with an error, not known.
+// Each gateway has a turn of looks every 5 s: what is due, oldest first, within a fifth of
+// its quota. Pauses, and what an empty answer proves, are package backoff's; while a gateway
+// fails or is suspect (package health) looks are few, or end nothing. The first right answer
+// after a failed one, whoever asked, brings all looks forward. What is not known for a day
+// is told to the operators once.
 //
-// The package decides when to look and what an empty look proves:
-//
-//   - After a call or look that ended not known: 5, 15, 45 s, 2, 5, 15 min, then
-//     hourly, after a week daily. While a gateway fails as a whole (package health), one
-//     look every half minute probes it, or where no intent can stand for it, a question
-//     without one. The first right answer after a failed one, whoever asked, brings all
-//     looks forward; what fails again waits twice as long each time.
-//   - An empty look counts as a miss only after the call's own time limit: the nth no
-//     sooner than 2^n - 1 RECOVERY_DELAY after it, nor than 5, 15, 35 s after the one
-//     before. Gateway A, whose search may lag, needs four, B two. Only then is
-//     Look.Proved true, and only then may a Looker end the row as nothing made, or make
-//     the call again.
-//   - What was found once (Kind registered with WasFound) needs two misses an hour
-//     apart, and none while the gateway is suspect (package health).
-//   - All looks at gateway A share a fifth of its quota, oldest first.
-//   - What is not known for a day is told to the operators once.
-//
-// It knows no user, and of the gateways their words and errors alone, so that payments,
-// tickets and subscriptions may all use it. Lock order: the user's rows first, then the
-// intent; nothing here holds a lock across a call.
+// To add a user: a Kind here and in the table's CHECK; a function that returns its Operation
+// (Opening, Row, Steps, SettleTx), in its module, with the kind in the module's
+// payments.Hooks.Looks; Begin and Run where it is asked for. What events tell settles in
+// their transaction, which ends the intent by EndTx. Lock order: the user's rows, then the
+// intent; nothing here holds a lock across a call, and it knows no user.
 package intent

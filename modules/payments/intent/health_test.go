@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/testutil/leaktest"
 )
@@ -22,15 +23,23 @@ func (b *toy) failing(gateway string) bool {
 // probes has questions without an intent answered, or not, and counts them.
 func (b *toy) probes() (count *int, answers *bool) {
 	count, answers = new(int), new(bool)
-	b.svc.Connect(intent.Hooks{Probe: func(context.Context, string) error {
+	b.gateways[gateway.GWA] = probed{probe: func() error {
 		*count++
 		if *answers {
 			return nil
 		}
 		return errors.New("status 500")
-	}})
+	}}
 	return count, answers
 }
+
+// probed is a gateway that is asked nothing else.
+type probed struct {
+	gateway.Adapter
+	probe func() error
+}
+
+func (p probed) Probe(context.Context) error { return p.probe() }
 
 // TestAnyRightAnswerEndsTheMark, and brings the looks forward: also in a process that
 // has just started, and in one that has not seen the failure.
@@ -121,7 +130,7 @@ func TestMetricsTellHowLongNobodyAsked(t *testing.T) {
 	b.svc.Health().Heard(t.Context(), "gwa", false)
 	b.clock.Advance(20 * time.Minute)
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(b.svc)
+	registry.MustRegister(b.svc.Health())
 	families, err := registry.Gather()
 	require.NoError(t, err)
 	unasked := map[string]float64{}

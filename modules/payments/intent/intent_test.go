@@ -122,8 +122,7 @@ func TestACallAgainOnlyAfterProof(t *testing.T) {
 	}
 	b.turn("gwa", 4*time.Minute)
 	require.Equal(t, 1, b.calls, "four misses")
-	i, _ := b.open(id)
-	require.True(t, i.RefusalCounts(), "the first call is proved to have made nothing")
+	require.Equal(t, 1, b.count("SELECT calls FROM payments.intents WHERE subject_id = $1", id), "the first call is proved to have made nothing")
 	b.turn("gwa", 5*time.Second)
 	b.turn("gwa", 80*time.Second)
 	require.Equal(t, 1, b.calls, "the new call has its own time and its own proof")
@@ -166,19 +165,19 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 	b := setup(t)
 	ended, taken := b.lost("gwb", "ended"), b.lost("gwb", "taken")
 	other := b.clock.Now().Add(time.Hour)
-	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: {Look: func(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: intent.NewUser(func(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 		switch l.Subject {
 		case ended:
 			return intent.Waiting, b.tx(func(tx pgx.Tx) error { return b.svc.EndTx(ctx, tx, ref(ended), intent.Declined[any]{}, "webhook") })
 		default:
 			_, err := b.db.Exec(ctx, "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2", other, taken)
 			if err == nil {
-				err = l.CallAgain(ctx, callTime)
+				err = l.CallAgain(ctx)
 				require.Error(t, err, "no call by who has it no longer")
 			}
 			return intent.NotThere, nil
 		}
-	}}}})
+	}, false)}})
 	b.turn("gwb", time.Minute)
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND state = 'declined' AND next_look_at IS NULL", ended))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND leased_until = $2 AND calls = 1", taken, other))

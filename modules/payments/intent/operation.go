@@ -3,9 +3,7 @@ package intent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/jackc/pgx/v5"
 
@@ -24,10 +22,8 @@ const (
 	ByWebhook By = "webhook"
 )
 
-// Operation is one kind of order to a gateway, in its phases: Begin commits, Run calls and
-// settles, a look finds what a call made whose answer is not known, and settles that. R is
-// what a call is made from: the user's row, and what the request alone has in hand, such
-// as a card. A is what the gateway answers.
+// Operation is one kind of order to a gateway. R is what a call is made from: the user's
+// row, and what the request alone has in hand, such as a card. A is what the gateway answers.
 type Operation[R, A any] struct {
 	Kind    Kind
 	Intents *Service
@@ -111,14 +107,14 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 }
 
 // User is what the schedule of looks has to know of the operation.
-func (o *Operation[R, A]) User() User { return User{Look: o.look, WasFound: o.WasFound} }
+func (o *Operation[R, A]) User() User { return User{look: o.look, wasFound: o.WasFound} }
 
 // look goes through the steps again: the first whose call has not succeeded is where the
 // order stands.
-func (o *Operation[R, A]) look(ctx context.Context, l *Look) (Answer, error) {
-	row, over, err := o.Row(ctx, l.Intent)
+func (o *Operation[R, A]) look(ctx context.Context, l *look) (answer, error) {
+	row, over, err := o.Row(ctx, intentOf(l.row))
 	if err != nil || over {
-		return Settled, err
+		return settled, err
 	}
 	var made A
 	var outcome Outcome[A]
@@ -127,11 +123,11 @@ func (o *Operation[R, A]) look(ctx context.Context, l *Look) (Answer, error) {
 			return 0, err
 		}
 		if outcome == nil && n == 0 {
-			return NotThere, nil
+			return notThere, nil
 		}
 		if outcome == nil { // what the steps before it have made counts all the same
 			_, err = o.settle(ctx, row, Pending[A]{Answer: made}, ByLook)
-			return NotThere, err
+			return notThere, err
 		}
 		success, ok := outcome.(Succeeded[A])
 		if !ok {
@@ -139,7 +135,22 @@ func (o *Operation[R, A]) look(ctx context.Context, l *Look) (Answer, error) {
 		}
 		made = success.Answer
 	}
-	return o.conclude(ctx, row, outcome)
+	if unknown, ok := outcome.(NotKnown[A]); ok {
+		return 0, unknown.Cause
+	}
+	if _, ok := outcome.(Succeeded[A]); ok && o.WasFound {
+		return foundAgain, nil
+	}
+	row, err = o.settle(ctx, row, outcome, ByLook)
+	switch {
+	case err != nil:
+		return 0, err
+	case outcome.state() == open:
+		return waiting, nil
+	case o.Settled != nil:
+		return settled, o.Settled(ctx, row)
+	}
+	return settled, nil
 }
 
 func (o *Operation[R, A]) steps(row R) []Step[R, A] {
@@ -150,20 +161,23 @@ func (o *Operation[R, A]) steps(row R) []Step[R, A] {
 }
 
 // stands says how a step stands; nil while nothing is found and nothing is proved.
-func (o *Operation[R, A]) stands(ctx context.Context, l *Look, step Step[R, A], row R, made A) (Outcome[A], error) {
+func (o *Operation[R, A]) stands(ctx context.Context, l *look, step Step[R, A], row R, made A) (Outcome[A], error) {
 	gw, err := o.gateway(row)
 	if err != nil {
 		return nil, err
 	}
-	if step.Find != nil {
+	find := func() (outcome Outcome[A], found bool, err error) {
 		a, found, err := step.Find(ctx, gw, row, made)
+		if err == nil && found {
+			outcome = step.judge(row, a)
+		}
+		return outcome, found, err
+	}
+	if step.Find != nil {
+		outcome, found, err := find()
 		switch {
-		case err != nil:
-			return nil, err
-		case found:
-			return step.judge(row, a), nil
-		case !l.Proved:
-			return nil, nil
+		case err != nil || found || !l.proved:
+			return outcome, err
 		case step.Again == nil:
 			return Missing[A]{}, nil
 		}
@@ -173,66 +187,46 @@ func (o *Operation[R, A]) stands(ctx context.Context, l *Look, step Step[R, A], 
 			return end, err
 		}
 	}
-	if err := l.CallAgain(ctx, o.Intents.CallTime()); err != nil {
+	if err := l.callAgain(ctx); err != nil {
 		return nil, err
 	}
-	outcome := o.call(ctx, step, row, made, l.RefusalCounts(), false)
+	outcome := o.call(ctx, step, row, made, l.refusalCounts(), false)
 	if refused, ok := outcome.(Refused[A]); ok && step.Find != nil {
 		// What was asked for first may be what the gateway refuses to make twice.
-		a, found, err := step.Find(ctx, gw, row, made)
+		first, found, err := find()
 		if err != nil {
 			return nil, errors.Join(refused.Cause, err)
 		}
 		if found {
-			return step.judge(row, a), nil
+			return first, nil
 		}
 	}
 	return outcome, nil
-}
-
-// conclude settles what a look has found out.
-func (o *Operation[R, A]) conclude(ctx context.Context, row R, outcome Outcome[A]) (Answer, error) {
-	if unknown, ok := outcome.(NotKnown[A]); ok {
-		return 0, unknown.Cause
-	}
-	if _, ok := outcome.(Succeeded[A]); ok && o.WasFound {
-		return FoundAgain, nil
-	}
-	row, err := o.settle(ctx, row, outcome, ByLook)
-	switch {
-	case err != nil:
-		return 0, err
-	case outcome.state() == open:
-		return Waiting, nil
-	case o.Settled != nil:
-		return Settled, o.Settled(ctx, row)
-	}
-	return Settled, nil
 }
 
 // call makes a step's call, within its time, and reads its answer.
 func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made A, counts, waits bool) (outcome Outcome[A]) {
 	ctx, cancel := context.WithTimeout(ctx, o.Intents.CallTime())
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			o.Intents.deps.Log.ErrorContext(ctx, "a call panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-			outcome = NotKnown[A]{Answer: made, Cause: fmt.Errorf("the call panicked: %v", p)}
+	err := o.Intents.caught(ctx, "call", func() error {
+		gw, err := o.gateway(row)
+		if err != nil {
+			return err
 		}
-	}()
-	gw, err := o.gateway(row)
-	a := made
-	if err == nil {
-		a, err = step.Call(ctx, gw, row, made)
+		a, err := step.Call(ctx, gw, row, made)
 		faultpoint.Hit(step.Answered)
-	}
+		if err == nil {
+			outcome = step.judge(row, a)
+		}
+		return err
+	})
 	switch {
-	case err != nil && step.Behind:
+	case err == nil:
+		return outcome
+	case step.Behind:
 		return NotKnown[A]{Answer: made, Cause: err}
-	case err != nil:
-		return outcomeOf(err, made, counts, waits)
 	}
-	return step.judge(row, a)
+	return outcomeOf(err, made, counts, waits)
 }
 
 // gateway is the one of the row's intent; a phase that writes has none.
@@ -255,27 +249,24 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 	if unknown, ok := outcome.(NotKnown[A]); ok {
 		s.deps.Log.WarnContext(ctx, "what the gateway made of a call is not known", slog.String("kind", string(o.Kind)),
 			slog.String("subject_id", ref.Subject.String()), slog.Any("error", unknown.Cause))
-		if err := s.NotKnown(ctx, ref, unknown.Cause); err != nil {
+		if err := s.notKnown(ctx, ref, unknown.Cause); err != nil {
 			s.deps.Log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("subject_id", ref.Subject.String()), slog.Any("error", err))
 		}
 		return row, nil
 	}
 	ctx = context.WithoutCancel(ctx)
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if err := o.SettleTx(ctx, tx, &row, outcome, by); err != nil {
-			return err
+		err := o.SettleTx(ctx, tx, &row, outcome, by)
+		switch {
+		case err == nil && outcome.state() != open:
+			err = s.EndTx(ctx, tx, ref, outcome, by)
+		case err == nil && by == ByAnswer:
+			err = s.waitTx(ctx, tx, ref)
 		}
-		if outcome.state() != open {
-			if err := s.endTx(ctx, tx, ref, outcome.state(), by); err != nil {
-				return err
-			}
-		} else if by == ByAnswer {
-			if err := s.WaitTx(ctx, tx, ref); err != nil {
-				return err
-			}
+		if err == nil {
+			faultpoint.Hit(o.Settling)
 		}
-		faultpoint.Hit(o.Settling)
-		return nil
+		return err
 	})
 	return row, err
 }

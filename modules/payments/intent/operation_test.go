@@ -14,12 +14,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-// fakes are gateways that nobody asks: the steps of these tests answer for themselves.
-func fakes() gateway.Set {
-	fake := struct{ gateway.Adapter }{}
-	return gateway.Set{gateway.GWA: fake, gateway.GWB: fake}
-}
-
 // buying is a user with an operation of two calls, of which the second may be made again.
 type buying struct {
 	*toy
@@ -30,7 +24,7 @@ type buying struct {
 
 func buy(t *testing.T, change ...func(*intent.Deps)) (*buying, *intent.Operation[objectid.ID, string]) {
 	t.Helper()
-	b := &buying{toy: setup(t, append(change, func(d *intent.Deps) { d.Gateways = fakes() })...), calls: map[string]func() (string, error){}, found: map[string]string{}}
+	b := &buying{toy: setup(t, change...), calls: map[string]func() (string, error){}, found: map[string]string{}}
 	step := func(name string) intent.Step[objectid.ID, string] {
 		return intent.Step[objectid.ID, string]{
 			Call: func(context.Context, gateway.Gateway, objectid.ID, string) (string, error) {
@@ -139,7 +133,9 @@ func TestAFailureBehindWhatCountsIsNotKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, op := buy(t, func(d *intent.Deps) { d.Refused = func(err error) bool { return !errors.Is(err, gateway.ErrUnavailable) } })
+			b, op := buy(t, func(d *intent.Deps) {
+				d.Refused = func(err error) bool { return !errors.Is(err, gateway.ErrUnavailable) }
+			})
 			op.Steps[1].Behind = true
 			b.calls["second"], b.found["first"] = func() (string, error) { return "", cause }, "first"
 			id, outcome := b.bought(op)

@@ -7,7 +7,7 @@ import (
 )
 
 // Outcome is what a call, or the look for what it made, means for its user's row. The
-// types of this file are all there are; nil is NotKnown.
+// types of this file are all there are.
 type Outcome[A any] interface {
 	outcome(A)
 	// state is how an intent with this outcome stands: open, or how it ended.
@@ -72,8 +72,7 @@ func outcomeOf[A any](err error, made A, counts, waits bool) Outcome[A] {
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 	case errors.As(err, &declined):
 		return Declined[A]{Cause: err}
-	case counts && errors.As(err, &rejected),
-		counts && waits && (errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, gateway.ErrMissing)):
+	case counts && gateway.Certain(err) && (waits || errors.As(err, &rejected)):
 		return Refused[A]{Cause: err}
 	}
 	return NotKnown[A]{Answer: made, Cause: err}

@@ -33,7 +33,7 @@ func (r *Repeated) Run(ctx context.Context, o Opening) error {
 		return err
 	}
 	cause := r.Do(ctx, o.Ref)
-	if cause == nil || !errors.Is(cause, ErrUnderWay) && !IsGateways(cause) {
+	if cause == nil || !errors.Is(cause, ErrUnderWay) && !gateway.IsError(cause) {
 		return cause
 	}
 	if err := r.HandOver(ctx, o, cause); err != nil {
@@ -53,7 +53,7 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 		if err := s.OpenTx(ctx, tx, o); err != nil || !waits {
 			return err
 		}
-		return s.WaitTx(ctx, tx, o.Ref)
+		return s.waitTx(ctx, tx, o.Ref)
 	})
 	var open *ErrOpen
 	switch {
@@ -62,7 +62,7 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	case err != nil || waits:
 		return err
 	}
-	return s.NotKnown(ctx, o.Ref, cause)
+	return s.notKnown(ctx, o.Ref, cause)
 }
 
 // Sweep takes up an order whose own job is silent; one that the looks have, only later.
@@ -80,19 +80,11 @@ func (r *Repeated) Sweep(ctx context.Context, ref Ref, do, later func() error) e
 
 // User is what the schedule of looks has to know of the kind.
 func (r *Repeated) User() User {
-	return User{Look: func(ctx context.Context, l *Look) (Answer, error) {
-		err := r.Do(gateway.Background(ctx), Ref{Kind: l.Kind, Subject: l.Subject, Item: l.Item})
+	return User{look: func(ctx context.Context, l *look) (answer, error) {
+		err := r.Do(gateway.Background(ctx), l.Ref)
 		if errors.Is(err, ErrUnderWay) {
-			return Waiting, nil
+			return waiting, nil
 		}
-		return Settled, err
+		return settled, err
 	}}
-}
-
-// IsGateways reports whether an error is the gateway's. Those of our own, such as the
-// database's, are left to the job.
-func IsGateways(err error) bool {
-	var rejected *gateway.Rejected
-	return errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrOutcomeUnknown) ||
-		errors.Is(err, gateway.ErrMissing) || errors.Is(err, gateway.ErrUnsupported)
 }

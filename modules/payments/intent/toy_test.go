@@ -24,12 +24,19 @@ import (
 
 const callTime = 75 * time.Second
 
+// fakes are gateways that nobody asks: the steps of these tests answer for themselves.
+func fakes() gateway.Set {
+	fake := probed{probe: func() error { return gateway.ErrUnavailable }}
+	return gateway.Set{gateway.GWA: fake, gateway.GWB: fake}
+}
+
 // toy is a user with one table: a row is open, made or nothing.
 type toy struct {
-	t     *testing.T
-	db    *pgxpool.Pool
-	clock *clock.Fake
-	svc   *intent.Service
+	t        *testing.T
+	db       *pgxpool.Pool
+	clock    *clock.Fake
+	svc      *intent.Service
+	gateways gateway.Set
 
 	mu      sync.Mutex
 	answers map[objectid.ID]string // what the gateway has of a row: made, waiting, nothing, failing, panic
@@ -40,19 +47,19 @@ type toy struct {
 
 func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 	t.Helper()
-	b := &toy{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), answers: map[objectid.ID]string{}}
+	b := &toy{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), answers: map[objectid.ID]string{}, gateways: fakes()}
 	log := leaktest.Logger(t)
 	client, err := jobs.New(b.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), "CREATE TABLE public.toys (id text PRIMARY KEY, state text NOT NULL)")
 	require.NoError(t, err)
-	d := intent.Deps{Pool: b.db, Clock: b.clock, Log: log, Operators: operators.New(client, nil, []string{"ops@example.com"})}
+	d := intent.Deps{Pool: b.db, Clock: b.clock, Log: log, Gateways: b.gateways, Operators: operators.New(client, nil, []string{"ops@example.com"})}
 	for _, c := range change {
 		c(&d)
 	}
 	b.svc = intent.New(d)
 	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{
-		intent.Order: {Look: b.look}, intent.SubscriptionGone: {Look: b.lookGone, WasFound: true},
+		intent.Order: intent.NewUser(b.look, false), intent.SubscriptionGone: intent.NewUser(b.lookGone, true),
 	}})
 	return b
 }
@@ -124,13 +131,13 @@ func (b *toy) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	case "waiting":
 		return intent.Waiting, nil
 	case "nothing":
-		if !l.Proved {
+		if !l.Proved() {
 			return intent.NotThere, nil
 		}
 		if !b.again {
 			return intent.Settled, b.settle(ctx, l.Subject, "nothing", intent.Missing[any]{})
 		}
-		if err := l.CallAgain(ctx, callTime); err != nil {
+		if err := l.CallAgain(ctx); err != nil {
 			return 0, err
 		}
 		b.mu.Lock()
@@ -146,7 +153,7 @@ func (b *toy) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 func (b *toy) lookGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	switch b.ask(l.Subject) {
 	case "nothing":
-		if !l.Proved {
+		if !l.Proved() {
 			return intent.NotThere, nil
 		}
 		_, err := b.db.Exec(ctx, "INSERT INTO public.toys VALUES ($1, 'gone')", l.Subject)

@@ -118,7 +118,7 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 // reached, also by the look before, refuses nothing.
 func refusedForGood(err error) bool {
 	var rejected *gateway.Rejected
-	return lifecycle.Certain(err) && (errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnsupported))
+	return gateway.Certain(err) && (errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnsupported))
 }
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those

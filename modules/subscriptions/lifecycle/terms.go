@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"marquee/modules/accounts"
@@ -32,15 +31,6 @@ func (s *Calendar) FirstDue(sub Row) time.Time {
 		days = discountedDays
 	}
 	return StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
-}
-
-// Certain reports whether the error says that the gateway did nothing.
-func Certain(err error) bool {
-	if errors.Is(err, gateway.ErrOutcomeUnknown) {
-		return false
-	}
-	var rejected *gateway.Rejected
-	return errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrUnsupported) || errors.Is(err, gateway.ErrMissing)
 }
 
 // PayerOf is a customer as the gateways know payers.

@@ -76,7 +76,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOu
 	switch {
 	case err == nil:
 		return checkout.CardOutcome{Sub: sub, Message: "The subscription goes on: nothing was charged."}, nil
-	case !intent.IsGateways(err) || fault.Is(err, fault.Conflicting):
+	case !gateway.IsError(err) || fault.Is(err, fault.Conflicting):
 		return checkout.CardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}

@@ -143,7 +143,7 @@ func planMoveIntent(id objectid.ID) intent.Ref {
 func (s *Plans) Order() *intent.Repeated {
 	return &intent.Repeated{Kind: intent.PlanMove, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error {
 		left, err := s.askForMove(ctx, r.Subject)
-		if left == nil && intent.IsGateways(err) {
+		if left == nil && gateway.IsError(err) {
 			return nil // it ended as refused
 		}
 		return err
@@ -179,7 +179,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle
 	if errors.Is(err, gateway.ErrMissing) {
 		return nil, errors.Join(err, s.endMove(ctx, move, state.MoveRefused))
 	}
-	if !asked || lifecycle.Certain(err) {
+	if !asked || gateway.Certain(err) {
 		// What another try may have done is not undone by a refusal of this one.
 		refused, failed := s.db.RefusePlanMove(ctx, s.pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.clock.Now())})
 		if failed != nil || refused == 1 {
@@ -195,7 +195,7 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	err := s.FinishMove(ctx, id)
-	if intent.IsGateways(err) {
+	if gateway.IsError(err) {
 		return nil // it has ended, or the looks have it
 	}
 	return err

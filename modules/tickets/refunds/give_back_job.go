@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 	"golang.org/x/sync/errgroup"
 
 	"marquee/modules/payments/gateway"
@@ -38,9 +37,7 @@ const (
 // giveBackLaterTx has the job run, of which there is one at a time: the limit of refunds a
 // second holds for all events together.
 func (s *Refunds) giveBackLaterTx(ctx context.Context, tx pgx.Tx) error {
-	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByState: []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
-	}}})
+	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByState: jobs.WaitingStates}})
 	if err != nil {
 		return fmt.Errorf("queue refunds: %w", err)
 	}

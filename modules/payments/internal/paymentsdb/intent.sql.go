@@ -261,6 +261,62 @@ func (q *Queries) IntentForward(ctx context.Context, db DBTX, arg IntentForwardP
 	return result.RowsAffected(), nil
 }
 
+const intentInTheWay = `-- name: IntentInTheWay :one
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents
+WHERE state = 'open' AND (subject_id = $1 AND kind = $2 AND item = $3 OR gateway = $4 AND excludes = nullif($5::text, ''))
+  AND id <> ALL($6::platform.object_id[])
+ORDER BY subject_id = $1 DESC LIMIT 1
+`
+
+type IntentInTheWayParams struct {
+	SubjectID objectid.ID
+	Kind      string
+	Item      string
+	Gateway   string
+	Excludes  string
+	Made      []objectid.ID
+}
+
+// IntentInTheWay is what keeps an intent from being opened beside those that were: that of its own name, or one that it excludes.
+func (q *Queries) IntentInTheWay(ctx context.Context, db DBTX, arg IntentInTheWayParams) (PaymentsIntent, error) {
+	row := db.QueryRow(ctx, intentInTheWay,
+		arg.SubjectID,
+		arg.Kind,
+		arg.Item,
+		arg.Gateway,
+		arg.Excludes,
+		arg.Made,
+	)
+	var i PaymentsIntent
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.SubjectID,
+		&i.Item,
+		&i.CustomerID,
+		&i.Gateway,
+		&i.Reference,
+		&i.Excludes,
+		&i.State,
+		&i.Calls,
+		&i.Looks,
+		&i.Failures,
+		&i.Misses,
+		&i.MissedAt,
+		&i.NotKnownSince,
+		&i.ToldAt,
+		&i.Cause,
+		&i.CallEndsAt,
+		&i.LookedAt,
+		&i.NextLookAt,
+		&i.LeasedUntil,
+		&i.CreatedAt,
+		&i.EndedAt,
+		&i.Forwards,
+	)
+	return i, err
+}
+
 const intentInsert = `-- name: IntentInsert :many
 WITH made AS (
     INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
@@ -348,17 +404,18 @@ func (q *Queries) IntentNextLook(ctx context.Context, db DBTX, arg IntentNextLoo
 	return at, err
 }
 
-const intentOpenExcluding = `-- name: IntentOpenExcluding :one
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE gateway = $1 AND excludes = $2 AND state = 'open'
+const intentOpen = `-- name: IntentOpen :one
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND kind = $2 AND item = $3 AND state = 'open'
 `
 
-type IntentOpenExcludingParams struct {
-	Gateway  string
-	Excludes *string
+type IntentOpenParams struct {
+	SubjectID objectid.ID
+	Kind      string
+	Item      string
 }
 
-func (q *Queries) IntentOpenExcluding(ctx context.Context, db DBTX, arg IntentOpenExcludingParams) (PaymentsIntent, error) {
-	row := db.QueryRow(ctx, intentOpenExcluding, arg.Gateway, arg.Excludes)
+func (q *Queries) IntentOpen(ctx context.Context, db DBTX, arg IntentOpenParams) (PaymentsIntent, error) {
+	row := db.QueryRow(ctx, intentOpen, arg.SubjectID, arg.Kind, arg.Item)
 	var i PaymentsIntent
 	err := row.Scan(
 		&i.ID,
@@ -441,14 +498,14 @@ func (q *Queries) IntentOpenOf(ctx context.Context, db DBTX, subjectID objectid.
 const intentPostpone = `-- name: IntentPostpone :execrows
 WITH noted AS (
     UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = $5::timestamptz, cause = $4, failures = $6, misses = $7, calls = $8,
+        leased_until = NULL, next_look_at = $5::timestamptz, cause = left($4::text, 500), failures = $6, misses = $7, calls = $8,
         missed_at = $9, not_known_since = $10,
         forwards = CASE WHEN $3::text = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = $11 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $12::timestamptz
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
-SELECT id, $1::timestamptz, $2::text, $3::text, 'open', $4 FROM noted
+SELECT id, $1::timestamptz, $2::text, $3::text, 'open', left($4::text, 500) FROM noted
 `
 
 type IntentPostponeParams struct {
@@ -672,46 +729,6 @@ func (q *Queries) IntentToldOf(ctx context.Context, db DBTX, arg IntentToldOfPar
 			&i.State,
 			&i.EndedAt,
 			&i.By,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const intentTotals = `-- name: IntentTotals :many
-SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,
-    min(coalesce(not_known_since, created_at))::timestamptz AS oldest
-FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind
-`
-
-type IntentTotalsRow struct {
-	Gateway  string
-	Kind     string
-	Open     int64
-	NotKnown int64
-	Oldest   time.Time
-}
-
-func (q *Queries) IntentTotals(ctx context.Context, db DBTX) ([]IntentTotalsRow, error) {
-	rows, err := db.Query(ctx, intentTotals)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IntentTotalsRow{}
-	for rows.Next() {
-		var i IntentTotalsRow
-		if err := rows.Scan(
-			&i.Gateway,
-			&i.Kind,
-			&i.Open,
-			&i.NotKnown,
-			&i.Oldest,
 		); err != nil {
 			return nil, err
 		}

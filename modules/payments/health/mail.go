@@ -1,0 +1,25 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/fault"
+)
+
+// toldLines is how many orders a mail lists one by one.
+const toldLines = 20
+
+// TellNotKnownTx writes to the operators what orders have been not known for a day, a line each.
+func (h *Health) TellNotKnownTx(ctx context.Context, tx pgx.Tx, gateway string, orders []string) error {
+	if len(orders) == 0 {
+		return nil
+	}
+	listed := strings.Join(orders[:min(toldLines, len(orders))], "\n")
+	return h.deps.Operators.TellTx(ctx, tx, fmt.Sprintf("Gateway %s: %s not known for a day", gateway, fault.Count(len(orders), "order")), fmt.Sprintf(
+		"Gateway %s has told nothing that can be used about %s for a day. Each is asked about hourly, after a week daily.\n\n%s\n\n"+
+			"See docs/operations.md, \"Orders whose outcome is not known\".\n", gateway, fault.Count(len(orders), "order"), listed))
+}

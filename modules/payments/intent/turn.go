@@ -1,0 +1,224 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments/health"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const (
+	// turnEvery is how often there is a turn of looks, turnStays how long one waits for looks
+	// that fall due before the next: the next one is not inserted while it works.
+	turnEvery, turnStays = 5 * time.Second, 4 * time.Second
+	// turnTime bounds a turn, which may have a whole outage to catch up with, in batches.
+	turnTime, mostBatches = 10 * time.Minute, 100
+	// atOnce is how many looks are made at a time.
+	atOnce = 8
+	// justLooked is how soon after a look another one is worth a call.
+	justLooked = 5 * time.Second
+	// probeFailures is how often an intent may fail and still stand for the gateway:
+	// what fails longer may be odd by itself.
+	probeFailures = 40
+	// toldAfter is how long something may be not known before people hear of it.
+	toldAfter = 24 * time.Hour
+)
+
+// LookDue is one turn of looks at a gateway: what is due, oldest first, until nothing
+// is, the share of the quota is used up, or the gateway does not answer. It also tells
+// the operators what has been not known for a day.
+func (s *Service) LookDue(ctx context.Context, gateway string) error {
+	failed := s.tell(ctx, gateway)
+	for range mostBatches {
+		found, probe, err := s.claim(ctx, gateway, s.dueTx)
+		if err != nil || len(found) == 0 && !probe {
+			return errors.Join(failed, err)
+		}
+		var right bool
+		if len(found) > 0 {
+			right, err = s.look(ctx, gateway, found)
+		} else {
+			right, err = s.health.Probe(ctx, gateway)
+		}
+		failed = errors.Join(failed, err)
+		if !right || ctx.Err() != nil {
+			return failed
+		}
+	}
+	return failed
+}
+
+// claim leases intents to be looked at, within the looks' share of the gateway's quota;
+// probe: one look, of an intent or without, asks whether the gateway answers again.
+func (s *Service) claim(ctx context.Context, gateway string, lease func(context.Context, pgx.Tx, health.Share) (rows, bool, error)) (found rows, probe bool, err error) {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		left, err := s.health.ShareTx(ctx, tx, gateway)
+		if err != nil || left.Looks <= 0 {
+			return err
+		}
+		if found, probe, err = lease(ctx, tx, left); err != nil {
+			return fmt.Errorf("claim intents: %w", err)
+		}
+		looks := len(found)
+		if probe {
+			looks = 1
+		}
+		return s.health.SpendTx(ctx, tx, left, looks, probe)
+	})
+	return found, probe, err
+}
+
+// dueTx leases the next looks. While the gateway fails and nothing is due, an intent
+// probes it, or where none can, a question of its own.
+func (s *Service) dueTx(ctx context.Context, tx pgx.Tx, left health.Share) (found rows, probe bool, err error) {
+	now := s.deps.Clock.Now()
+	found, err = s.db.IntentClaim(ctx, tx, paymentsdb.IntentClaimParams{
+		Until: now.Add(lookLease), Now: now, Gateway: left.Gateway, Before: now, Most: min(atOnce, left.Looks),
+	})
+	if err != nil || len(found) > 0 || !left.Probe {
+		return found, false, err
+	}
+	found, err = s.db.IntentProbe(ctx, tx, paymentsdb.IntentProbeParams{Until: now.Add(lookLease), Now: now, Gateway: left.Gateway, MostFailures: probeFailures})
+	return found, true, err
+}
+
+// LookNow looks at what is open of a subject without waiting for its time: for routes
+// that read live. One that somebody has, or has just looked at, is left alone; so are
+// all when the share of the quota is used up.
+func (s *Service) LookNow(ctx context.Context, subject objectid.ID) error {
+	return s.lookOf(ctx, subject, "", s.deps.Clock.Now().Add(-justLooked))
+}
+
+// LookAt is LookNow for one kind, also right after another look: for jobs that carry
+// a row's id.
+func (s *Service) LookAt(ctx context.Context, k Kind, subject objectid.ID) error {
+	return s.lookOf(ctx, subject, k, s.deps.Clock.Now())
+}
+
+func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
+	open, ok, err := s.OpenOf(ctx, s.deps.Pool, subject)
+	if err != nil || !ok {
+		return err
+	}
+	found, _, err := s.claim(ctx, string(open.Gateway), func(ctx context.Context, tx pgx.Tx, _ health.Share) (rows, bool, error) {
+		now := s.deps.Clock.Now()
+		p := paymentsdb.IntentClaimOfParams{Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: string(k), Since: since}
+		found, err := s.db.IntentClaimOf(ctx, tx, p)
+		return found, false, err
+	})
+	if err == nil && len(found) > 0 {
+		_, err = s.look(context.WithoutCancel(ctx), string(open.Gateway), found)
+	}
+	return err
+}
+
+// tell writes to the operators, once an intent, what has been not known for a day, and
+// has it put on the list of money to be looked at.
+func (s *Service) tell(ctx context.Context, gateway string) error {
+	now := s.deps.Clock.Now()
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		found, err := s.db.IntentTell(ctx, tx, paymentsdb.IntentTellParams{Now: now, Gateway: gateway, Since: now.Add(-toldAfter)})
+		if err != nil {
+			return fmt.Errorf("find what is not known: %w", err)
+		}
+		var orders []string
+		for _, r := range found {
+			i := intentOf(r)
+			s.deps.Log.ErrorContext(ctx, "not known for a day", slog.String("intent_id", r.ID.String()), slog.String("kind", r.Kind),
+				slog.String("subject_id", i.Subject.String()), slog.String("gateway", gateway), slog.String("cause", i.Cause))
+			if s.hooks.Unknown != nil {
+				if err := s.hooks.Unknown(ctx, tx, i); err != nil {
+					return err
+				}
+			}
+			orders = append(orders, fmt.Sprintf("%s %s, since %s: %s", r.Kind, i.Subject, i.Since().Format(time.RFC3339), i.Cause))
+		}
+		return s.health.TellNotKnownTx(ctx, tx, gateway, orders)
+	})
+}
+
+// forwardTx brings the looks forward: their gateway answers again.
+func (s *Service) forwardTx(ctx context.Context, tx pgx.Tx, gateway string) error {
+	_, err := s.db.IntentForward(ctx, tx, paymentsdb.IntentForwardParams{Now: s.deps.Clock.Now(), Gateway: gateway})
+	return err
+}
+
+// lookAnewTx forgets the misses of what was found once, at a gateway that was suspect.
+func (s *Service) lookAnewTx(ctx context.Context, tx pgx.Tx, gateway string) error {
+	var kinds []string
+	for k, u := range s.hooks.Users {
+		if u.wasFound {
+			kinds = append(kinds, string(k))
+		}
+	}
+	return s.db.IntentResetFound(ctx, tx, paymentsdb.IntentResetFoundParams{Now: s.deps.Clock.Now(), Gateway: gateway, Kinds: kinds})
+}
+
+// lookArgs is a turn of looks at one gateway.
+type lookArgs struct {
+	Gateway string `json:"gateway"`
+}
+
+// Kind names the job.
+func (lookArgs) Kind() string { return "payments_intents_look" }
+
+// InsertOpts: one turn a gateway at a time.
+func (lookArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
+}
+
+type lookWorker struct {
+	river.WorkerDefaults[lookArgs]
+	s *Service
+}
+
+// Work makes a turn, and stays for what falls due before the next one, so that the
+// pauses of seconds are what they are meant to be. What fails in it comes with the next,
+// so that nobody has to look at a job that was given up.
+func (w *lookWorker) Work(ctx context.Context, job *river.Job[lookArgs]) error {
+	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
+	defer cancel()
+	for until := time.Now().Add(turnStays); ; {
+		if err := w.s.LookDue(ctx, job.Args.Gateway); err != nil {
+			w.s.deps.Log.WarnContext(ctx, "a turn of looks failed", "gateway", job.Args.Gateway, "error", err)
+			return nil
+		}
+		now := w.s.deps.Clock.Now()
+		next, err := w.s.db.IntentNextLook(ctx, w.s.deps.Pool, paymentsdb.IntentNextLookParams{Gateway: job.Args.Gateway, Now: now})
+		if err != nil || next.Sub(now) > time.Until(until) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(next.Sub(now)):
+		}
+	}
+}
+
+// Timeout bounds a turn.
+func (*lookWorker) Timeout(*river.Job[lookArgs]) time.Duration { return turnTime }
+
+// Workers adds the job.
+func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &lookWorker{s: s}) }
+
+// Periodic returns a turn of looks every 5 s for each of the gateways.
+func (*Service) Periodic(gateways ...string) []jobs.Periodic {
+	var periodic []jobs.Periodic
+	for _, g := range gateways {
+		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return lookArgs{Gateway: g}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true}))
+	}
+	return periodic
+}
