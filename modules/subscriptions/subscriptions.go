@@ -145,7 +145,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Config: cfg, Calendar: s.calendar, Store: s.store,
 	})
 	s.debits, s.pauses = debits.New(debits.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
 	})
 	s.extensions = extensions.New(extensions.Deps{

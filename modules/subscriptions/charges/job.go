@@ -2,7 +2,6 @@ package charges
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -47,18 +46,16 @@ func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalChar
 	if err != nil {
 		return err
 	}
-	err = gw.CancelPix(ctx, *charge.GatewayPaymentID, charge.ID)
-	switch {
-	case errors.Is(err, gateway.ErrAlreadyPaid):
-		made, err := gw.ReadPix(ctx, *charge.GatewayPaymentID, charge.ID)
-		if err != nil {
-			return err
-		}
-		return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.keepCodeTx(ctx, tx, charge, made, intent.ByLook) })
-	case err != nil && !errors.Is(err, gateway.ErrMissing):
+	paid, err := gateway.WithdrawPix(ctx, gw, *charge.GatewayPaymentID, charge.ID)
+	if err != nil {
 		return err
 	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.dropTx(ctx, tx, charge.ID, intent.Void[any]{}, intent.ByLook) })
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		if paid != nil {
+			return s.keepCodeTx(ctx, tx, charge, *paid, intent.ByLook)
+		}
+		return s.dropTx(ctx, tx, charge.ID, intent.Void[any]{}, intent.ByLook)
+	})
 }
 
 // TendAll settles what is open of a subscription's renewal charges, for an account

@@ -1,8 +1,6 @@
 package debits
 
 import (
-	"log/slog"
-
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments"
@@ -19,7 +17,6 @@ type Deps struct {
 	Pool     *pgxpool.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
-	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
 	Config   lifecycle.Config
@@ -34,7 +31,6 @@ type Debits struct {
 	pool     *pgxpool.Pool
 	jobs     *jobs.Client
 	clock    clock.Clock
-	log      *slog.Logger
 	payments *payments.Service
 	intents  *intent.Service
 	cfg      lifecycle.Config
@@ -60,7 +56,7 @@ type Pauses struct {
 
 // New makes the room.
 func New(d Deps) (*Debits, *Pauses) {
-	debits := &Debits{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
+	debits := &Debits{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
 	pauses := &Pauses{pool: d.Pool, clock: d.Clock, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: debits}
 	return debits, pauses
 }

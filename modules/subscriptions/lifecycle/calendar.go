@@ -1,15 +1,12 @@
 package lifecycle
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/platform/postgres"
 )
 
 const (
@@ -91,22 +88,6 @@ func (s *Calendar) PixDue(sub Row) time.Time {
 		return *sub.PixExpiresAt
 	}
 	return due
-}
-
-func (s *Calendar) afterLastPayment(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
-	first := s.FirstDue(sub).UTC()
-	paid, err := s.payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read payments: %w", err)
-	}
-	if len(paid) == 0 {
-		return first, nil
-	}
-	last := StartOfDay(*paid[0].Payment.SettledAt, s.cfg.Zone)
-	if first.After(last) {
-		return first, nil
-	}
-	return s.MonthsOn(s.CycleStart(last, sub), 1, sub), nil
 }
 
 // CycleStart is the last day, not after t, on which a period of the row begins.

@@ -25,9 +25,8 @@ type Deps struct {
 
 // Calendar knows the days and terms of subscriptions: pure, but for the clock.
 type Calendar struct {
-	clock    clock.Clock
-	payments *payments.Service
-	cfg      Config
+	clock clock.Clock
+	cfg   Config
 }
 
 // Reads answers what the rows of a subscription say.
@@ -56,7 +55,7 @@ type Store struct {
 
 // New makes the room.
 func New(d Deps) (*Calendar, *Reads, *Store) {
-	calendar := &Calendar{clock: d.Clock, payments: d.Payments, cfg: d.Config}
+	calendar := &Calendar{clock: d.Clock, cfg: d.Config}
 	reads := &Reads{pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: calendar}
 	store := &Store{jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, promos: d.Promos, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
 	return calendar, reads, store

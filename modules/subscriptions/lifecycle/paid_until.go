@@ -38,3 +38,20 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*tim
 	}
 	return &end, nil
 }
+
+// afterLastPayment is where the period ends that the last payment has paid.
+func (s *Reads) afterLastPayment(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
+	first := s.calendar.FirstDue(sub).UTC()
+	paid, err := s.payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read payments: %w", err)
+	}
+	if len(paid) == 0 {
+		return first, nil
+	}
+	last := StartOfDay(*paid[0].Payment.SettledAt, s.cfg.Zone)
+	if first.After(last) {
+		return first, nil
+	}
+	return s.calendar.MonthsOn(s.calendar.CycleStart(last, sub), 1, sub), nil
+}

@@ -27,18 +27,14 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Ac
 	if sub.PixPaymentID == nil {
 		return s.End(ctx, sub, by, source)
 	}
-	err = gw.CancelPix(ctx, *sub.PixPaymentID, sub.ID)
+	paid, err := gateway.WithdrawPix(ctx, gw, *sub.PixPaymentID, sub.ID)
 	switch {
-	case errors.Is(err, gateway.ErrAlreadyPaid):
-		charge, err := gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
-		if err != nil {
-			return err
-		}
-		_, err = s.settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
+	case paid != nil:
+		_, err = s.settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Code{PixCharge: *paid}})
 		return err
-	case err != nil && !errors.Is(err, gateway.ErrMissing) && by == state.Replaced:
+	case err != nil && by == state.Replaced && !errors.Is(err, gateway.ErrAlreadyPaid):
 		return s.EndLater(ctx, sub, source, err)
-	case err != nil && !errors.Is(err, gateway.ErrMissing):
+	case err != nil:
 		return err
 	}
 	return s.End(ctx, sub, by, source)

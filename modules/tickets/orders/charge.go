@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -102,15 +101,12 @@ func (s *Store) offerable(ctx context.Context, gw gateway.Gateway, o Order, char
 	if Payable(after, now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return Made{Pix: &charge}, true, nil
 	}
-	err = gw.CancelPix(ctx, charge.Payment.ID, o.ID)
+	paid, err := gateway.WithdrawPix(ctx, gw, charge.Payment.ID, o.ID)
 	switch {
-	case errors.Is(err, gateway.ErrAlreadyPaid):
-		if charge, err = gw.ReadPix(ctx, charge.Payment.ID, o.ID); err != nil {
-			return made, false, fmt.Errorf("read paid charge: %w", err)
-		}
-		return Made{Pix: &charge}, true, nil
-	case err != nil && !errors.Is(err, gateway.ErrMissing):
-		return made, false, fmt.Errorf("cancel charge: %w", err)
+	case err != nil:
+		return made, false, err
+	case paid != nil:
+		return Made{Pix: paid}, true, nil
 	}
 	return Made{Pix: &charge, RanOut: true}, true, nil
 }

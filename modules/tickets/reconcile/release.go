@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/orders"
@@ -35,17 +33,13 @@ func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
 		if err != nil {
 			return err
 		}
-		err = gw.CancelPix(ctx, *o.GatewayPaymentID, o.ID)
-		if errors.Is(err, gateway.ErrAlreadyPaid) {
-			charge, err := gw.ReadPix(ctx, *o.GatewayPaymentID, o.ID)
-			if err != nil {
-				return fmt.Errorf("read paid charge: %w", err)
-			}
-			_, err = s.orders.Settle(ctx, id, orders.Succeeded{Answer: orders.Made{Pix: &charge}})
+		paid, err := gateway.WithdrawPix(ctx, gw, *o.GatewayPaymentID, o.ID)
+		if err != nil {
 			return err
 		}
-		if err != nil && !errors.Is(err, gateway.ErrMissing) {
-			return fmt.Errorf("cancel charge: %w", err)
+		if paid != nil {
+			_, err = s.orders.Settle(ctx, id, orders.Succeeded{Answer: orders.Made{Pix: paid}})
+			return err
 		}
 	}
 	_, err = s.orders.Settle(ctx, id, orders.Void{})
