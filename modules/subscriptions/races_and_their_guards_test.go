@@ -38,7 +38,7 @@ var (
 	locks = [][2]string{
 		{"WHERE id = $1 FOR UPDATE", "WHERE id = $1"}, {"deleted_at IS NULL FOR NO KEY UPDATE", "deleted_at IS NULL"},
 	}
-	locksAndStates = append([][2]string{{"AND status = $39", "AND $39 <> ''"}}, locks...)
+	locksAndStates = append([][2]string{{"WHERE id = $1 AND status = $2", "WHERE id = $1 AND $2 <> ''"}}, locks...)
 )
 
 const (

@@ -133,7 +133,7 @@ func New(d Deps) *Service {
 // furnish makes the rooms, lower ones first.
 func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 	s.calendar, s.reads, s.store = lifecycle.New(lifecycle.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments,
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Intents: s.intents, Promos: promos, Config: cfg,
 	})
 	s.calls = calls.New(calls.Deps{

@@ -149,25 +149,6 @@ SELECT s.* FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER 
 SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents
 FROM subscriptions.subscriptions GROUP BY gateway, status;
 
--- name: UpdateSubscription :execrows
--- Writes what may change, if the status is still the one that was read. No row
--- means that somebody else moved it.
-UPDATE subscriptions.subscriptions SET
-    status = @status, plan_id = @plan_id, price_cents = @price_cents,
-    gwa_subscription_id = @gwa_subscription_id, gwa_customer_id = @gwa_customer_id, gwa_pix_auth_id = @gwa_pix_auth_id,
-    gwb_subscription_id = @gwb_subscription_id, gwb_customer_id = @gwb_customer_id, gwb_price_id = @gwb_price_id,
-    pix_conciliation_id = @pix_conciliation_id,
-    pix_payment_id = @pix_payment_id, pix_payload = @pix_payload, pix_image = @pix_image, pix_expires_at = @pix_expires_at,
-    started_at = @started_at, anchor_day = @anchor_day, next_billing_date = @next_billing_date, last_payment_at = @last_payment_at,
-    expires_at = @expires_at, ended_at = @ended_at, gateway_deleted_at = @gateway_deleted_at, gateway_ended_at = @gateway_ended_at,
-    gateway_end_open_since = @gateway_end_open_since,
-    period_end_told_at = @period_end_told_at, period_end_tells = @period_end_tells, period_end_look_at = @period_end_look_at,
-    cancel_at_period_end = @cancel_at_period_end, payment_failures = @payment_failures, has_chargeback = @has_chargeback, total_refunded_cents = @total_refunded_cents,
-    intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at,
-    last_event_at = @last_event_at, last_event_id = @last_event_id, last_paid_invoice_id = @last_paid_invoice_id,
-    register_update_date = @now
-WHERE id = @id AND status = @from_status;
-
 -- name: LockRenewalsOf :many
 -- What followed the subscription by renewals, oldest first, for changes.
 WITH RECURSIVE renewals AS (

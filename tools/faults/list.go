@@ -77,8 +77,8 @@ var faults = []fault{
 	},
 	// Subscriptions.
 	{
-		name: "subscription-compare-and-set", breaks: "A subscription is changed whatever its state is by now.", where: "subscriptionsdb.UpdateSubscription",
-		old: `WHERE id = $38 AND status = $39`, new: `WHERE id = $38 AND status IN ($39, status)`,
+		name: "subscription-compare-and-set", breaks: "A subscription is changed whatever its state is by now.", where: "lifecycle.updateOf",
+		old: `WHERE id = $1 AND status = $2", args`, new: `WHERE id = $1 AND status IN ($2, status)", args`,
 		below: "modules/subscriptions", tests: []string{"TestStateChangesCompareAndSet"},
 	},
 	{

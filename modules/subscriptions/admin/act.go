@@ -155,7 +155,7 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason strin
 	err := s.own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
 		before := lifecycle.Shown(*locked)
-		if err := s.store.EditTx(ctx, tx, locked, own.GoOn); err != nil {
+		if err := s.store.EditTx(ctx, tx, locked, state.GoesOn, own.GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)

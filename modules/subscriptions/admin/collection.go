@@ -164,7 +164,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
 	if !given || to == string(sub.Status) {
-		return s.store.EditTx(ctx, tx, sub, edit)
+		return s.store.EditTx(ctx, tx, sub, state.Corrected, edit)
 	}
 	action, ok := editActions[state.Status(to)]
 	if !ok {

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -70,7 +71,7 @@ func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
 			return err
 		}
 		now := s.clock.Now()
-		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
+		return s.store.EditTx(ctx, tx, &locked, state.EndConfirmed, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
 	})
 }
 

@@ -120,7 +120,7 @@ func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ 
 		return err
 	}
 	if locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
-		return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
+		return s.store.EditTx(ctx, tx, &locked, state.EndedThere, s.calendar.EndedThere)
 	}
 	if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.GoneAtGateway, Source: state.ByRecovery}); err != nil {
 		return err

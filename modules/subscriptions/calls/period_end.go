@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -42,7 +43,7 @@ func (s *Calls) StopThere(ctx context.Context, sub lifecycle.Row) error {
 		if err != nil || !lifecycle.Stops(locked) {
 			return err
 		}
-		return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
+		return s.store.EditTx(ctx, tx, &locked, state.EndedThere, s.calendar.EndedThere)
 	})
 }
 

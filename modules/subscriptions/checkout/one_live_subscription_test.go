@@ -30,7 +30,7 @@ func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
 	customers, cfg, promos := accountstest.Service(t, db), lifecycle.Config{}.WithDefaults(), lifecycle.NoPromoCodes{}
 	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: now, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})
 	calendar, reads, store := lifecycle.New(lifecycle.Deps{
-		Pool: db, Jobs: client, Clock: now, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos, Config: cfg,
+		Pool: db, Jobs: client, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos, Config: cfg,
 	})
 	return New(Deps{
 		Pool: db, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos, Config: cfg,

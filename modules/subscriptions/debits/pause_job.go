@@ -288,7 +288,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)
 		}
-		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) {
+		return s.store.EditTx(ctx, tx, &locked, state.CollectionResumed, func(r *lifecycle.Row) {
 			if r.PixAutomatic && r.NextBillingDate != nil {
 				r.NextBillingDate = new(lifecycle.LatestOf(s.clock.Now(), r.NextBillingDate))
 				s.calendar.Anchor(r, *r.NextBillingDate)

@@ -164,7 +164,7 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	}
 	if sub.Status == state.Suspended && !closed {
-		return s.store.EditTx(ctx, tx, sub, c.Edit)
+		return s.store.EditTx(ctx, tx, sub, state.DisputeLeft, c.Edit)
 	}
 	_, err = s.store.MoveTx(ctx, tx, sub, c)
 	return err

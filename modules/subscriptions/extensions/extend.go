@@ -55,7 +55,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			return err
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
+	return s.store.EditTx(ctx, tx, sub, state.Extended, func(r *lifecycle.Row) {
 		switch {
 		case lifecycle.Recurs(*r):
 			r.NextBillingDate = &end

@@ -192,7 +192,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 		if err != nil || n == 0 || remote == nil || sub.Status.Ended() {
 			return err
 		}
-		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
+		return s.store.EditTx(ctx, tx, &sub, state.ChargeMoved, func(r *lifecycle.Row) {
 			switch {
 			case outcome == state.MoveRefused && r.ExpiresAt != nil:
 				s.calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at

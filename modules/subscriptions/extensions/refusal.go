@@ -60,7 +60,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if err != nil {
 			return fmt.Errorf("read earlier extension: %w", err)
 		}
-		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
+		return s.store.EditTx(ctx, tx, &sub, state.ExtensionRefused, func(r *lifecycle.Row) {
 			r.ExpiresAt, r.NextBillingDate = nil, &move.FromAt
 			if earlier || r.CancelAtPeriodEnd {
 				r.ExpiresAt = &move.FromAt

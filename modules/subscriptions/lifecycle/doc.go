@@ -1,6 +1,10 @@
 // Package lifecycle holds what a subscription's row says, and the only code that moves it, by
 // the table of room state.
 //
+// A change writes the columns in which the row differs from what was read, and no others, if the
+// state is still the one that was read. Each is an action or an edit by a name, with the columns
+// that it may write.
+//
 // Owns: subscriptions, transitions, pauses and what of renewal_charges and trial_uses follows
 // from a move; days and terms (Calendar, no database), what is read of a subscription (Reads),
 // every change of its state (Store); the arguments of the jobs that a change inserts.

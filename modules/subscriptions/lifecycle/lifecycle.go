@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"log/slog"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
@@ -16,6 +18,7 @@ type Deps struct {
 	Pool     *pgxpool.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
+	Log      *slog.Logger
 	Accounts *accounts.Service
 	Payments *payments.Service
 	Intents  *intent.Service
@@ -44,6 +47,7 @@ type Reads struct {
 type Store struct {
 	jobs     *jobs.Client
 	clock    clock.Clock
+	log      *slog.Logger
 	accounts *accounts.Service
 	payments *payments.Service
 	intents  *intent.Service
@@ -57,6 +61,6 @@ type Store struct {
 func New(d Deps) (*Calendar, *Reads, *Store) {
 	calendar := &Calendar{clock: d.Clock, cfg: d.Config}
 	reads := &Reads{pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: calendar}
-	store := &Store{jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, promos: d.Promos, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
+	store := &Store{jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, promos: d.Promos, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
 	return calendar, reads, store
 }

@@ -27,7 +27,7 @@ func newStore(t *testing.T, db *pgxpool.Pool) *Store {
 	require.NoError(t, err)
 	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})
 	_, _, store := New(Deps{
-		Pool: db, Jobs: client, Clock: clock.System{}, Accounts: accountstest.Service(t, db), Payments: p, Intents: p.Intents(),
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p, Intents: p.Intents(),
 		Promos: NoPromoCodes{}, Config: Config{}.WithDefaults(),
 	})
 	return store

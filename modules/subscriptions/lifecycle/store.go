@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -97,7 +98,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 			return false, err
 		}
 	}
-	saved, err := s.saveTx(ctx, tx, *sub, after, endOf(c))
+	saved, err := s.saveTx(ctx, tx, *sub, after, named{string(c.Action), state.WrittenBy(c.Action)}, endOf(c))
 	if err != nil {
 		return false, err
 	}
@@ -154,15 +155,15 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 }
 
 // EditTx changes fields of a locked subscription and leaves its state alone.
-func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, edit func(sub *Row)) error {
-	return s.EditAsTx(ctx, tx, sub, IntentEnd{How: intent.Succeeded[any]{}, By: "answer"}, edit)
+func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, edit func(sub *Row)) error {
+	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: "answer"}, edit)
 }
 
-// EditAsTx is EditTx, for an edit that may close the intent in another way.
-func (s *Store) EditAsTx(ctx context.Context, tx pgx.Tx, sub *Row, end IntentEnd, edit func(sub *Row)) error {
+// EditEndingTx is EditTx, for an edit that may close the intent in another way.
+func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, end IntentEnd, edit func(sub *Row)) error {
 	after := *sub
 	edit(&after)
-	saved, err := s.saveTx(ctx, tx, *sub, after, end)
+	saved, err := s.saveTx(ctx, tx, *sub, after, named{string(as), state.EditedBy(as)}, end)
 	if err != nil {
 		return err
 	}
@@ -189,28 +190,30 @@ func endOf(c Change) IntentEnd {
 	return e
 }
 
-// saveTx writes the row if its state is still that of before, ends its intent when
-// its outcome stands in it, and schedules what its dates ask for.
-func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, end IntentEnd) (Row, error) {
-	from := before.Status
+// named is an action or an edit, and the columns that it may write.
+type named struct {
+	name    string
+	columns state.Columns
+}
+
+// saveTx writes the columns in which the row differs from before, if its state is still that
+// of before, ends its intent when its outcome stands in it, and schedules what its dates ask
+// for. What differs is written in any case; a column that the change does not name is a
+// mistake of ours, and logged as one.
+func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, as named, end IntentEnd) (Row, error) {
 	r.RegisterUpdateDate = s.clock.Now()
-	n, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
-		ID: r.ID, FromStatus: from, Status: r.Status, Now: r.RegisterUpdateDate, PlanID: r.PlanID, PriceCents: r.PriceCents,
-		GwaSubscriptionID: r.GwaSubscriptionID, GwaCustomerID: r.GwaCustomerID, GwaPixAuthID: r.GwaPixAuthID,
-		GwbSubscriptionID: r.GwbSubscriptionID, GwbCustomerID: r.GwbCustomerID, GwbPriceID: r.GwbPriceID,
-		PixConciliationID: r.PixConciliationID, PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
-		StartedAt: r.StartedAt, AnchorDay: r.AnchorDay, NextBillingDate: r.NextBillingDate, LastPaymentAt: r.LastPaymentAt,
-		ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt, GatewayDeletedAt: r.GatewayDeletedAt, GatewayEndedAt: r.GatewayEndedAt,
-		GatewayEndOpenSince: r.GatewayEndOpenSince, PeriodEndToldAt: r.PeriodEndToldAt, PeriodEndTells: r.PeriodEndTells, PeriodEndLookAt: r.PeriodEndLookAt,
-		CancelAtPeriodEnd: r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback, TotalRefundedCents: r.TotalRefundedCents,
-		IntentOpen: r.IntentOpen, RecoveryTries: r.RecoveryTries, RecoveryAt: r.RecoveryAt,
-		LastEventAt: r.LastEventAt, LastEventID: r.LastEventID, LastPaidInvoiceID: r.LastPaidInvoiceID,
-	})
+	differ := changed(&before, &r)
+	if more := outside(differ, as.columns); more != nil {
+		s.log.ErrorContext(ctx, "a change of a subscription writes columns that it does not name",
+			slog.String("subscription_id", r.ID.String()), slog.String("change", as.name), slog.Any("columns", more))
+	}
+	sql, args := updateOf(r.ID, before.Status, &r, differ)
+	tag, err := tx.Exec(ctx, sql, args...)
 	if err != nil {
 		return Row{}, fmt.Errorf("write subscription: %w", err)
 	}
-	if n == 0 {
-		return Row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, from, errMoved)
+	if tag.RowsAffected() == 0 {
+		return Row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, before.Status, errMoved)
 	}
 	if before.IntentOpen && !r.IntentOpen {
 		if err := s.intents.EndTx(ctx, tx, IntentOf(r.ID), end.How, end.By); err != nil {

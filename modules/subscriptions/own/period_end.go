@@ -93,7 +93,7 @@ func errNothingPaid() error {
 
 // endWithPeriodTx has the locked row end with its paid time.
 func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
-	err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
+	err := s.store.EditTx(ctx, tx, sub, state.EndsWithPeriod, func(r *lifecycle.Row) {
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
 		if !lifecycle.TraitsOf(*r).EndsWithPeriod {
 			r.NextBillingDate = nil

@@ -66,7 +66,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOu
 	}
 	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
-		return s.store.EditTx(ctx, tx, locked, GoOn)
+		return s.store.EditTx(ctx, tx, locked, state.GoesOn, GoOn)
 	})
 	if err == nil {
 		if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
@@ -119,7 +119,7 @@ func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
 		if err != nil || !wanted {
 			return err
 		}
-		if err := s.store.EditTx(ctx, tx, locked, GoOn); err != nil {
+		if err := s.store.EditTx(ctx, tx, locked, state.GoesOn, GoOn); err != nil {
 			return err
 		}
 		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, "look")

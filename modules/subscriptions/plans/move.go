@@ -241,7 +241,7 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 		if err != nil || n == 0 || outcome == state.MoveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
-		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
+		return s.store.EditTx(ctx, tx, &sub, state.PlanMoved, func(r *lifecycle.Row) {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 			if lifecycle.TraitsOf(*r).Prices {
 				r.GwbPriceID = plan.GwbPriceID

@@ -119,7 +119,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 			return nil
 		}
 		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
-			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
+			return s.store.EditTx(ctx, tx, &locked, state.EndedThere, s.calendar.EndedThere)
 		}
 		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
 		ended = locked.Status.Ended()

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -30,7 +31,7 @@ func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		return nil
 	}
 	now := s.clock.Now()
-	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
+	return s.store.EditTx(ctx, tx, sub, state.PeriodEndTold, func(r *lifecycle.Row) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
 		s.applier.PlanPeriodEndLook(r)
@@ -128,7 +129,7 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 		}
 		// The end itself is told by its event, or found by the reconciliation.
 		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled && remote.Status != gateway.RemoteIncompleteExpired
-		err = s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
+		err = s.store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Row) {
 			r.PeriodEndLookAt = nil
 			if follows {
 				s.applier.FollowPeriodEnd(r, &remote, extended)

@@ -80,6 +80,6 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote ga
 			ignored = gateway.ReasonEnded
 			return nil
 		}
-		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) })
+		return s.store.EditTx(ctx, tx, &locked, state.RecurrenceRead, func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) })
 	})
 }

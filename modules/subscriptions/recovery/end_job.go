@@ -30,7 +30,7 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if goesOn, err := s.reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
-			return errors.Join(err, s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
+			return errors.Join(err, s.store.EditTx(ctx, tx, &locked, state.EndLifted, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
 		}
 		if locked.ExpiresAt.After(now) {
 			return nil

@@ -48,7 +48,7 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		}
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
-		return s.store.EditTx(ctx, tx, sub, c.Edit)
+		return s.store.EditTx(ctx, tx, sub, state.Authorized, c.Edit)
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err

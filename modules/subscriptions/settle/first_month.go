@@ -48,5 +48,5 @@ func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *life
 	if sub.StartedAt != nil {
 		began = *sub.StartedAt
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
+	return s.store.EditTx(ctx, tx, sub, state.FirstMonthAlone, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
 }

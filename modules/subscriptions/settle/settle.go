@@ -123,7 +123,7 @@ func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 	if err != nil || moved {
 		return err
 	}
-	err = s.store.EditAsTx(ctx, tx, sub, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(source)}, s.closeUnmade) // it was ended or opened by somebody else
+	err = s.store.EditEndingTx(ctx, tx, sub, state.MadeNothing, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(source)}, s.closeUnmade) // it was ended or opened by somebody else
 	if err != nil || !s.calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 // learnTx keeps what the gateway has made; open: it decides later.
 func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, made Made, open bool) error {
 	firstSight := !lifecycle.KnownAtGateway(*sub)
-	err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
+	err := s.store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Row) {
 		if made != nil {
 			made.learn(s, r)
 		}
@@ -336,7 +336,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
-		err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
+		err = s.store.EditTx(ctx, tx, sub, state.PaidWhileDisputed, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
 		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
 	}
 	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})

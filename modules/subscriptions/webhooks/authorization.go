@@ -93,7 +93,7 @@ func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
 		return false, err
 	}
-	return true, s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.NextBillingDate = next })
+	return true, s.store.EditTx(ctx, tx, sub, state.CycleSkipped, func(r *lifecycle.Row) { r.NextBillingDate = next })
 }
 
 // RefusedArgs asks gateway A whether the authorization of a subscription that runs was

@@ -406,7 +406,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
-	return "", s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
+	return "", s.store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
 		noteEvent(r, e)
 		s.calendar.LearnRemote(r, &told)
 	})

@@ -205,7 +205,7 @@ func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e 
 	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { lifecycle.LearnRecurrence(r, e.SubscriptionID) })
+	err = s.store.EditTx(ctx, tx, sub, state.RecurrenceAdopted, func(r *lifecycle.Row) { lifecycle.LearnRecurrence(r, e.SubscriptionID) })
 	if err != nil {
 		return false, err
 	}

@@ -30,7 +30,7 @@ func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
 	if lifecycle.TraitsOf(*sub).EndsWithPeriod { // the sweep looks where the job is lost
 		now := s.clock.Now()
-		if err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
+		if err := s.store.EditTx(ctx, tx, sub, state.LookAsked, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}

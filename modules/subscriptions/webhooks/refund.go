@@ -161,7 +161,7 @@ func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			}
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
+	return s.store.EditTx(ctx, tx, sub, state.RefundsTotalled, func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
 }
 
 // TotalRefunds rewrites the total after a refund that was settled elsewhere, in a

@@ -116,7 +116,7 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			return err
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { s.follow(r, e, told, extended) })
+	return s.store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) { s.follow(r, e, told, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:

@@ -1,0 +1,60 @@
+package state_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/subscriptions/state"
+)
+
+// The golden file is the columns that each action and each edit may write, so that none
+// writes another unseen.
+func TestColumnsAreThoseOfTheGoldenFile(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, by := range state.Actions {
+		fmt.Fprintf(&b, "%s: %s\n", by, line(state.WrittenBy(by)))
+	}
+	b.WriteString("\n")
+	for _, as := range state.Edits {
+		fmt.Fprintf(&b, "%s: %s\n", as, line(state.EditedBy(as)))
+	}
+	const golden = "testdata/columns.golden"
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(golden, []byte(b.String()), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), b.String())
+}
+
+func line(columns state.Columns) string {
+	names := make([]string, 0, len(columns))
+	for _, c := range columns {
+		names = append(names, string(c))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// An action that changes the state names the state among what it writes.
+func TestWhoMovesWritesTheState(t *testing.T) {
+	t.Parallel()
+	for _, by := range state.Actions {
+		for _, from := range state.Statuses {
+			if to, ok := state.Next(from, by); ok && to != from {
+				require.Contains(t, state.WrittenBy(by), state.Column("status"), "%s from %s", by, from)
+			}
+		}
+	}
+	for _, as := range state.Edits {
+		require.NotEmpty(t, state.EditedBy(as), as)
+		require.NotContains(t, state.EditedBy(as), state.Column("status"), as)
+	}
+}
