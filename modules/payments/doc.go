@@ -28,11 +28,12 @@
 // intent: such an event waits, and a job asks the gateway for the invoice.
 //
 // The root makes the rooms and is their only door. Package gateway holds the words in which
-// a gateway is spoken to, backoff when one is asked again, health what is known of one as a
-// whole, intent the life of an order to a gateway, ledger what was paid, given back and disputed; webhook receives events,
-// refund gives money back, unapplied decides about money that bought nothing, reconcile
-// compares with the gateways. The adapters gwa and gwb are
-// built by the composition root alone; other modules see the interface gateway.Gateway.
+// a gateway is spoken to, state those of the ledger's rows that are our own, backoff when a
+// gateway is asked again, health what is known of one as a whole, intent the life of an order
+// to one, ledger what was paid, given back and disputed; webhook receives events, refund gives
+// money back, unapplied decides about money that bought nothing, reconcile compares with the
+// gateways. The adapters gwa and gwb are built by the composition root alone; other modules
+// see the interface gateway.Gateway.
 //
 // A webhook is one transaction: claim the event by its key, apply it, log the
 // delivery with the result. When applying fails all of it is rolled back, and a

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -47,7 +48,7 @@ func (d Cases) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
-func (d Cases) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (ledger.UnappliedState, error) {
+func (d Cases) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (state.Unapplied, error) {
 	return d.s.reader.UnappliedStateOf(ctx, db, gateway, paymentID)
 }
 

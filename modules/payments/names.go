@@ -4,6 +4,7 @@ import (
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/reconcile"
 	"marquee/modules/payments/refund"
+	"marquee/modules/payments/state"
 	"marquee/modules/payments/unapplied"
 	"marquee/modules/payments/webhook"
 )
@@ -20,7 +21,7 @@ type (
 	RefundDisputedError = ledger.RefundDisputedError
 	RefundRecord        = ledger.RefundRecord
 	Unapplied           = ledger.Unapplied
-	UnappliedKind       = ledger.UnappliedKind
+	UnappliedKind       = state.UnappliedKind
 
 	Applier         = webhook.Applier
 	StrayMoneyTaker = webhook.StrayMoneyTaker
@@ -43,16 +44,16 @@ type (
 
 // States, kinds and words of it.
 const (
-	RefundTakenBack       = ledger.RefundTakenBack
+	RefundTakenBack       = state.RefundTakenBack
 	ReportedByAdmin       = ledger.ReportedByAdmin
-	UnappliedDuplicate    = ledger.UnappliedDuplicate
-	UnappliedForeign      = ledger.UnappliedForeign
-	UnappliedLate         = ledger.UnappliedLate
-	UnappliedOpen         = ledger.UnappliedOpen
-	UnappliedRefunded     = ledger.UnappliedRefunded
-	UnappliedRefunding    = ledger.UnappliedRefunding
-	UnappliedUnknown      = ledger.UnappliedUnknown
-	UnappliedUnrefundable = ledger.UnappliedUnrefundable
+	UnappliedDuplicate    = state.UnappliedDuplicate
+	UnappliedForeign      = state.UnappliedForeign
+	UnappliedLate         = state.UnappliedLate
+	UnappliedOpen         = state.UnappliedOpen
+	UnappliedRefunded     = state.UnappliedRefunded
+	UnappliedRefunding    = state.UnappliedRefunding
+	UnappliedUnknown      = state.UnappliedUnknown
+	UnappliedUnrefundable = state.UnappliedUnrefundable
 
 	NoCustomer  = ledger.NoCustomer
 	ItsCustomer = ledger.ItsCustomer

@@ -75,15 +75,16 @@ var rooms = map[string][]room{
 	},
 	"payments": {
 		{name: "gateway", words: true},
+		{name: "state", words: true},
 		{name: "internal/answer"},
-		{name: "internal/paymentsdb", uses: []string{"gateway"}},
+		{name: "internal/paymentsdb", uses: []string{"gateway", "state"}},
 		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
 		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
 		{name: "backoff"},
 		{name: "health", uses: []string{"gateway", "internal/paymentsdb"}, sql: []string{"gateway_state"}},
 		{name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb"}, sql: []string{"intent"}},
 		{
-			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb"},
+			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb", "state"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},
 		},
 		{
@@ -91,15 +92,15 @@ var rooms = map[string][]room{
 			sql: []string{"payment", "processed_event", "refused_webhook", "webhook_log", "webhook_log_admin"},
 		},
 		{
-			name: "refund", uses: []string{"gateway", "intent", "internal/paymentsdb", "ledger", "webhook"},
+			name: "refund", uses: []string{"gateway", "intent", "internal/paymentsdb", "state", "ledger", "webhook"},
 			sql: []string{"payment", "refund", "webhook_log"},
 		},
 		{
-			name: "unapplied", uses: []string{"gateway", "internal/paymentsdb", "ledger", "refund"},
+			name: "unapplied", uses: []string{"gateway", "internal/paymentsdb", "state", "ledger", "refund"},
 			sql: []string{"payment", "refund", "unapplied"},
 		},
 		{
-			name: "reconcile", uses: []string{"gateway", "internal/paymentsdb", "ledger", "webhook"},
+			name: "reconcile", uses: []string{"gateway", "internal/paymentsdb", "state", "ledger", "webhook"},
 			sql: []string{"dispute", "payment", "processed_event", "refund"},
 		},
 		{name: ""},

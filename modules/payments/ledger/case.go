@@ -10,27 +10,16 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// UnappliedKind says why money gave nobody anything.
-type UnappliedKind string
-
-// The kinds (open-shapes, section 5).
-const (
-	UnappliedLate         UnappliedKind = "late"         // for a row that has ended
-	UnappliedDuplicate    UnappliedKind = "duplicate"    // a second payment, or that of a recurrence beside the row's own
-	UnappliedForeign      UnappliedKind = "foreign"      // of a row that another customer or recurrence owns, or a customer's and of no row
-	UnappliedUnrefundable UnappliedKind = "unrefundable" // a refund of it failed, or can never be made
-	UnappliedUnknown      UnappliedKind = "unknown"      // an answer not known, or money that nobody can place
-)
-
 // Unapplied is money that gave nobody anything, or an answer of which nobody knows
 // whether money stands behind it.
 type Unapplied struct {
-	Kind    UnappliedKind
+	Kind    state.UnappliedKind
 	Gateway gateway.Name
 	// PaymentID is the payment as the ledger names it (Payment.ID). "" only for
 	// UnappliedUnknown, which then has a Subject: whatever tells the case apart, such
@@ -75,7 +64,7 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 	}
 	now := s.deps.Clock.Now()
 	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
-		ID: objectid.At(now), Kind: string(u.Kind), Gateway: u.Gateway, Subject: subject, GatewayPaymentID: Filled(u.PaymentID),
+		ID: objectid.At(now), Kind: u.Kind, Gateway: u.Gateway, Subject: subject, GatewayPaymentID: Filled(u.PaymentID),
 		AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID), SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID),
 		PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
 		Reference: Filled(u.Reference), GatewayCustomerID: Filled(u.GatewayCustomerID), At: now,
@@ -93,7 +82,7 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)
 	}
 	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
-		Gateway: u.Gateway, Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
+		Gateway: u.Gateway, Subject: subject, Kind: u.Kind, AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
 		SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID), PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic,
 		Reference: Filled(u.Reference), NoCustomer: NoCustomer, ItsCustomer: ItsCustomer, At: now,
 	})
@@ -134,10 +123,10 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 	}
 	for _, row := range found {
 		known := row.PaymentsUnappliedPayment
-		if UnappliedState(known.State) != UnappliedKept || known.AmountCents == nil || *known.AmountCents >= int64(*u.Amount) {
+		if known.State != state.UnappliedKept || known.AmountCents == nil || *known.AmountCents >= int64(*u.Amount) {
 			continue
 		}
-		_, err := s.MoveTx(ctx, tx, known, Move{To: UnappliedOpen, Source: ByGateway, Reason: "More of it went back.", ForPeople: true})
+		_, err := s.MoveTx(ctx, tx, known, Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "More of it went back.", ForPeople: true})
 		if err != nil {
 			return err
 		}
@@ -147,15 +136,15 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
-func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (UnappliedState, error) {
-	state, err := s.db.UnappliedStateRead(ctx, db, paymentsdb.UnappliedStateReadParams{Gateway: gateway, Subject: paymentID})
-	return UnappliedState(state), orNone(err)
+func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (state.Unapplied, error) {
+	at, err := s.db.UnappliedStateRead(ctx, db, paymentsdb.UnappliedStateReadParams{Gateway: gateway, Subject: paymentID})
+	return at, orNone(err)
 }
 
 // IsKept reports whether an admin has decided that an unapplied payment stays.
 func (s *Reader) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	state, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
-	return state == UnappliedKept, err
+	at, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
+	return at == state.UnappliedKept, err
 }
 
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by

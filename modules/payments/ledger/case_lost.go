@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 )
 
 // DecideLostTx decides what of a payment waits for people, when lost disputes took it and
@@ -21,7 +22,7 @@ func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Nam
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
 	for _, row := range found {
-		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen {
+		if row.PaymentsUnappliedPayment.State != state.UnappliedOpen {
 			continue
 		}
 		if err := s.decideLostCaseTx(ctx, tx, gateway, paymentRef, row); err != nil {
@@ -52,7 +53,7 @@ func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway
 		return nil
 	}
 	_, err = s.MoveTx(ctx, tx, row.PaymentsUnappliedPayment, Move{
-		To: UnappliedKept, Source: ByGateway, ForPeople: true, Reason: "All of the payment was taken back.",
+		To: state.UnappliedKept, Source: state.ByGateway, ForPeople: true, Reason: "All of the payment was taken back.",
 		Note: "The payer's bank took all of the payment back: nothing is left of it.",
 	})
 	return err
@@ -71,11 +72,11 @@ func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 		if err != nil {
 			return fmt.Errorf("read decision: %w", err)
 		}
-		if UnappliedState(u.State) != UnappliedKept || last.Source != ByGateway && !u.TakenBack {
+		if u.State != state.UnappliedKept || last.Source != state.ByGateway && !u.TakenBack {
 			continue
 		}
 		_, err = s.MoveTx(ctx, tx, u, Move{
-			To: UnappliedOpen, Source: ByGateway, ForPeople: true, Reason: "A refund by which the payer's bank took the payment back has failed.",
+			To: state.UnappliedOpen, Source: state.ByGateway, ForPeople: true, Reason: "A refund by which the payer's bank took the payment back has failed.",
 			Note: returnedNote,
 		})
 		if err != nil {

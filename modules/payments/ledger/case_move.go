@@ -10,51 +10,21 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/audit"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
-// UnappliedState is where the decision about an unapplied payment stands.
-type UnappliedState string
-
-// The states (open-shapes, section 5).
-const (
-	UnappliedOpen      UnappliedState = "open"
-	UnappliedRefunding UnappliedState = "refunding"
-	UnappliedRefunded  UnappliedState = "refunded"
-	UnappliedExtended  UnappliedState = "extended"
-	UnappliedKept      UnappliedState = "kept"
-)
-
-// unappliedMoves is the one table of permitted moves. What people have decided stays,
-// but for an extension that the gateway refuses, a kept part of which the bank takes back
-// more, and what was kept and given back all the same; what a refund makes of a case
-// follows the ledger, back too when a refund fails after it was counted.
-var unappliedMoves = map[UnappliedState][]UnappliedState{
-	UnappliedOpen:      {UnappliedRefunding, UnappliedRefunded, UnappliedExtended, UnappliedKept},
-	UnappliedRefunding: {UnappliedRefunded, UnappliedOpen},
-	UnappliedRefunded:  {UnappliedRefunding, UnappliedOpen},
-	UnappliedExtended:  {UnappliedOpen},
-	UnappliedKept:      {UnappliedOpen, UnappliedRefunded},
-}
-
-// Who decided, in the history.
-const (
-	ByPlatform = "platform"
-	ByAdmin    = "admin"
-	ByGateway  = "gateway"
-)
-
 // Move is one move of a case.
 type Move struct {
-	To     UnappliedState
-	Source string
+	To     state.Unapplied
+	Source state.Origin
 	Admin  *objectid.ID
 	Reason string
 	// What else changes: "" leaves it.
-	Kind           UnappliedKind
+	Kind           state.UnappliedKind
 	SubscriptionID objectid.ID
 	Note           string
 	// ForPeople: nothing is done with it by itself any more.
@@ -66,10 +36,10 @@ type Move struct {
 // when the state holds against it or somebody else was faster. What is open again, and
 // which a lost dispute took, is kept at once.
 func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c Move) (moved bool, err error) {
-	if !slices.Contains(unappliedMoves[UnappliedState(u.State)], c.To) {
+	if !u.State.Moves(c.To) {
 		return false, nil
 	}
-	if c.Source == ByPlatform {
+	if c.Source == state.ByPlatform {
 		err = s.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_"+string(c.To), func() error {
 			moved, err = s.writeMoveTx(ctx, tx, u, c)
 			return err
@@ -77,7 +47,7 @@ func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnap
 	} else {
 		moved, err = s.writeMoveTx(ctx, tx, u, c)
 	}
-	if err == nil && moved && c.To == UnappliedOpen && u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
+	if err == nil && moved && c.To == state.UnappliedOpen && u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
 		err = s.DecideLostTx(ctx, tx, u.Gateway, *u.GatewayPaymentID)
 	}
 	return moved, err
@@ -95,20 +65,20 @@ func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, dee
 func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c Move) (moved bool, err error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.UnappliedMove(ctx, tx, paymentsdb.UnappliedMoveParams{
-		ID: u.ID, FromState: u.State, ToState: string(c.To), Kind: Filled(string(c.Kind)), SubscriptionID: Filled(c.SubscriptionID),
+		ID: u.ID, FromState: u.State, ToState: c.To, Kind: Filled(string(c.Kind)), SubscriptionID: Filled(c.SubscriptionID),
 		Note: Filled(c.Note), Automatic: !c.ForPeople, At: now,
 	})
 	if err != nil || n == 0 {
 		return false, err
 	}
 	err = s.db.UnappliedDecide(ctx, tx, paymentsdb.UnappliedDecideParams{
-		UnappliedID: u.ID, At: now, FromState: u.State, ToState: string(c.To), Source: c.Source, AdminID: c.Admin,
+		UnappliedID: u.ID, At: now, FromState: string(u.State), ToState: c.To, Source: c.Source, AdminID: c.Admin,
 		AmountCents: u.AmountCents, Reason: Filled(c.Reason),
 	})
 	if err != nil {
 		return false, fmt.Errorf("write history of unapplied payment: %w", err)
 	}
-	if c.To == UnappliedRefunded && u.OrderID == nil && !u.TakenBack { // an order's buyer hears of it from there
+	if c.To == state.UnappliedRefunded && u.OrderID == nil && !u.TakenBack { // an order's buyer hears of it from there
 		_, err = s.deps.Jobs.InsertTx(ctx, tx, CaseMailArgs{ID: u.ID}, &river.InsertOpts{Queue: jobs.QueueMail})
 	}
 	return true, err
@@ -153,21 +123,21 @@ func (s *Cases) FollowTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, p
 func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, refunds []paymentsdb.PaymentsRefund) (c Move, changes bool, err error) {
 	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundDone })
 	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status != gateway.RefundDone })
-	if UnappliedState(u.State) != UnappliedRefunding || !done || waits {
+	if u.State != state.UnappliedRefunding || !done || waits {
 		return c, false, nil
 	}
 	last, err := s.db.UnappliedLastDecision(ctx, tx, u.ID)
 	if err != nil {
 		return c, false, fmt.Errorf("read decision: %w", err)
 	}
-	return Move{To: UnappliedOpen, Source: ByGateway, Reason: "A part was given back."}, last.Source == ByGateway, nil
+	return Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "A part was given back."}, last.Source == state.ByGateway, nil
 }
 
 // afterRefunds is what the refunds of a payment make of its case, of which disputes took
 // what is lost.
 // Of what the payer's bank took back they are refunds of the rest, which is not listed.
 func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c Move, changes bool) {
-	state := UnappliedState(u.State)
+	at := u.State
 	var done money.Cents
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."
 	for _, r := range refunds {
@@ -183,31 +153,31 @@ func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents,
 			open = true
 		}
 	}
-	c = Move{Source: ByGateway}
+	c = Move{Source: state.ByGateway}
 	switch {
-	case state == UnappliedExtended:
+	case at == state.UnappliedExtended:
 		return c, false
 	case done >= paid:
-		c.To = UnappliedRefunded
-		if state == UnappliedKept {
+		c.To = state.UnappliedRefunded
+		if at == state.UnappliedKept {
 			c.Reason = "All of it was given back, as by a withdrawal."
 		}
-	case state == UnappliedKept:
+	case at == state.UnappliedKept:
 		return c, false
 	case done > 0 && done+lost >= paid:
-		c.To, c.Reason = UnappliedRefunded, "What a lost dispute left of it was given back."
+		c.To, c.Reason = state.UnappliedRefunded, "What a lost dispute left of it was given back."
 	case u.TakenBack:
-		c.To, c.Reason = UnappliedOpen, "Something of the payment is left."
+		c.To, c.Reason = state.UnappliedOpen, "Something of the payment is left."
 	case open:
-		c.To = UnappliedRefunding
+		c.To = state.UnappliedRefunding
 	case failed && tryAgain:
-		c.To, c.Reason = UnappliedOpen, "The gateway did not answer."
+		c.To, c.Reason = state.UnappliedOpen, "The gateway did not answer."
 	case failed:
-		c.To, c.Kind, c.ForPeople = UnappliedOpen, UnappliedUnrefundable, true
+		c.To, c.Kind, c.ForPeople = state.UnappliedOpen, state.UnappliedUnrefundable, true
 		c.Reason = "A refund failed."
 		c.Note = note
 	default:
 		return c, false // a part was given back, or the refund is only decided yet
 	}
-	return c, c.To != state
+	return c, c.To != at
 }

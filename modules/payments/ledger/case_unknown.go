@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -25,7 +26,7 @@ const (
 // earlier order of the same row is open again.
 func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) error {
 	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: i.Gateway, Subject: i.Subject.String(), CustomerID: i.Customer,
+		Kind: state.UnappliedUnknown, Gateway: i.Gateway, Subject: i.Subject.String(), CustomerID: i.Customer,
 		Note: "The gateway has told nothing that can be used about this " + string(i.Kind) + " since " + i.Since().UTC().Format(time.RFC3339) + ".",
 	}
 	switch i.Kind {
@@ -44,7 +45,7 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	_, err = s.MoveTx(ctx, tx, known, Move{To: UnappliedOpen, Source: ByPlatform, Reason: u.Note, Note: u.Note, ForPeople: true})
+	_, err = s.MoveTx(ctx, tx, known, Move{To: state.UnappliedOpen, Source: state.ByPlatform, Reason: u.Note, Note: u.Note, ForPeople: true})
 	return err
 }
 
@@ -62,11 +63,11 @@ func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gw string, subject ob
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}
-	if UnappliedState(u.State) != UnappliedOpen || len(told) == 0 || told[0].State == "open" {
+	if u.State != state.UnappliedOpen || len(told) == 0 || told[0].State == "open" {
 		return nil
 	}
 	note := answerNote(told[0])
-	c := Move{To: UnappliedKept, Source: ByPlatform, Reason: note, Note: note, ForPeople: true}
+	c := Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: note, Note: note, ForPeople: true}
 	if intent.Kind(told[0].Kind) == intent.End {
 		c.SubscriptionID = subject // earlier releases did not tell it
 	}

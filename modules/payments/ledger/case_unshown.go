@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/money"
 )
 
@@ -32,7 +33,7 @@ func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway
 // ListUnshownTx lists a booked payment that its gateway does not show, for people to decide.
 func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
 	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: row.Gateway, PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
+		Kind: state.UnappliedUnknown, Gateway: row.Gateway, PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
 		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
 	}
 	if row.Purpose == gateway.ForOrder {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -18,7 +19,7 @@ func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gatewa
 		return err
 	}
 	_, err := s.cases.RecordUnappliedTx(ctx, tx, Unapplied{
-		Kind: UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt, Note: note,
+		Kind: state.UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt, Note: note,
 		Automatic: automatic,
 	})
 	return err

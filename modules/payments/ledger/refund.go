@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -70,7 +71,7 @@ func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) 
 	}
 	for _, row := range settleRefunds(rows, r.Report, lines, disputed) {
 		if row.isNew && row.ID == "" && r.isPix() {
-			row.Kind = RefundTakenBack
+			row.Kind = state.RefundTakenBack
 			change.TakenBack += row.Amount
 		}
 		if row.isNew && row.ID != "" {
@@ -133,8 +134,8 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 		}
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 			ID: id, Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, GatewayRefundID: Filled(row.GatewayRefundID),
-			Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: string(cmp.Or(row.Kind, RefundByUs)), Status: row.Status,
-			Source: sourceGateway, EventID: row.EventID, EventType: row.EventType, Reason: Filled(row.Reason),
+			Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: cmp.Or(row.Kind, state.RefundByUs), Status: row.Status,
+			Source: state.ByGateway, EventID: row.EventID, EventType: row.EventType, Reason: Filled(row.Reason),
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
 	case row.changed:
@@ -219,19 +220,12 @@ func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.
 	return all, nil
 }
 
-// Sources of a refund.
-const (
-	sourceAdmin    = "admin"
-	sourcePlatform = "platform" // asked for here by itself, or because a customer withdrew
-	sourceGateway  = "gateway"
-)
-
 // RefundOf is the row as a refund.
 func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
 		ID: row.ID, Gateway: row.Gateway, PaymentID: row.PaymentRef, GatewayRefundID: Value(row.GatewayRefundID),
 		Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-		Kind: RefundKind(row.Kind), Status: row.Status, ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
+		Kind: row.Kind, Status: row.Status, ByAdmin: row.Source != state.ByGateway, EventID: row.EventID, EventType: row.EventType,
 		Reason: Value(row.Reason), Admin: Value(row.Admin), AdminID: row.AdminID, Failure: Value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -42,13 +43,13 @@ func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway g
 
 // InsertRefundTx writes the row of a refund that is asked for.
 func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
-	source := sourceAdmin
+	source := state.ByAdmin
 	if r.AdminID == nil && r.Admin == "" {
-		source = sourcePlatform
+		source = state.ByPlatform
 	}
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 		ID: r.ID, Gateway: r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
-		AmountCents: int64(r.Amount), Kind: string(RefundByUs), Status: r.Status, Source: source, EventID: r.EventID, EventType: r.EventType,
+		AmountCents: int64(r.Amount), Kind: state.RefundByUs, Status: r.Status, Source: source, EventID: r.EventID, EventType: r.EventType,
 		Reason: Filled(r.Reason), Admin: Filled(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -115,15 +116,6 @@ func (r Refund) FailedUnasked() bool {
 	return r.Status == gateway.RefundFailed && strings.HasPrefix(r.Failure, FailedUnasked)
 }
 
-// RefundKind says whether the money was given or taken back.
-type RefundKind string
-
-// The kinds of refunds.
-const (
-	RefundByUs      RefundKind = "refund"
-	RefundTakenBack RefundKind = "med" // of a PIX, asked for by nobody here
-)
-
 // Refund is a row of the ledger of refunds.
 type Refund struct {
 	ID              objectid.ID
@@ -134,7 +126,7 @@ type Refund struct {
 	LocalID         objectid.ID
 	CustomerID      objectid.ID
 	Amount          money.Cents
-	Kind            RefundKind
+	Kind            state.RefundKind
 	Status          gateway.RefundStatus
 	// ByAdmin: asked for here, by an admin or by the platform; else learned from
 	// the gateway.

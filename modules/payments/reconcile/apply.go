@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/state"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -247,7 +248,7 @@ func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.cases.RecordUnappliedTx(ctx, tx, ledger.Unapplied{
-			Kind: ledger.UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
+			Kind: state.UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
 			Note: "Reconciliation found it at the gateway, and nothing here that it is for.", GatewayCustomerID: e.CustomerID,
 		})
 		return err

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
+	"marquee/modules/payments/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -81,11 +82,11 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read unapplied payment: %w", err)
-	case ledger.UnappliedState(u.State) == ledger.UnappliedRefunding:
+	case u.State == state.UnappliedRefunding:
 		return s.resumeRefund(ctx, u)
-	case ledger.UnappliedState(u.State) == ledger.UnappliedOpen && !u.Automatic:
+	case u.State == state.UnappliedOpen && !u.Automatic:
 		return s.decideShown(ctx, s.deps.Clock.Now())
-	case ledger.UnappliedState(u.State) != ledger.UnappliedOpen:
+	case u.State != state.UnappliedOpen:
 		return nil
 	}
 	if allowed, err := s.mayRefund(ctx, s.deps.Pool, u); err != nil || !allowed {
@@ -165,7 +166,7 @@ func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnapplied
 	if u.Reference != nil {
 		reference = *u.Reference
 	}
-	if ledger.UnappliedKind(u.Kind) == ledger.UnappliedForeign { // it carries another reference, or none
+	if u.Kind == state.UnappliedForeign { // it carries another reference, or none
 		reference = ""
 	}
 	remote, err := gw.ReadPayment(ctx, paid.Payment.ID, reference)
@@ -193,7 +194,7 @@ func (s *List) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapplie
 		if err != nil || !allowed {
 			return err
 		}
-		claimed, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: ledger.UnappliedRefunding, Source: ledger.ByPlatform, Reason: automaticReason})
+		claimed, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: state.UnappliedRefunding, Source: state.ByPlatform, Reason: automaticReason})
 		return err
 	})
 	return claimed, err
@@ -269,7 +270,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 	}
 	if u.TakenBack { // decided when that was still possible: what is left is not this amount
 		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{To: ledger.UnappliedOpen, Source: ledger.ByPlatform, Reason: "The payer's bank has taken the money back."})
+			_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{To: state.UnappliedOpen, Source: state.ByPlatform, Reason: "The payer's bank has taken the money back."})
 			return err
 		})
 	}
@@ -277,7 +278,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 	if err != nil {
 		return fmt.Errorf("read decision: %w", err)
 	}
-	if last.Source == ledger.ByPlatform {
+	if last.Source == state.ByPlatform {
 		if held, err := s.reader.RefundsHeld(ctx, s.deps.Pool); err != nil || held {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -28,7 +29,7 @@ func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayme
 		return gateway.LedgerPayment{}, err
 	case paid != nil:
 		return *paid, nil
-	case ledger.UnappliedState(u.State) != ledger.UnappliedOpen:
+	case u.State != state.UnappliedOpen:
 		return gateway.LedgerPayment{}, errDecided(u.State)
 	case id == "" || u.CustomerID == nil && u.Reference == nil || s.deps.Accounts == nil:
 		return gateway.LedgerPayment{}, errNoPayment()

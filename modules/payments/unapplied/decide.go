@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
+	"marquee/modules/payments/state"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -61,7 +62,7 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 		return err
 	}
 	var disputed *ledger.RefundDisputedError
-	if ledger.UnappliedState(u.State) == ledger.UnappliedOpen {
+	if u.State == state.UnappliedOpen {
 		if err := s.movesOwn(ctx, u, paid); err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 			return err
 		}
 	}
-	err = s.decide(ctx, u, ledger.Move{To: ledger.UnappliedRefunding, Reason: reason}, nil)
+	err = s.decide(ctx, u, ledger.Move{To: state.UnappliedRefunding, Reason: reason}, nil)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 	if err := s.showsTold(ctx, u, paid); err != nil {
 		return err
 	}
-	return s.decide(ctx, u, ledger.Move{To: ledger.UnappliedExtended}, func(tx pgx.Tx, c *ledger.Move) error {
+	return s.decide(ctx, u, ledger.Move{To: state.UnappliedExtended}, func(tx pgx.Tx, c *ledger.Move) error {
 		extended, err := s.extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
 		if err != nil {
 			return err
@@ -166,7 +167,7 @@ func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription 
 	}
 	for _, u := range extended {
 		_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{
-			To: ledger.UnappliedOpen, Source: ledger.ByGateway, Reason: "The gateway refuses to charge the subscription later: " + cause, ForPeople: true,
+			To: state.UnappliedOpen, Source: state.ByGateway, Reason: "The gateway refuses to charge the subscription later: " + cause, ForPeople: true,
 			Note: "It had extended subscription " + subscription.String() + ", whose gateway refuses to charge it later: decide anew.",
 		})
 		if err != nil {
@@ -184,7 +185,7 @@ func (s *List) keep(ctx context.Context, id objectid.ID, reason string) error {
 	if err != nil {
 		return err
 	}
-	return s.decide(ctx, u, ledger.Move{To: ledger.UnappliedKept, Reason: reason, Note: reason}, nil)
+	return s.decide(ctx, u, ledger.Move{To: state.UnappliedKept, Reason: reason, Note: reason}, nil)
 }
 
 func (s *List) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.PaymentsUnappliedPayment, error) {
@@ -201,8 +202,8 @@ func (s *List) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.Pa
 // booked.
 func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c ledger.Move, before func(pgx.Tx, *ledger.Move) error) error {
 	caller := httpapi.CallerOf(ctx)
-	c.Source, c.Admin = ledger.ByAdmin, &caller.ID
-	if ledger.UnappliedState(u.State) != ledger.UnappliedOpen {
+	c.Source, c.Admin = state.ByAdmin, &caller.ID
+	if u.State != state.UnappliedOpen {
 		return errDecided(u.State)
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -215,10 +216,10 @@ func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment
 		if err != nil {
 			return err
 		}
-		if ledger.UnappliedState(locked.State) != ledger.UnappliedOpen {
+		if locked.State != state.UnappliedOpen {
 			return errDecided(locked.State)
 		}
-		if c.To != ledger.UnappliedKept { // the bank may have taken it since it was read
+		if c.To != state.UnappliedKept { // the bank may have taken it since it was read
 			if err := notGone(locked); err != nil {
 				return err
 			}
@@ -233,14 +234,14 @@ func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment
 	})
 }
 
-func errDecided(state string) error {
-	return fault.Conflict("The payment is decided already: %s.", state)
+func errDecided(as state.Unapplied) error {
+	return fault.Conflict("The payment is decided already: %s.", as)
 }
 
 // notGone is 409 of an open case whose amount went back to the payer, by their bank or at the gateway: what a
 // refund or an extension would move is another amount, that of the rest.
 func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
-	if !u.TakenBack || ledger.UnappliedState(u.State) != ledger.UnappliedOpen {
+	if !u.TakenBack || u.State != state.UnappliedOpen {
 		return nil
 	}
 	return fault.Conflict("This money is back with the payer already: nothing of it is left to give back or to extend by. It can only be kept.")

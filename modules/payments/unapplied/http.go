@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -82,7 +83,7 @@ func (s *List) Recall(ctx context.Context, id objectid.ID) (*collection.Answer, 
 	if err != nil {
 		return nil, err
 	}
-	if ledger.UnappliedState(u.State) == ledger.UnappliedOpen {
+	if u.State == state.UnappliedOpen {
 		return nil, httpapi.ErrCameToNothing
 	}
 	return ledger.UnappliedPayments.One(ctx, s.deps.Pool, id)

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/state"
 )
 
 var unappliedGauge = prometheus.NewDesc("marquee_unapplied_payments", "Payments that could not be applied and wait for a decision, or for an automatic refund.", []string{"kind"}, nil)
@@ -41,11 +41,11 @@ func (m unappliedMetrics) Collect(to chan<- prometheus.Metric) {
 		m.log.WarnContext(ctx, "unapplied payments not counted", slog.Any("error", err))
 		return
 	}
-	open := map[ledger.UnappliedKind]int64{}
+	open := map[state.UnappliedKind]int64{}
 	for _, row := range rows {
-		open[ledger.UnappliedKind(row.Kind)] = row.Count
+		open[row.Kind] = row.Count
 	}
-	for _, kind := range []ledger.UnappliedKind{ledger.UnappliedLate, ledger.UnappliedDuplicate, ledger.UnappliedForeign, ledger.UnappliedUnrefundable, ledger.UnappliedUnknown} {
+	for _, kind := range []state.UnappliedKind{state.UnappliedLate, state.UnappliedDuplicate, state.UnappliedForeign, state.UnappliedUnrefundable, state.UnappliedUnknown} {
 		to <- prometheus.MustNewConstMetric(unappliedGauge, prometheus.GaugeValue, float64(open[kind]), string(kind))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/state"
 	"marquee/platform/fault"
 	"marquee/platform/postgres"
 )
@@ -61,7 +62,7 @@ func (s *List) decideTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPay
 			return err
 		}
 		if shown && given {
-			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: ledger.UnappliedKept, Source: ledger.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true})
+			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true})
 			return err
 		}
 		if shown {
@@ -112,7 +113,7 @@ func (s *List) IsShown(ctx context.Context, name gateway.Name, paymentID string)
 // showsTold is 409 of money that nobody could place, and that gateway A, whose events are
 // not signed, does not show as paid: it was booked by an event alone.
 func (s *List) showsTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
-	if ledger.UnappliedKind(u.Kind) != ledger.UnappliedUnknown || paid.Gateway.Traits().SignsEvents || paid.Purpose == gateway.ForCustomer {
+	if u.Kind != state.UnappliedUnknown || paid.Gateway.Traits().SignsEvents || paid.Purpose == gateway.ForCustomer {
 		return nil
 	}
 	call, cancel := context.WithTimeout(ctx, unappliedCallTime)
@@ -143,5 +144,5 @@ func (s *List) isGivenTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUn
 	if err != nil {
 		return false, fmt.Errorf("read whether %s counts: %w", paid.Payment.ID, err)
 	}
-	return counts || ledger.UnappliedKind(u.Kind) == ledger.UnappliedUnknown && paid.Purpose == gateway.ForOrder, nil
+	return counts || u.Kind == state.UnappliedUnknown && paid.Purpose == gateway.ForOrder, nil
 }

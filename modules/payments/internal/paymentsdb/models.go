@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -158,7 +159,7 @@ type PaymentsRefund struct {
 	// requested: committed before the gateway is asked; pending: it is at it; done: the money counts as given back.
 	Status gateway.RefundStatus
 	// admin: asked for here by an admin; platform: asked for here by itself, or because a customer withdrew; gateway: learned from the gateway.
-	Source string
+	Source state.Origin
 	// REFUND-<local id>-<unix milliseconds> of a refund asked for here, else the gateway's event id.
 	EventID     string
 	EventType   string
@@ -171,7 +172,7 @@ type PaymentsRefund struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	// refund; med: of a PIX, and nobody here asked for it: the payer's bank took it back. A whole PIX of a subscription that was taken back stands in payments.disputes instead.
-	Kind string
+	Kind state.RefundKind
 }
 
 // Every change of an unapplied payment's state, append-only. What the platform refunded by itself, and so its hourly and daily limits, is counted from here.
@@ -180,10 +181,10 @@ type PaymentsUnappliedDecision struct {
 	UnappliedID objectid.ID
 	At          time.Time
 	// Null for the row that began it.
-	FromState *string
-	ToState   string
+	FromState *state.Unapplied
+	ToState   state.Unapplied
 	// platform: by itself; admin: a person; gateway: it followed from what the ledger of refunds was told.
-	Source  string
+	Source  state.Origin
 	AdminID *objectid.ID
 	// The payment's, as far as it is known.
 	AmountCents *int64
@@ -194,7 +195,7 @@ type PaymentsUnappliedDecision struct {
 type PaymentsUnappliedPayment struct {
 	ID objectid.ID
 	// late: for a row that has ended; duplicate: a second payment, or that of a recurrence beside the row's own; foreign: booked for a row that another customer or recurrence owns; unrefundable: a refund of it failed or can never be made; unknown: an answer not known for a day, or money that nobody can place.
-	Kind    string
+	Kind    state.UnappliedKind
 	Gateway gateway.Name
 	// What the row is about: the payment as payments.payments.gateway_payment_id names it, else, of kind unknown, whatever tells the case apart, such as the gateway's recurrence or our own id.
 	Subject          string
@@ -206,7 +207,7 @@ type PaymentsUnappliedPayment struct {
 	OrderID        *objectid.ID
 	PaidAt         *time.Time
 	// open: nobody has decided; refunding: a refund is asked for; refunded: all of it is given back; extended: made a living subscription's; kept: an admin says so.
-	State string
+	State state.Unapplied
 	Note  *string
 	// The platform may refund it by itself, after reading it live and within the limits.
 	Automatic bool

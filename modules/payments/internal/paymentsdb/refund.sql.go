@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -90,9 +91,9 @@ type RefundInsertParams struct {
 	LocalID         objectid.ID
 	CustomerID      objectid.ID
 	AmountCents     int64
-	Kind            string
+	Kind            state.RefundKind
 	Status          gateway.RefundStatus
-	Source          string
+	Source          state.Origin
 	EventID         string
 	EventType       string
 	Reason          *string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -149,8 +150,8 @@ type UnappliedDecideParams struct {
 	UnappliedID objectid.ID
 	At          time.Time
 	FromState   string
-	ToState     string
-	Source      string
+	ToState     state.Unapplied
+	Source      state.Origin
 	AdminID     *objectid.ID
 	AmountCents *int64
 	Reason      *string
@@ -301,7 +302,7 @@ SELECT id FROM added
 
 type UnappliedInsertParams struct {
 	ID                objectid.ID
-	Kind              string
+	Kind              state.UnappliedKind
 	Gateway           gateway.Name
 	Subject           string
 	GatewayPaymentID  *string
@@ -386,7 +387,7 @@ WHERE gateway = $13 AND subject = $14
 
 type UnappliedLearnParams struct {
 	AmountCents    *int64
-	Kind           string
+	Kind           state.UnappliedKind
 	Automatic      bool
 	CustomerID     *objectid.ID
 	Note           *string
@@ -579,14 +580,14 @@ WHERE id = $7 AND state = $8
 `
 
 type UnappliedMoveParams struct {
-	ToState        string
+	ToState        state.Unapplied
 	Kind           *string
 	SubscriptionID *objectid.ID
 	Note           *string
 	Automatic      bool
 	At             time.Time
 	ID             objectid.ID
-	FromState      string
+	FromState      state.Unapplied
 }
 
 // UnappliedMove changes the state from the one that was seen: none when somebody
@@ -713,7 +714,7 @@ SELECT kind, count(*) FROM payments.unapplied_payments WHERE state = 'open' GROU
 `
 
 type UnappliedOpenCountRow struct {
-	Kind  string
+	Kind  state.UnappliedKind
 	Count int64
 }
 
@@ -808,9 +809,9 @@ type UnappliedStateReadParams struct {
 	Subject string
 }
 
-func (q *Queries) UnappliedStateRead(ctx context.Context, db DBTX, arg UnappliedStateReadParams) (string, error) {
+func (q *Queries) UnappliedStateRead(ctx context.Context, db DBTX, arg UnappliedStateReadParams) (state.Unapplied, error) {
 	row := db.QueryRow(ctx, unappliedStateRead, arg.Gateway, arg.Subject)
-	var state string
+	var state state.Unapplied
 	err := row.Scan(&state)
 	return state, err
 }
