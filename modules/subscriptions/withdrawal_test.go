@@ -244,6 +244,47 @@ func TestARefundOfAWithdrawalThatFailsLater(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "people decide")
 }
 
+// TestAWithdrawalBesideAPartUnderWay: gateway A refuses a refund beside another. The rest
+// waits for the end of that, and is not asked for again and again.
+func TestAWithdrawalBesideAPartUnderWay(t *testing.T) {
+	t.Parallel()
+	for name, denied := range map[string]bool{"that is made": false, "that is denied": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			id := b.paidGWA(t)
+			inProgress := func(on bool) {
+				_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsInProgress = on })
+				require.NoError(t, err)
+			}
+			inProgress(true)
+			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "value": 10.0}).Expect(200)
+			require.Nil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
+			asked := b.count(t, "SELECT count(*) FROM payments.refunds")
+			for range 3 {
+				require.Error(t, b.service.GiveBack(t.Context(), id), "it comes again")
+			}
+			require.Equal(t, asked, b.count(t, "SELECT count(*) FROM payments.refunds"))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+
+			inProgress(false)
+			var payment string
+			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_payment_id FROM payments.payments").Scan(&payment))
+			_, err := b.gateways.Sandbox.GWA.EndRefund(payment, denied)
+			require.NoError(t, err)
+			b.settle(t)
+			require.NoError(t, b.service.GiveBack(t.Context(), id))
+			b.settle(t)
+			if denied {
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 4990"))
+				return
+			}
+			require.NotNil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
+			require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
+		})
+	}
+}
+
 // TestWithdrawWhileARenewalWaits: it ends both, and at the gateway what the call of the
 // renewal made.
 func TestWithdrawWhileARenewalWaits(t *testing.T) {

@@ -258,9 +258,11 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 // givenBefore reports whether the refund was made when the customer withdrew. One that was
 // under way then, as an admin's beside the withdrawal, gives its money back with it.
 func givenBefore(r payments.Refund, withdrawn time.Time) bool {
-	own := r.AdminID == nil && r.Reason == lifecycle.WithdrawalReason
-	return r.Status == gateway.RefundDone && !own && !r.UpdatedAt.After(withdrawn)
+	return r.Status == gateway.RefundDone && !isOwn(r) && !r.UpdatedAt.After(withdrawn)
 }
+
+// isOwn reports whether a withdrawal asked for the refund.
+func isOwn(r payments.Refund) bool { return r.AdminID == nil && r.Reason == lifecycle.WithdrawalReason }
 
 // paidAndGiven are the payments of a subscription and the refunds of them.
 func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]gateway.LedgerPayment, []payments.Refund, error) {
@@ -321,12 +323,22 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 }
 
 // giveBackPayment refunds one payment. What its gateway refuses, now or after it had
-// taken the refund on, is left to people.
+// taken the refund on, is left to people. Gateway A refuses a refund beside another that
+// is under way: once it has, the rest waits for the end of that one.
 func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, given []payments.Refund, left money.Cents) error {
+	beside, refused := false, false
 	for _, r := range given {
-		if r.FailedAtGateway() && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
+		if !disputes.IsOne(p.Payment, []string{r.PaymentID}) {
+			continue
+		}
+		if r.FailedAtGateway() {
 			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
 		}
+		beside = beside || r.Status == gateway.RefundPending
+		refused = refused || r.Status == gateway.RefundFailed && isOwn(r) && !r.FailedUnasked()
+	}
+	if beside && refused {
+		return nil
 	}
 	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
@@ -339,6 +351,8 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 		return nil // what is not known is asked about until it is
 	case errors.As(err, &disputed):
 		return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal was not made. "+disputed.Told())
+	case errors.As(err, &rejected) && beside:
+		return nil
 	case errors.As(err, &rejected), errors.As(err, &declined):
 		return s.listUnrefunded(ctx, sub, p, left, "The gateway refused the refund of a withdrawal: "+err.Error())
 	}
