@@ -18,18 +18,18 @@ func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row, paymentID
 	if !sub.PixAutomatic {
 		return false, code, false, nil
 	}
-	d, err := s.db.GetDebitByPayment(ctx, s.pool, &paymentID)
+	d, err := s.db.GetDebitByPayment(ctx, s.deps.Pool, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, code, false, nil
 	}
 	if err != nil {
 		return false, code, false, fmt.Errorf("read debit: %w", err)
 	}
-	next, open, err := s.RetriesOf(ctx, s.pool, d)
+	next, open, err := s.RetriesOf(ctx, s.deps.Pool, d)
 	if err != nil || next != nil || open != nil {
 		return true, code, false, err
 	}
-	gw, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return false, code, false, err
 	}

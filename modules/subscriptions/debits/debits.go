@@ -28,35 +28,20 @@ type Deps struct {
 
 // Debits orders the debits of automatic PIX and keeps what became of them.
 type Debits struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // Pauses has the gateways collect nothing for a while.
 type Pauses struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	payments *payments.Service
-	intents  *intent.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	debits   *Debits
+	deps   Deps
+	db     *subscriptionsdb.Queries
+	debits *Debits
 }
 
 // New makes the room.
 func New(d Deps) (*Debits, *Pauses) {
-	debits := &Debits{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
-	pauses := &Pauses{pool: d.Pool, clock: d.Clock, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: debits}
+	debits := &Debits{deps: d, db: subscriptionsdb.New()}
+	pauses := &Pauses{deps: d, db: subscriptionsdb.New(), debits: debits}
 	return debits, pauses
 }

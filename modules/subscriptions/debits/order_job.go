@@ -25,7 +25,7 @@ import (
 func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	o := debitOrder{}
 	var err error
-	if o.sub, err = s.db.GetSubscription(ctx, s.pool, id); err != nil || !s.debitDue(o.sub) {
+	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, id); err != nil || !s.debitDue(o.sub) {
 		return err
 	}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error { return s.intendDebitTx(ctx, tx, &o) })
@@ -54,7 +54,7 @@ func (o debitOrder) isNew() bool {
 // ordered again, as long as its cycle is still the next one.
 func (s *Debits) Order() *intent.Operation[debitOrder, gateway.Payment] {
 	return &intent.Operation[debitOrder, gateway.Payment]{
-		Kind: intent.Debit, Intents: s.intents, Unattended: true,
+		Kind: intent.Debit, Intents: s.deps.Intents, Unattended: true,
 		Opening:  s.openingOf,
 		Row:      s.debitOf,
 		Steps:    []intent.Step[debitOrder, gateway.Payment]{{Answered: "debit.after_call", Call: s.orderDebit, Find: s.findDebit, Again: s.stillNext}},
@@ -73,10 +73,10 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 	if err != nil {
 		return o, false, fmt.Errorf("cycle of a debit: %w", err)
 	}
-	if o.sub, err = s.db.GetSubscription(ctx, s.pool, i.Subject); err != nil {
+	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject); err != nil {
 		return o, false, err
 	}
-	o.debit, err = s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
+	o.debit, err = s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
 	if err != nil {
 		return o, false, fmt.Errorf("read debit: %w", err)
 	}
@@ -108,7 +108,7 @@ func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder
 
 // stillNext has a debit ordered again while its cycle is still the next one.
 func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway, o debitOrder) (intent.Outcome[gateway.Payment], error) {
-	if !s.debitDue(o.sub) || s.calendar.DateOf(*o.sub.NextBillingDate) != o.debit.Cycle {
+	if !s.debitDue(o.sub) || s.deps.Calendar.DateOf(*o.sub.NextBillingDate) != o.debit.Cycle {
 		return intent.Missing[gateway.Payment]{}, nil
 	}
 	return nil, nil
@@ -118,14 +118,14 @@ func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway, o debitOrder) (
 // any more. Of what the gateway refused the sweep sets about it again after a while, and
 // looks before it orders.
 func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, outcome intent.Outcome[gateway.Payment], _ intent.By) error {
-	if _, err := s.store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID); err != nil {
+	if _, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID); err != nil {
 		return err
 	}
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.Payment]:
 		return s.keepDebitTx(ctx, tx, o.sub, o.debit, outcome.Answer)
 	case intent.Missing[gateway.Payment]:
-		now := s.clock.Now()
+		now := s.deps.Clock.Now()
 		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: o.sub.ID, Cycle: o.debit.Cycle, Now: &now, Failure: new(FailedGone)})
 		if err != nil {
 			return fmt.Errorf("give up debit: %w", err)
@@ -136,7 +136,7 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 
 func (s *Debits) debitDue(sub lifecycle.Row) bool {
 	ready := sub.PixAutomatic && sub.Status == state.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
-	return ready && !s.calendar.DebitAt(*sub.NextBillingDate).After(s.clock.Now())
+	return ready && !s.deps.Calendar.DebitAt(*sub.NextBillingDate).After(s.deps.Clock.Now())
 }
 
 // openingOf is the intent of a debit. One that stands already, not ordered and with nobody
@@ -145,27 +145,27 @@ func (s *Debits) debitDue(sub lifecycle.Row) bool {
 func (s *Debits) openingOf(o debitOrder) intent.Opening {
 	opening := intent.Opening{Ref: intentOfDebit(o.debit), Customer: o.sub.CustomerID, Gateway: gateway.GWA}
 	if o.isNew() {
-		opening.CallTime = s.intents.CallTime()
+		opening.CallTime = s.deps.Intents.CallTime()
 	}
 	return opening
 }
 
 // intendDebitTx writes the row of the cycle; none when it is not due, or ordered.
 func (s *Debits) intendDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder) error {
-	locked, err := s.store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
+	locked, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
 	if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*o.sub.NextBillingDate) {
 		return err
 	}
-	if paused, err := s.reads.IsPausedTx(ctx, tx, locked.ID); err != nil || paused {
+	if paused, err := s.deps.Reads.IsPausedTx(ctx, tx, locked.ID); err != nil || paused {
 		return err
 	}
-	cycle, now := s.calendar.DateOf(*locked.NextBillingDate), s.clock.Now()
+	cycle, now := s.deps.Calendar.DateOf(*locked.NextBillingDate), s.deps.Clock.Now()
 	twice, err := s.db.HasOpenDebitWithin(ctx, tx, subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: locked.ID, Cycle: cycle, Months: locked.PeriodMonths})
 	if err != nil || twice {
 		return err // an admin's extension has moved the cycle since one was ordered
 	}
 	o.debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
-		SubscriptionID: locked.ID, Cycle: cycle, DueDate: s.calendar.DateOf(s.calendar.DebitDueDate(*locked.NextBillingDate)),
+		SubscriptionID: locked.ID, Cycle: cycle, DueDate: s.deps.Calendar.DateOf(s.deps.Calendar.DebitDueDate(*locked.NextBillingDate)),
 		AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-lifecycle.DebitSilence),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -178,22 +178,22 @@ func (s *Debits) intendDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder) er
 }
 
 func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (gateway.DebitTerms, error) {
-	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
+	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, sub.PlanID)
 	if err != nil {
 		return gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
 	return gateway.DebitTerms{
-		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.reads.PayerOfRow(ctx, sub),
-		Cycle: s.calendar.DayOf(d.Cycle), DueDate: lifecycle.LatestOf(s.calendar.DayOf(d.DueDate), new(s.calendar.DebitDueDate(s.calendar.DayOf(d.Cycle)))),
+		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.deps.Reads.PayerOfRow(ctx, sub),
+		Cycle: s.deps.Calendar.DayOf(d.Cycle), DueDate: lifecycle.LatestOf(s.deps.Calendar.DayOf(d.DueDate), new(s.deps.Calendar.DebitDueDate(s.deps.Calendar.DayOf(d.Cycle)))),
 		Amount: money.Cents(d.AmountCents), Description: plan.Name,
 	}, nil
 }
 
 // keepDebitTx keeps what was ordered.
 func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit, made gateway.Payment) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if made.DueDate != nil {
-		d.DueDate = s.calendar.DateOf(*made.DueDate)
+		d.DueDate = s.deps.Calendar.DateOf(*made.DueDate)
 	}
 	err := s.db.SetDebitOrdered(ctx, tx, subscriptionsdb.SetDebitOrderedParams{
 		SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: &made.ID, DueDate: d.DueDate, Now: &now,
@@ -201,7 +201,7 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if err != nil {
 		return fmt.Errorf("keep debit: %w", err)
 	}
-	paid, err := s.payments.FindPayment(ctx, tx, gateway.GWA, made.ID)
+	paid, err := s.deps.Payments.FindPayment(ctx, tx, gateway.GWA, made.ID)
 	if err != nil {
 		return fmt.Errorf("find payment: %w", err)
 	}
@@ -211,8 +211,8 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 			return fmt.Errorf("note paid debit: %w", err)
 		}
 	}
-	if err := s.store.PauseAgainTx(ctx, tx, sub.ID); err != nil {
+	if err := s.deps.Store.PauseAgainTx(ctx, tx, sub.ID); err != nil {
 		return err
 	}
-	return s.payments.ReplayWaitingTx(ctx, tx, gateway.GWA, made.ID)
+	return s.deps.Payments.ReplayWaitingTx(ctx, tx, gateway.GWA, made.ID)
 }

@@ -33,17 +33,17 @@ const (
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
 // When that fails the looks repeat it.
 func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
-	p, err := s.db.GetPause(ctx, s.pool, id)
+	p, err := s.db.GetPause(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, p.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, p.SubscriptionID)
 	if err != nil {
 		return err
 	}
 	o := intent.Opening{Ref: pauseIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
-		return errors.Join(err, s.intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
+	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, o.Ref); err != nil || open {
+		return errors.Join(err, s.deps.Intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
 	}
 	return s.Order().Run(ctx, o)
 }
@@ -52,29 +52,29 @@ func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pau
 
 // Order is the order to pause collection, or to resume it.
 func (s *Pauses) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.Pause, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error { return s.askForPause(ctx, r.Subject) }}
+	return &intent.Repeated{Kind: intent.Pause, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error { return s.askForPause(ctx, r.Subject) }}
 }
 
 // askForPause asks the gateway for what the pause is. Repeating it is harmless; one
 // worker at a time asks.
 func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
-	now := s.clock.Now()
-	p, err := s.db.ClaimPause(ctx, s.pool, subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
+	now := s.deps.Clock.Now()
+	p, err := s.db.ClaimPause(ctx, s.deps.Pool, subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.pauseWaits(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("claim pause: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, p.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, p.SubscriptionID)
 	if err != nil {
 		return err
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	switch {
 	case sub.Status.Ended():
-		return s.db.VoidPauses(ctx, s.pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
+		return s.db.VoidPauses(ctx, s.deps.Pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
 	case p.State == state.Pausing:
 		err = s.stopCollecting(call, sub, p)
 	default:
@@ -88,7 +88,7 @@ func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
 
 // pauseWaits is nil when nothing is left to be asked of the gateway.
 func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
-	p, err := s.db.GetPause(ctx, s.pool, id)
+	p, err := s.db.GetPause(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
@@ -101,7 +101,7 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
 func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
-	gateway, err := s.payments.Gateway(sub.Gateway)
+	gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecy
 		}
 	}
 	faultpoint.Hit("pause.after_call")
-	n, err := s.db.ConfirmPaused(ctx, s.pool, subscriptionsdb.ConfirmPausedParams{ID: p.ID, Now: new(s.clock.Now())})
+	n, err := s.db.ConfirmPaused(ctx, s.deps.Pool, subscriptionsdb.ConfirmPausedParams{ID: p.ID, Now: new(s.deps.Clock.Now())})
 	return s.confirmed(ctx, p, n, err)
 }
 
@@ -129,7 +129,7 @@ func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n i
 	if err != nil || n == 1 {
 		return err
 	}
-	if err := s.db.ReleasePause(ctx, s.pool, p.ID); err != nil {
+	if err := s.db.ReleasePause(ctx, s.deps.Pool, p.ID); err != nil {
 		return err
 	}
 	return s.askForPause(ctx, p.ID)
@@ -140,7 +140,7 @@ func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n i
 // pause or resume.
 func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Row, err error) error {
 	if errors.Is(err, gateway.ErrMissing) {
-		return s.calls.FoundOnce(ctx, sub, err)
+		return s.deps.Calls.FoundOnce(ctx, sub, err)
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecy
 			if charge.DueDate == nil {
 				continue
 			}
-			if err := s.db.NoteDueOfPause(ctx, s.pool, subscriptionsdb.NoteDueOfPauseParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
+			if err := s.db.NoteDueOfPause(ctx, s.deps.Pool, subscriptionsdb.NoteDueOfPauseParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
 				return fmt.Errorf("keep due date: %w", err)
 			}
 		}
@@ -186,8 +186,8 @@ const MaxDropRounds = 3
 // looked for first. A debit that is dropped is forgotten, so that its cycle can be
 // ordered again.
 func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
-	since := s.calendar.DateOf(s.clock.Now().Add(-retriesReach))
-	debits, err := s.db.ListDebitsSince(ctx, s.pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
+	since := s.deps.Calendar.DateOf(s.deps.Clock.Now().Add(-retriesReach))
+	debits, err := s.db.ListDebitsSince(ctx, s.deps.Pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
 	if err != nil {
 		return fmt.Errorf("list debits: %w", err)
 	}
@@ -209,13 +209,13 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 				return fmt.Errorf("drop debit %s: %w", *d.GatewayPaymentID, err)
 			}
 		}
-		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.calendar.DateOf(*sub.NextBillingDate).Time) {
+		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.deps.Calendar.DateOf(*sub.NextBillingDate).Time) {
 			if err := s.debits.DropRetries(ctx, sub, d, droppedDisputed); err != nil { // of a cycle that is over
 				return err
 			}
 			continue
 		}
-		err = s.db.ForgetDebit(ctx, s.pool, subscriptionsdb.ForgetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: d.GatewayPaymentID})
+		err = s.db.ForgetDebit(ctx, s.deps.Pool, subscriptionsdb.ForgetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: d.GatewayPaymentID})
 		if err != nil {
 			return fmt.Errorf("forget debit: %w", err)
 		}
@@ -225,7 +225,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 
 // lookForDebit finds what an order whose answer was lost has made.
 func (s *Pauses) lookForDebit(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
-	age := s.clock.Now().Sub(d.TriedAt)
+	age := s.deps.Clock.Now().Sub(d.TriedAt)
 	if age < lifecycle.DebitGrace {
 		return d, calls.ErrDebitUnderWay
 	}
@@ -241,7 +241,7 @@ func (s *Pauses) lookForDebit(ctx context.Context, gw gateway.Gateway, sub lifec
 		if err := s.debits.keepDebitTx(ctx, tx, sub, d, made); err != nil {
 			return err
 		}
-		return s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Succeeded[any]{}, intent.ByLook)
+		return s.deps.Intents.EndTx(ctx, tx, intentOfDebit(d), intent.Succeeded[any]{}, intent.ByLook)
 	})
 }
 
@@ -250,16 +250,16 @@ func (s *Pauses) lookForDebit(ctx context.Context, gw gateway.Gateway, sub lifec
 func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
 	var remote *gateway.RemoteSubscription
 	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !lifecycle.Stops(sub) { // else it is to charge no more
-		gateway, err := s.payments.Gateway(sub.Gateway)
+		gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 		if err != nil {
 			return err
 		}
-		from := s.clock.Now()
+		from := s.deps.Clock.Now()
 		if p.Until != nil {
 			from = *p.Until // by the gateway's clock
 		}
 		due := p.NextDue
-		extended, err := s.reads.ExtendedTo(ctx, s.pool, sub)
+		extended, err := s.deps.Reads.ExtendedTo(ctx, s.deps.Pool, sub)
 		if err != nil {
 			return err
 		}
@@ -274,12 +274,12 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 	}
 	faultpoint.Hit("pause.after_call")
 	var n int64
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
-		n, err = s.db.ConfirmResumed(ctx, tx, subscriptionsdb.ConfirmResumedParams{ID: p.ID, Now: new(s.clock.Now())})
+		n, err = s.db.ConfirmResumed(ctx, tx, subscriptionsdb.ConfirmResumedParams{ID: p.ID, Now: new(s.deps.Clock.Now())})
 		if err != nil || n == 0 || locked.Status.Ended() {
 			return err
 		}
@@ -288,12 +288,12 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)
 		}
-		return s.store.EditTx(ctx, tx, &locked, state.CollectionResumed, func(r *lifecycle.Row) {
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.CollectionResumed, func(r *lifecycle.Row) {
 			if r.PixAutomatic && r.NextBillingDate != nil {
-				r.NextBillingDate = new(lifecycle.LatestOf(s.clock.Now(), r.NextBillingDate))
-				s.calendar.Anchor(r, *r.NextBillingDate)
+				r.NextBillingDate = new(lifecycle.LatestOf(s.deps.Clock.Now(), r.NextBillingDate))
+				s.deps.Calendar.Anchor(r, *r.NextBillingDate)
 			}
-			s.calendar.LearnRemote(r, remote)
+			s.deps.Calendar.LearnRemote(r, remote)
 		})
 	})
 	return s.confirmed(ctx, p, n, err)
@@ -303,7 +303,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 // it is before the one that is told.
 func (s *Pauses) madeAhead(sub lifecycle.Row, told *time.Time) *time.Time {
 	known := sub.NextBillingDate
-	if told == nil || known == nil || !known.After(s.clock.Now()) || !known.Before(*told) {
+	if told == nil || known == nil || !known.After(s.deps.Clock.Now()) || !known.Before(*told) {
 		return told
 	}
 	return known
@@ -312,9 +312,9 @@ func (s *Pauses) madeAhead(sub lifecycle.Row, told *time.Time) *time.Time {
 // postponePause lets go of a pause that was not carried out; one that was turned the
 // other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
 func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause, why error) error {
-	n, err := s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
+	n, err := s.db.PostponePause(ctx, s.deps.Pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	if err == nil && n == 0 {
-		err = s.db.ReleasePause(ctx, s.pool, p.ID)
+		err = s.db.ReleasePause(ctx, s.deps.Pool, p.ID)
 		return errors.Join(err, s.askForPause(ctx, p.ID))
 	}
 	return errors.Join(why, err)
@@ -323,6 +323,6 @@ func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause,
 // SweepPause takes up a pause that nobody asks about.
 func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, pauseIntent(id), func() error { return s.CarryOutPause(ctx, id) }, func() error {
-		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.DeferPause(ctx, s.deps.Pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }

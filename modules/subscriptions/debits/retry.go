@@ -30,9 +30,9 @@ const (
 // PlanRetriesTx writes down each configured day after the due date; those that the
 // gateway would not take any more are dropped at once, so that each day is accounted for.
 func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit) error {
-	now := s.clock.Now()
-	next := s.calendar.DateOf(s.calendar.MonthsOn(s.calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
-	for _, after := range s.cfg.PixRetryDays {
+	now := s.deps.Clock.Now()
+	next := s.deps.Calendar.DateOf(s.deps.Calendar.MonthsOn(s.deps.Calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
+	for _, after := range s.deps.Config.PixRetryDays {
 		p := subscriptionsdb.InsertDebitRetryParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), State: state.RetryPlanned, Now: now,
 		}
@@ -51,13 +51,13 @@ func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 
 // InTime reports whether a retry for the day can still be ordered: the day before.
 func (s *Debits) InTime(day pgtype.Date) bool {
-	return day.Time.After(s.calendar.DateOf(s.clock.Now()).Time)
+	return day.Time.After(s.deps.Calendar.DateOf(s.deps.Clock.Now()).Time)
 }
 
 // EndRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
 // what is ordered takes the state.
 func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, ordered state.Retry, reason string) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
 	})
@@ -69,7 +69,7 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit,
 
 // EndRetryTx ends one retry of a debit.
 func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: to, Reason: &reason, Now: &now,
 	})
@@ -83,11 +83,11 @@ func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, d
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
 func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) (cycle *time.Time, older bool, err error) {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.ID)
+	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.ID)
 	if err != nil || !found {
 		return nil, false, err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now}); err != nil {
 		return nil, false, fmt.Errorf("note paid debit: %w", err)
 	}
@@ -98,16 +98,16 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 	if err != nil {
 		return nil, false, fmt.Errorf("read later debits: %w", err)
 	}
-	return new(s.calendar.DayOf(d.Cycle)), older, nil
+	return new(s.deps.Calendar.DayOf(d.Cycle)), older, nil
 }
 
 // DropDebitTx notes that a debit was deleted at the gateway.
 func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, paymentID string) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, paymentID)
+	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, paymentID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone)})
 	if err != nil {
 		return fmt.Errorf("note deleted debit: %w", err)
@@ -131,9 +131,9 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 	if err != nil || next == nil {
 		return err
 	}
-	at := lifecycle.LatestOf(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
+	at := lifecycle.LatestOf(s.deps.Calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1)), new(s.deps.Clock.Now())).UTC()
 	args := DebitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
-	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	_, err = s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("schedule retry: %w", err)
 	}

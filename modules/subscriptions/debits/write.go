@@ -47,8 +47,8 @@ func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle
 
 // WithDebit runs f with the subscription locked, as everybody does who writes its debits.
 func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx.Tx) error) error {
-	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+	err := postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		if _, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
 		return f(tx)

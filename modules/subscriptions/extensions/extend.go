@@ -41,7 +41,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return err
 	}
-	extended, err := s.reads.ExtendedTo(ctx, tx, *sub)
+	extended, err := s.deps.Reads.ExtendedTo(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			return err
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, state.Extended, func(r *lifecycle.Row) {
+	return s.deps.Store.EditTx(ctx, tx, sub, state.Extended, func(r *lifecycle.Row) {
 		switch {
 		case lifecycle.Recurs(*r):
 			r.NextBillingDate = &end
@@ -65,7 +65,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
 			r.ExpiresAt = &end
 		}
-		s.calendar.Anchor(r, end)
+		s.deps.Calendar.Anchor(r, end)
 	})
 }
 
@@ -81,11 +81,11 @@ func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub life
 	case sub.IntentOpen:
 		return fault.Conflict("A payment of the subscription is being confirmed. Try again when that is over.")
 	}
-	paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID)
+	paused, err := s.deps.Reads.IsPausedTx(ctx, tx, sub.ID)
 	if err != nil {
 		return err
 	}
-	_, renewing, err := s.reads.WaitingRenewal(ctx, tx, sub.CustomerID)
+	_, renewing, err := s.deps.Reads.WaitingRenewal(ctx, tx, sub.CustomerID)
 	switch {
 	case err != nil:
 		return err
@@ -99,24 +99,24 @@ func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub life
 
 // presentEndTx is from when on an extension counts: the end of what is paid, or free.
 func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	switch {
 	case sub.ExpiresAt != nil:
 		return lifecycle.LatestOf(now, sub.ExpiresAt), nil
 	case sub.PixAutomatic && sub.NextBillingDate != nil:
 		return s.afterOrderedDebit(ctx, tx, sub)
 	case lifecycle.Recurs(sub) && lifecycle.TraitsOf(sub).ChargesByDay:
-		due, err := s.reads.FirstUnpaid(ctx, tx, sub)
+		due, err := s.deps.Reads.FirstUnpaid(ctx, tx, sub)
 		if err != nil {
 			return due, err
 		}
-		if due.Before(lifecycle.StartOfDay(now, s.cfg.Zone)) {
-			due = s.calendar.MonthsOn(s.calendar.CycleStart(now, sub), 1, sub)
+		if due.Before(lifecycle.StartOfDay(now, s.deps.Config.Zone)) {
+			due = s.deps.Calendar.MonthsOn(s.deps.Calendar.CycleStart(now, sub), 1, sub)
 		}
 		return lifecycle.LatestOf(now, &due), nil
 	}
 	if next := sub.NextBillingDate; lifecycle.Recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
-		return lifecycle.LatestOf(now, new(s.calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
+		return lifecycle.LatestOf(now, new(s.deps.Calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
 	}
 	return lifecycle.LatestOf(now, sub.NextBillingDate), nil
 }
@@ -126,22 +126,22 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // given comes after that.
 func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
 	next := *sub.NextBillingDate
-	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.DateOf(next)})
+	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(next)})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
-		return lifecycle.LatestOf(s.clock.Now(), &next), nil
+		return lifecycle.LatestOf(s.deps.Clock.Now(), &next), nil
 	case err != nil:
 		return next, fmt.Errorf("read debit: %w", err)
 	case d.GatewayPaymentID == nil:
-		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.calendar.Day(next))
+		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.deps.Calendar.Day(next))
 	}
-	return s.calendar.MonthsOn(next, int(sub.PeriodMonths), sub), nil
+	return s.deps.Calendar.MonthsOn(next, int(sub.PeriodMonths), sub), nil
 }
 
 // intendChargeMoveTx writes the order to charge next at an instant. One that is open is
 // moved further on.
 func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if most := lifecycle.TraitsOf(sub).MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
 		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(most, "year"))
 	}
@@ -163,7 +163,7 @@ func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub life
 }
 
 func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, ChargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, ChargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id obj
 // for (payments.Extender). It changes what an admin's extension does. The audit trail has
 // it with the decision about the payment.
 func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
-	if err := s.store.LockCustomerTx(ctx, tx, e.CustomerID); err != nil {
+	if err := s.deps.Store.LockCustomerTx(ctx, tx, e.CustomerID); err != nil {
 		return "", err
 	}
 	sub, err := s.livingTx(ctx, tx, e)
@@ -199,8 +199,8 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	}
 	err = s.ExtendRowTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
 		of := sub
-		s.calendar.Anchor(&of, end)
-		return s.calendar.MonthsOn(end, months, of), nil
+		s.deps.Calendar.Anchor(&of, end)
+		return s.deps.Calendar.MonthsOn(end, months, of), nil
 	})
 	return sub.ID, err
 }

@@ -29,20 +29,11 @@ type Deps struct {
 
 // Extensions gives time without a charge, and has the next charge moved.
 type Extensions struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Extensions {
-	return &Extensions{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
+	return &Extensions{deps: d, db: subscriptionsdb.New()}
 }

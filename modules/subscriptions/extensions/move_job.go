@@ -46,11 +46,11 @@ func (ChargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
 // MoveCharge has the gateway charge next when the extension ends. When that fails the
 // looks repeat it.
 func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
-	move, err := s.db.GetChargeMove(ctx, s.pool, id)
+	move, err := s.db.GetChargeMove(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read charge move: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, move.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -75,31 +75,31 @@ func (s *Extensions) Order() *intent.Repeated {
 }
 
 func (s *Extensions) order(ask func(context.Context, objectid.ID) error) *intent.Repeated {
-	return &intent.Repeated{Kind: intent.ChargeMove, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error { return ask(ctx, r.Subject) }}
+	return &intent.Repeated{Kind: intent.ChargeMove, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error { return ask(ctx, r.Subject) }}
 }
 
 // askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
 func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error {
-	until := s.clock.Now().Add(chargeMoveLease)
-	move, err := s.db.BeginChargeMove(ctx, s.pool, subscriptionsdb.BeginChargeMoveParams{ID: id, Until: until})
+	until := s.deps.Clock.Now().Add(chargeMoveLease)
+	move, err := s.db.BeginChargeMove(ctx, s.deps.Pool, subscriptionsdb.BeginChargeMoveParams{ID: id, Until: until})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // it is over
 	}
 	if err != nil {
 		return fmt.Errorf("begin charge move: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, move.SubscriptionID)
 	if err != nil {
 		return err
 	}
-	if sub.Status.Ended() || !move.ToAt.After(s.clock.Now()) {
+	if sub.Status.Ended() || !move.ToAt.After(s.deps.Clock.Now()) {
 		return s.endChargeMove(ctx, sub, move, state.MoveVoid, nil)
 	}
-	paused, err := s.db.HasPauseSince(ctx, s.pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.clock.Now()})
+	paused, err := s.db.HasPauseSince(ctx, s.deps.Pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.deps.Clock.Now()})
 	if err != nil || paused {
 		return errors.Join(err, calls.ErrPauseUnderWay) // nothing is charged meanwhile
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	remote, err := s.moveRemote(call, sub, move)
 	faultpoint.Hit("charge_move.after_call")
@@ -124,7 +124,7 @@ func refusedForGood(err error) bool {
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
 func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move chargeMove) (gateway.RemoteSubscription, error) {
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
@@ -160,44 +160,44 @@ func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move cha
 // chargesFrom reports whether gateway A charges first on the day: by the charge that it
 // will make, or by one that it has made for it.
 func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription, open []gateway.Payment) bool {
-	day, first := s.calendar.DateOf(at).Time, false
+	day, first := s.deps.Calendar.DateOf(at).Time, false
 	for _, charge := range open {
-		if charge.DueDate == nil || s.calendar.DateOf(*charge.DueDate).Time.Before(day) {
+		if charge.DueDate == nil || s.deps.Calendar.DateOf(*charge.DueDate).Time.Before(day) {
 			return false
 		}
-		first = first || s.calendar.DateOf(*charge.DueDate).Time.Equal(day)
+		first = first || s.deps.Calendar.DateOf(*charge.DueDate).Time.Equal(day)
 	}
 	if remote.NextBilling == nil {
 		return false
 	}
-	next := s.calendar.DateOf(*remote.NextBilling).Time
+	next := s.deps.Calendar.DateOf(*remote.NextBilling).Time
 	return len(open) == 0 && next.Equal(day) || first && next.After(day)
 }
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
 func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, outcome state.Move, remote *gateway.RemoteSubscription) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
 		if remote != nil && remote.Inactive && outcome == state.MoveRefused {
-			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
 			}
 		}
-		now := s.clock.Now()
+		now := s.deps.Clock.Now()
 		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: outcome, ToAt: move.ToAt, Now: &now})
 		if err != nil || n == 0 || remote == nil || sub.Status.Ended() {
 			return err
 		}
-		return s.store.EditTx(ctx, tx, &sub, state.ChargeMoved, func(r *lifecycle.Row) {
+		return s.deps.Store.EditTx(ctx, tx, &sub, state.ChargeMoved, func(r *lifecycle.Row) {
 			switch {
 			case outcome == state.MoveRefused && r.ExpiresAt != nil:
-				s.calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
+				s.deps.Calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
 			case outcome == state.MoveDone:
-				s.calendar.LearnRemote(r, remote)
+				s.deps.Calendar.LearnRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}
 		})
@@ -207,6 +207,6 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 // SweepChargeMove takes up an extension's next charge that nobody asks about.
 func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, chargeMoveIntent(id), func() error { return s.MoveCharge(ctx, id) }, func() error {
-		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.PostponeChargeMove(ctx, s.deps.Pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }

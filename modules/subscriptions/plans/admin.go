@@ -18,7 +18,7 @@ import (
 
 // PlanRoutes registers what admins do with plans (open-shapes, section 2).
 func (s *Plans) PlanRoutes(api *httpapi.API) {
-	crud := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
+	crud := collection.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
 
 	httpapi.Route(api, http.MethodGet, "/plans/admin", "plan_list_all", httpapi.Admin, crud.List(plans.View), plans.ListDoc()...)
@@ -49,7 +49,7 @@ type planInput struct {
 // then. Errors: 404 for an unknown plan, and those of change.
 func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Answer, error) {
 	return func(ctx context.Context, in *planInput) (*collection.Answer, error) {
-		p, err := s.db.FindPlan(ctx, s.pool, in.PlanID)
+		p, err := s.db.FindPlan(ctx, s.deps.Pool, in.PlanID)
 		if postgres.IsNoRows(err) {
 			return nil, fault.NotFound("Plan")
 		}
@@ -59,7 +59,7 @@ func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) e
 		if err := change(ctx, p); err != nil {
 			return nil, err
 		}
-		return plans.One(ctx, s.pool, p.ID)
+		return plans.One(ctx, s.deps.Pool, p.ID)
 	}
 }
 
@@ -76,7 +76,7 @@ func (s *Plans) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) erro
 
 func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
 	err := s.changePlan(ctx, p, func(tx pgx.Tx) error {
-		return s.db.UpdatePlanActive(ctx, tx, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.clock.Now()})
+		return s.db.UpdatePlanActive(ctx, tx, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.deps.Clock.Now()})
 	})
 	if err != nil {
 		return fmt.Errorf("set plan %s active %t: %w", p.PlanID, active, err)
@@ -87,7 +87,7 @@ func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, activ
 // changePlan runs a change of the plan under its lock, for the audit trail to
 // tell of.
 func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change func(tx pgx.Tx) error) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.db.LockPlan(ctx, tx, p.ID); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change f
 // syncPlanNow makes product and price of gateway B say what the plan says, also
 // when we believe they do: somebody may have changed them at the gateway.
 func (s *Plans) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
-	gw, err := s.payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return gateway.FaultOf(err)
 	}

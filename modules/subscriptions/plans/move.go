@@ -48,8 +48,8 @@ func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("read plan move: %w", err)
 	}
-	now := s.clock.Now()
-	id, at := objectid.At(now), now.Add(s.cfg.RecoveryDelay)
+	now := s.deps.Clock.Now()
+	id, at := objectid.At(now), now.Add(s.deps.Config.RecoveryDelay)
 	err = s.db.InsertPlanMove(ctx, tx, subscriptionsdb.InsertPlanMoveParams{
 		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at, CreatedByID: lifecycle.CallerID(ctx), Now: now,
 	})
@@ -70,7 +70,7 @@ func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 }
 
 func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, PlanMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, PlanMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -103,13 +103,13 @@ func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row)
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
-	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.calendar.Day(charge.PayableUntil))
+	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.deps.Calendar.Day(charge.PayableUntil))
 }
 
 // FinishMoves asks the gateways for the new prices of the subscriptions' open
 // moves, one after the other. The first that fails is told.
 func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error {
-	ids, err := s.db.ListOpenPlanMovesOf(ctx, s.pool, subscriptionIDs)
+	ids, err := s.db.ListOpenPlanMovesOf(ctx, s.deps.Pool, subscriptionIDs)
 	if err != nil {
 		return fmt.Errorf("list plan moves: %w", err)
 	}
@@ -141,7 +141,7 @@ func planMoveIntent(id objectid.ID) intent.Ref {
 
 // Order is the order to move a recurrence to another plan.
 func (s *Plans) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.PlanMove, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error {
+	return &intent.Repeated{Kind: intent.PlanMove, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error {
 		left, err := s.askForMove(ctx, r.Subject)
 		if left == nil && gateway.IsError(err) {
 			return nil // it ended as refused
@@ -153,21 +153,21 @@ func (s *Plans) Order() *intent.Repeated {
 // askForMove asks the gateway once. Left is the subscription of a move that stays open
 // because the gateway has not confirmed it.
 func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle.Row, err error) {
-	move, err := s.db.BeginPlanMove(ctx, s.pool, id)
+	move, err := s.db.BeginPlanMove(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // it has ended
 	}
 	if err != nil {
 		return nil, fmt.Errorf("begin plan move: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, move.SubscriptionID)
 	if err != nil {
 		return nil, err
 	}
 	if sub.Status.Ended() {
 		return nil, s.endMove(ctx, move, state.MoveVoid)
 	}
-	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, move.PlanID)
+	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, move.PlanID)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
@@ -181,7 +181,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle
 	}
 	if !asked || gateway.Certain(err) {
 		// What another try may have done is not undone by a refusal of this one.
-		refused, failed := s.db.RefusePlanMove(ctx, s.pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.clock.Now())})
+		refused, failed := s.db.RefusePlanMove(ctx, s.deps.Pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.deps.Clock.Now())})
 		if failed != nil || refused == 1 {
 			return nil, errors.Join(err, failed)
 		}
@@ -191,7 +191,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle
 
 // RecoverMove finishes an open move that nobody asks about.
 func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
-	if open, err := s.intents.IsOpen(ctx, s.pool, planMoveIntent(id)); err != nil || open {
+	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, planMoveIntent(id)); err != nil || open {
 		return err
 	}
 	err := s.FinishMove(ctx, id)
@@ -204,9 +204,9 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 // changePrice makes the plan's price known and has the recurrence charge it. Asked
 // is false when the recurrence was not touched.
 func (s *Plans) changePrice(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.intents.CallTime())
+	ctx, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
 	defer cancel()
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return plan, false, err
 	}
@@ -224,8 +224,8 @@ func (s *Plans) changePrice(ctx context.Context, sub lifecycle.Row, plan subscri
 // keepMove writes what the gateway has confirmed. Who ended the subscription
 // meanwhile was faster.
 func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove, plan subscriptionsdb.Plan) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
@@ -233,15 +233,15 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 		if sub.Status.Ended() {
 			outcome = state.MoveVoid
 		}
-		now := s.clock.Now()
+		now := s.deps.Clock.Now()
 		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
 		if err == nil {
-			err = s.intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Succeeded[any]{}, "answer")
+			err = s.deps.Intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Succeeded[any]{}, "answer")
 		}
 		if err != nil || n == 0 || outcome == state.MoveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
-		return s.store.EditTx(ctx, tx, &sub, state.PlanMoved, func(r *lifecycle.Row) {
+		return s.deps.Store.EditTx(ctx, tx, &sub, state.PlanMoved, func(r *lifecycle.Row) {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 			if lifecycle.TraitsOf(*r).Prices {
 				r.GwbPriceID = plan.GwbPriceID
@@ -251,8 +251,8 @@ func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove
 }
 
 func (s *Plans) endMove(ctx context.Context, move planMove, outcome state.Move) error {
-	now := s.clock.Now()
-	_, err := s.db.EndPlanMove(ctx, s.pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
+	now := s.deps.Clock.Now()
+	_, err := s.db.EndPlanMove(ctx, s.deps.Pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
 	if err != nil {
 		return fmt.Errorf("end plan move: %w", err)
 	}
@@ -269,16 +269,16 @@ func (s *Plans) moveFault(ctx context.Context, err error) error {
 		return fault.Bad("The payment gateway did not accept the price of this plan.").WithField("plan_id").WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
-			Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
+			Kind: fault.Unavailable, RetryAfter: s.deps.Config.RecoveryDelay,
 			Message: "The payment gateway did not answer in time. The subscription moves to the plan as soon as the gateway confirms the price.",
 		}).WithCause(err)
 	}
-	return s.payments.Refused(ctx, "change price", err)
+	return s.deps.Payments.Refused(ctx, "change price", err)
 }
 
 // SweepPlanMove takes up a plan's move that nobody asks about.
 func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, planMoveIntent(id), func() error { return s.RecoverMove(ctx, id) }, func() error {
-		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(lifecycle.AdoptAfter))})
+		return s.db.PostponePlanMove(ctx, s.deps.Pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
 	})
 }

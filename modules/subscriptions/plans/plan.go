@@ -19,7 +19,7 @@ import (
 // SellablePlan finds a plan that can be subscribed to: 404 when there is none of
 // that plan_id, 400 when it is no longer offered.
 func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
-	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, planID)
+	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, planID)
 	if postgres.IsNoRows(err) {
 		return plan, fault.NotFound("Plan")
 	}
@@ -53,7 +53,7 @@ func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway, p subscription
 	}
 	ids, err := gw.SyncPlan(ctx, terms)
 	if err != nil {
-		return p, s.payments.Refused(ctx, "synchronise plan", err)
+		return p, s.deps.Payments.Refused(ctx, "synchronise plan", err)
 	}
 	p.GwbProductID, p.GwbPriceID, p.GwbPriceAmountCents = &ids.ProductID, &ids.PriceID, &p.AmountCents
 	err = s.changePlan(ctx, p, func(tx pgx.Tx) error {

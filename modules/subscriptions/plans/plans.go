@@ -28,19 +28,11 @@ type Deps struct {
 
 // Plans sells the plans and moves subscriptions between them.
 type Plans struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	store    *lifecycle.Store
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Plans {
-	return &Plans{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store}
+	return &Plans{deps: d, db: subscriptionsdb.New()}
 }
