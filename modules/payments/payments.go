@@ -102,7 +102,7 @@ func New(d Deps) *Service {
 	})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
-		a.OnAnswer(func(ctx context.Context, right bool) { s.intents.Health().Heard(ctx, string(a.Name()), right) })
+		a.OnAnswer(func(ctx context.Context, right bool) { s.intents.Health().Heard(ctx, a.Name(), right) })
 	}
 	return s
 }

@@ -18,7 +18,7 @@ import (
 func (s *shop) look(name gateway.Name, after time.Duration) {
 	s.t.Helper()
 	s.clock.Advance(after)
-	require.NoError(s.t, s.svc.Intents().LookDue(s.t.Context(), string(name)))
+	require.NoError(s.t, s.svc.Intents().LookDue(s.t.Context(), name))
 }
 
 // asked counts the calls that asked the gateway for a refund.

@@ -45,7 +45,7 @@ func (s *Service) Workers(w *river.Workers) {
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []jobs.Periodic {
-	return append(s.intents.Periodic(string(gateway.GWA), string(gateway.GWB)),
+	return append(s.intents.Periodic(gateway.GWA, gateway.GWB),
 		jobs.NewPeriodic(river.PeriodicInterval(unapplied.SweepEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return unapplied.SweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),

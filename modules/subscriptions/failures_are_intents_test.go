@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -39,9 +40,9 @@ var ordered = map[string]struct {
 // looks alone, told to people and listed after a day, and brought forward.
 func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
 	t.Parallel()
-	for gateway, r := range recurring {
+	for at, r := range recurring {
 		for kind, o := range ordered {
-			t.Run(gateway+" "+kind, func(t *testing.T) {
+			t.Run(at+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
 				id := r.begin(b, t)
@@ -64,10 +65,10 @@ func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
 					require.NoError(t, b.service.Sweep(t.Context()))
 				}
 				require.Equal(t, before, b.count(t, tries), "the sweep leaves it to the looks")
-				require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway))
+				require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway.Name(at)))
 				require.Equal(t, before+1, b.count(t, tries))
 				b.clock.Advance(25 * time.Hour)
-				require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway))
+				require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway.Name(at)))
 				require.Equal(t, id.String(), b.text(t, "SELECT subscription_id FROM payments.unapplied_payments WHERE kind = 'unknown'"))
 				r.stage(b).Faults.Clear()
 				b.looks(t, time.Minute)

@@ -59,14 +59,14 @@ func TestLoginsAskAgainWhenTheGatewayTakesCallsAgain(t *testing.T) {
 // TestALoginEndsTheMarkOfAGateway that failed for a moment.
 func TestALoginEndsTheMarkOfAGateway(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
+	for _, at := range []string{"gwa", "gwb"} {
+		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			paidCard(t, b, gateway)
-			_, err := b.db.Exec(t.Context(), "UPDATE payments.gateway_state SET failing_since = now(), failed_at = now() WHERE gateway = $1", gateway)
+			paidCard(t, b, at)
+			_, err := b.db.Exec(t.Context(), "UPDATE payments.gateway_state SET failing_since = now(), failed_at = now() WHERE gateway = $1", at)
 			require.NoError(t, err)
-			b.payments.Intents().Health().Heard(t.Context(), gateway, false)
+			b.payments.Intents().Health().Heard(t.Context(), gateway.Name(at), false)
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 			require.False(t, b.marked(t))
 		})

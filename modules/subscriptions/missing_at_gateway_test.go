@@ -28,7 +28,7 @@ func (b *bundle) after(t *testing.T, span time.Duration) {
 	t.Helper()
 	b.clock.Advance(span)
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(gateway)))
+		require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway))
 	}
 }
 

@@ -257,7 +257,7 @@ func (b *bundle) looks(t *testing.T, span time.Duration) {
 func (b *bundle) looksDue(t *testing.T) {
 	t.Helper()
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(gateway)))
+		require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway))
 	}
 }
 

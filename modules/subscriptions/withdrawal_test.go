@@ -203,7 +203,7 @@ func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
 			again()
 			_ = b.service.GiveBack(t.Context(), id) // on a busy machine the refund may not have been asked for: its job does
 			b.clock.Advance(10 * time.Second)
-			require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(name)))
+			require.NoError(t, b.payments.Intents().LookDue(t.Context(), name))
 			require.NotNil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
 			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))

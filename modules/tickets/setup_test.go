@@ -189,7 +189,7 @@ func (b *bundle) work() {
 func (b *bundle) sweep() {
 	b.t.Helper()
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		require.NoError(b.t, b.payments.Intents().LookDue(b.t.Context(), string(gateway)))
+		require.NoError(b.t, b.payments.Intents().LookDue(b.t.Context(), gateway))
 	}
 	require.NoError(b.t, b.service.Sweep(b.t.Context()))
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"io"
+	"marquee/modules/payments/gateway"
 )
 
 // TrustGateway is `marquee gateway trust`: it lifts the mark of a gateway at which too
@@ -13,5 +14,5 @@ func TrustGateway(ctx context.Context, cfg Config, logs io.Writer, name string) 
 		return err
 	}
 	defer a.Close()
-	return a.modules.payments.Intents().Health().Trust(ctx, name, "an operator says so")
+	return a.modules.payments.Intents().Health().Trust(ctx, gateway.Name(name), "an operator says so")
 }

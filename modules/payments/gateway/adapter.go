@@ -59,8 +59,8 @@ func (s Set) Find(name Name) (Adapter, error) {
 }
 
 // Probe asks the gateway of the name something that costs nothing.
-func (s Set) Probe(ctx context.Context, name string) error {
-	gateway, err := s.Find(Name(name))
+func (s Set) Probe(ctx context.Context, name Name) error {
+	gateway, err := s.Find(name)
 	if err != nil {
 		return err
 	}

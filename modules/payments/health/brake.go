@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/postgres"
 )
@@ -23,7 +24,7 @@ const (
 // status read. When too much is missing the gateway becomes suspect, and nothing ends
 // by missing until that is lifted. Count a thing that is missing once: while its
 // intent is open it is not asked about elsewhere.
-func (h *Health) Saw(ctx context.Context, gateway string, missing bool) error {
+func (h *Health) Saw(ctx context.Context, gateway gateway.Name, missing bool) error {
 	now := h.deps.Clock.Now()
 	return postgres.InTx(context.WithoutCancel(ctx), h.deps.Pool, func(tx pgx.Tx) error {
 		state, err := h.db.GatewayStateCount(ctx, tx, paymentsdb.GatewayStateCountParams{HourAgo: now.Add(-time.Hour), Now: now, Missing: missing, Gateway: gateway})
@@ -46,25 +47,25 @@ func (h *Health) suspectTx(ctx context.Context, tx pgx.Tx, state paymentsdb.Paym
 	if err != nil || n == 0 {
 		return err
 	}
-	h.deps.Log.ErrorContext(ctx, "gateway is suspect: too much is missing there, and nothing is ended by it", slog.String("gateway", state.Gateway),
+	h.deps.Log.ErrorContext(ctx, "gateway is suspect: too much is missing there, and nothing is ended by it", slog.String("gateway", string(state.Gateway)),
 		slog.Int("looked", int(state.Looked)), slog.Int("missing", int(state.Missed)))
-	return h.deps.Operators.TellTx(ctx, tx, "Gateway "+state.Gateway+" is suspect", fmt.Sprintf(
+	return h.deps.Operators.TellTx(ctx, tx, "Gateway "+string(state.Gateway)+" is suspect", fmt.Sprintf(
 		"%d of %d subscriptions that were looked at within an hour are missing at gateway %s. Most likely its address or key is wrong.\n\n"+
 			"No subscription ends by this until the mark is lifted. See docs/operations.md, \"A suspect gateway\".\n", state.Missed, state.Looked, state.Gateway))
 }
 
 // Trust lifts the mark of a suspect gateway. What is missing there is looked at twice
 // more, an hour apart, before it ends.
-func (h *Health) Trust(ctx context.Context, gateway, why string) error {
+func (h *Health) Trust(ctx context.Context, gateway gateway.Name, why string) error {
 	return postgres.InTx(ctx, h.deps.Pool, func(tx pgx.Tx) error { return h.trustTx(ctx, tx, gateway, why) })
 }
 
-func (h *Health) trustTx(ctx context.Context, tx pgx.Tx, gateway, why string) error {
+func (h *Health) trustTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, why string) error {
 	n, err := h.db.GatewayStateTrust(ctx, tx, gateway)
 	if err != nil || n == 0 {
 		return err
 	}
-	h.deps.Log.InfoContext(ctx, "gateway is trusted again", slog.String("gateway", gateway), slog.String("why", why))
+	h.deps.Log.InfoContext(ctx, "gateway is trusted again", slog.String("gateway", string(gateway)), slog.String("why", why))
 	return h.deps.TrustedTx(ctx, tx, gateway)
 }
 
@@ -77,14 +78,14 @@ func (h *Health) Suspect(ctx context.Context, db postgres.DB) ([]string, error) 
 	var found []string
 	for _, state := range states {
 		if state.SuspectSince != nil {
-			found = append(found, state.Gateway)
+			found = append(found, string(state.Gateway))
 		}
 	}
 	return found, nil
 }
 
 // IsSuspect reports whether the gateway is.
-func (h *Health) IsSuspect(ctx context.Context, gateway string) (bool, error) {
+func (h *Health) IsSuspect(ctx context.Context, gateway gateway.Name) (bool, error) {
 	state, err := h.db.GatewayStateRead(ctx, h.deps.Pool, gateway)
 	if err != nil {
 		return false, fmt.Errorf("read state of gateway: %w", err)

@@ -35,13 +35,13 @@ type Deps struct {
 	Operators *operators.Mailer // nil: nobody is written to
 	// Quotas by gateway, of which looks have a fifth; without one they are not bounded.
 	// Default gateway A's 25,000 calls in 12 h.
-	Quotas map[string]Quota
+	Quotas map[gateway.Name]Quota
 	// Probe asks a gateway something that costs nothing.
-	Probe func(ctx context.Context, gateway string) error
+	Probe func(ctx context.Context, gateway gateway.Name) error
 	// AnswersAgainTx brings forward the looks at a gateway that has failed.
-	AnswersAgainTx func(ctx context.Context, tx pgx.Tx, gateway string) error
+	AnswersAgainTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
 	// TrustedTx has what is missing at a gateway that was suspect looked for anew.
-	TrustedTx func(ctx context.Context, tx pgx.Tx, gateway string) error
+	TrustedTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
 }
 
 // Health is what is known of the gateways.
@@ -51,24 +51,24 @@ type Health struct {
 	// well is what this process knows, so that a right answer of one that is well costs
 	// nothing. Unknown counts as failing.
 	mu   sync.Mutex
-	well map[string]bool
+	well map[gateway.Name]bool
 }
 
 // New makes it.
 func New(d Deps) *Health {
 	if d.Quotas == nil {
-		d.Quotas = map[string]Quota{string(gateway.GWA): {Calls: 25_000, Window: 12 * time.Hour}}
+		d.Quotas = map[gateway.Name]Quota{gateway.GWA: {Calls: 25_000, Window: 12 * time.Hour}}
 	}
-	return &Health{deps: d, db: paymentsdb.New(), well: map[string]bool{}}
+	return &Health{deps: d, db: paymentsdb.New(), well: map[gateway.Name]bool{}}
 }
 
-func (h *Health) isWell(gateway string) bool {
+func (h *Health) isWell(gateway gateway.Name) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.well[gateway]
 }
 
-func (h *Health) set(gateway string, well bool) {
+func (h *Health) set(gateway gateway.Name, well bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.well[gateway] = well
@@ -77,7 +77,7 @@ func (h *Health) set(gateway string, well bool) {
 // Heard notes what an answer says of the gateway, whoever asked: a login, a sweep, a
 // request, a look. The first right one after a failed one brings the looks forward;
 // one that closes the whole account counts as failed.
-func (h *Health) Heard(ctx context.Context, gateway string, right bool) {
+func (h *Health) Heard(ctx context.Context, gateway gateway.Name, right bool) {
 	if right && h.isWell(gateway) {
 		return
 	}
@@ -88,12 +88,12 @@ func (h *Health) Heard(ctx context.Context, gateway string, right bool) {
 		note = h.Fails
 	}
 	if err := note(ctx, gateway); err != nil {
-		h.deps.Log.WarnContext(ctx, "what an answer says of the gateway was not noted", slog.String("gateway", gateway), slog.Any("error", err))
+		h.deps.Log.WarnContext(ctx, "what an answer says of the gateway was not noted", slog.String("gateway", string(gateway)), slog.Any("error", err))
 	}
 }
 
 // Fails notes that the gateway told nothing that can be used.
-func (h *Health) Fails(ctx context.Context, gateway string) error {
+func (h *Health) Fails(ctx context.Context, gateway gateway.Name) error {
 	err := h.db.GatewayStateFail(ctx, h.deps.Pool, paymentsdb.GatewayStateFailParams{Gateway: gateway, Now: h.deps.Clock.Now()})
 	h.set(gateway, false)
 	if err != nil {
@@ -105,7 +105,7 @@ func (h *Health) Fails(ctx context.Context, gateway string) error {
 // Answered ends what was noted of a failing gateway, and brings its looks forward. A
 // single object that is always answered oddly does not have all others asked about
 // again and again: within a minute of the last time the mark stays.
-func (h *Health) Answered(ctx context.Context, gateway string) error {
+func (h *Health) Answered(ctx context.Context, gateway gateway.Name) error {
 	h.set(gateway, true) // before the read: what fails meanwhile says so after it
 	state, err := h.db.GatewayStateRead(ctx, h.deps.Pool, gateway)
 	if err != nil {
@@ -129,17 +129,17 @@ func (h *Health) Answered(ctx context.Context, gateway string) error {
 		return h.deps.AnswersAgainTx(ctx, tx, gateway)
 	})
 	if err == nil && n > 0 {
-		h.deps.Log.InfoContext(ctx, "the gateway answers again", slog.String("gateway", gateway), slog.Time("failing_since", *state.FailingSince))
+		h.deps.Log.InfoContext(ctx, "the gateway answers again", slog.String("gateway", string(gateway)), slog.Time("failing_since", *state.FailingSince))
 	}
 	return err
 }
 
 // Probe asks a gateway that fails, while no order stands for it, whether it answers again.
-func (h *Health) Probe(ctx context.Context, gateway string) (right bool, err error) {
+func (h *Health) Probe(ctx context.Context, gateway gateway.Name) (right bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	if err := h.deps.Probe(limited, gateway); err != nil {
-		h.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", gateway), slog.Any("error", err))
+		h.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", string(gateway)), slog.Any("error", err))
 		return false, nil
 	}
 	return true, h.Answered(context.WithoutCancel(ctx), gateway)

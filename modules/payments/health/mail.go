@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/fault"
 )
 
@@ -14,7 +15,7 @@ import (
 const toldLines = 20
 
 // TellNotKnownTx writes to the operators what orders have been not known for a day, a line each.
-func (h *Health) TellNotKnownTx(ctx context.Context, tx pgx.Tx, gateway string, orders []string) error {
+func (h *Health) TellNotKnownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, orders []string) error {
 	if len(orders) == 0 {
 		return nil
 	}

@@ -43,9 +43,9 @@ func (h *Health) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, o := range orders {
-		gauge(openGauge, float64(o.Open), o.Gateway, o.Kind)
-		gauge(notKnownGauge, float64(o.NotKnown), o.Gateway, o.Kind)
-		gauge(oldestGauge, now.Sub(o.Oldest).Seconds(), o.Gateway, o.Kind)
+		gauge(openGauge, float64(o.Open), string(o.Gateway), o.Kind)
+		gauge(notKnownGauge, float64(o.NotKnown), string(o.Gateway), o.Kind)
+		gauge(oldestGauge, now.Sub(o.Oldest).Seconds(), string(o.Gateway), o.Kind)
 	}
 	states, err := h.db.GatewayStateList(ctx, h.deps.Pool)
 	if err != nil {
@@ -64,8 +64,8 @@ func (h *Health) Collect(to chan<- prometheus.Metric) {
 		if state.SuspectSince != nil {
 			suspect = 1
 		}
-		gauge(failingGauge, failing, state.Gateway)
-		gauge(unaskedGauge, unasked, state.Gateway)
-		gauge(suspectGauge, suspect, state.Gateway)
+		gauge(failingGauge, failing, string(state.Gateway))
+		gauge(unaskedGauge, unasked, string(state.Gateway))
+		gauge(suspectGauge, suspect, string(state.Gateway))
 	}
 }

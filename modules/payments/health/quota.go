@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 )
 
@@ -25,7 +26,7 @@ type Quota struct {
 
 // Share is what looks at a gateway may still cost. Its row is locked.
 type Share struct {
-	Gateway string
+	Gateway gateway.Name
 	Looks   int32
 	Probe   bool // the gateway fails, and is to be asked whether it answers again
 	state   paymentsdb.PaymentsGatewayState
@@ -33,7 +34,7 @@ type Share struct {
 
 // ShareTx locks what is left of the gateway's quota for looks, and begins another
 // window when the last is over.
-func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway string) (Share, error) {
+func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) (Share, error) {
 	now := h.deps.Clock.Now()
 	state, err := h.db.GatewayStateLock(ctx, tx, gateway)
 	if err != nil {

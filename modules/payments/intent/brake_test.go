@@ -25,12 +25,12 @@ func TestWhatWasFoundOnceNeedsTwoMissesAnHourApart(t *testing.T) {
 }
 
 // missing is a row of something that was found and is now seen missing once.
-func (b *toy) missing(at, has string) objectid.ID {
+func (b *toy) missing(at gateway.Name, has string) objectid.ID {
 	b.t.Helper()
 	id := objectid.New()
 	b.has(id, has)
 	require.NoError(b.t, b.tx(func(tx pgx.Tx) error {
-		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: intent.Ref{Kind: intent.SubscriptionGone, Subject: id}, Gateway: gateway.Name(at)})
+		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: intent.Ref{Kind: intent.SubscriptionGone, Subject: id}, Gateway: at})
 	}))
 	require.NoError(b.t, b.svc.Health().Saw(b.t.Context(), at, true))
 	return id

@@ -100,7 +100,7 @@ type Deps struct {
 	// Refused reports whether an error is the gateway's own well-formed refusal: an answer,
 	// after which the intent is as open as before, and the gateway no worse. nil: none is.
 	Refused func(error) bool
-	Quotas  map[string]health.Quota // as in health.Deps
+	Quotas  map[gateway.Name]health.Quota // as in health.Deps
 }
 
 // Service opens and ends intents, and is the schedule of looks at those that are open.
@@ -141,7 +141,7 @@ type Hooks struct {
 	Unknown func(ctx context.Context, tx pgx.Tx, i Intent) error
 	// Known is called, in the transaction that ends an intent which Unknown was called for,
 	// with its gateway and subject.
-	Known func(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error
+	Known func(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subject objectid.ID) error
 }
 
 // Connect adds hooks to those that are connected; what is nil stays. Not safe once the
@@ -187,7 +187,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 	}
 	for _, o := range openings {
 		row, err := s.db.IntentInTheWay(ctx, tx, paymentsdb.IntentInTheWayParams{
-			SubjectID: o.Subject, Kind: string(o.Kind), Item: o.Item, Gateway: string(o.Gateway), Excludes: o.Excludes, Made: made,
+			SubjectID: o.Subject, Kind: string(o.Kind), Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
 		})
 		if err == nil {
 			return &ErrOpen{Intent: intentOf(row)}
@@ -238,7 +238,7 @@ func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ stat
 	}
 	for _, e := range ended {
 		if e.Told && s.hooks.Known != nil {
-			if err := s.hooks.Known(ctx, tx, e.Gateway, r.Subject); err != nil {
+			if err := s.hooks.Known(ctx, tx, gateway.Name(e.Gateway), r.Subject); err != nil {
 				return err
 			}
 		}
@@ -269,7 +269,7 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 
 func intentOf(r paymentsdb.PaymentsIntent) Intent {
 	return Intent{
-		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: gateway.Name(r.Gateway), Reference: r.Reference, NotKnownSince: r.NotKnownSince,
+		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference, NotKnownSince: r.NotKnownSince,
 		NextLook: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: postgres.Text(r.Cause), CreatedAt: r.CreatedAt,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/platform/objectid"
 )
@@ -65,23 +66,23 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 // TestAnEmptyLookCountsOnlyAfterTheCall: the gateway may still be working on it.
 func TestAnEmptyLookCountsOnlyAfterTheCall(t *testing.T) {
 	t.Parallel()
-	for gateway, pauses := range map[string][]time.Duration{"gwa": {0, time.Minute, 2 * time.Minute, 4 * time.Minute}, "gwb": {0, time.Minute}} {
-		t.Run(gateway, func(t *testing.T) {
+	for at, pauses := range map[gateway.Name][]time.Duration{"gwa": {0, time.Minute, 2 * time.Minute, 4 * time.Minute}, "gwb": {0, time.Minute}} {
+		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id := b.lost(gateway, "nothing")
+			id := b.lost(at, "nothing")
 			begun := b.clock.Now()
 			for b.clock.Now().Before(begun.Add(callTime + 14*time.Second)) {
-				b.turn(gateway, time.Second)
+				b.turn(at, time.Second)
 			}
 			require.Greater(t, b.seen(id), 1)
 			require.Equal(t, 0, b.count("SELECT misses FROM payments.intents WHERE subject_id = $1", id))
 			b.clock.Advance(time.Second)
 			for n, pause := range pauses {
 				require.Equal(t, "open", b.state(id))
-				b.turn(gateway, pause-time.Millisecond)
+				b.turn(at, pause-time.Millisecond)
 				require.Equal(t, n, b.count("SELECT misses FROM payments.intents WHERE subject_id = $1", id))
-				b.turn(gateway, time.Millisecond)
+				b.turn(at, time.Millisecond)
 			}
 			require.Equal(t, "nothing", b.state(id))
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE state = 'missing'"))

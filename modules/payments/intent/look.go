@@ -83,7 +83,7 @@ func (l *look) callAgain(ctx context.Context) error {
 }
 
 // look makes the looks, and reports whether one of them had a right answer.
-func (s *Service) look(ctx context.Context, gateway string, found rows) (right bool, failed error) {
+func (s *Service) look(ctx context.Context, gateway gateway.Name, found rows) (right bool, failed error) {
 	suspect, err := s.health.IsSuspect(ctx, gateway)
 	if err != nil {
 		return false, err
@@ -126,7 +126,7 @@ func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspe
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	if cause != nil || found == 0 {
 		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", r.Kind), slog.String("subject_id", r.SubjectID.String()),
-			slog.String("gateway", r.Gateway), slog.Any("error", cause))
+			slog.String("gateway", string(r.Gateway)), slog.Any("error", cause))
 		l.row.Failures++
 		return s.deps.Refused(cause), s.noteNotKnown(ctx, l.row, ByLook, cause)
 	}
@@ -146,7 +146,7 @@ func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspe
 func (s *Service) misses(r paymentsdb.PaymentsIntent) backoff.Misses {
 	return backoff.Misses{
 		Count: int(r.Misses), Last: r.MissedAt, CallEnds: r.CallEndsAt,
-		SearchLags: gateway.Name(r.Gateway).Traits().SearchLags, WasFound: s.hooks.Users[Kind(r.Kind)].wasFound,
+		SearchLags: r.Gateway.Traits().SearchLags, WasFound: s.hooks.Users[Kind(r.Kind)].wasFound,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/health"
 	"marquee/modules/payments/intent"
 	"marquee/platform/objectid"
@@ -91,20 +92,20 @@ func TestRecoveryEndsSoonAfterTheGateways(t *testing.T) {
 
 // outage has the gateway fail for a while. The calls are made in its first part, half
 // of them were not carried out.
-func (b *toy) outage(gateway string, calls int, first, whole time.Duration) (made, nothing []objectid.ID) {
+func (b *toy) outage(at gateway.Name, calls int, first, whole time.Duration) (made, nothing []objectid.ID) {
 	b.t.Helper()
 	end := b.clock.Now().Add(whole)
 	for n := range calls {
-		id := b.lost(gateway, "failing")
+		id := b.lost(at, "failing")
 		if n%2 == 0 {
 			made = append(made, id)
 		} else {
 			nothing = append(nothing, id)
 		}
-		b.turn(gateway, first/time.Duration(calls))
+		b.turn(at, first/time.Duration(calls))
 	}
 	for b.clock.Now().Before(end) {
-		b.turn(gateway, 15*time.Second)
+		b.turn(at, 15*time.Second)
 	}
 	for _, id := range made {
 		b.has(id, "made")
@@ -129,13 +130,13 @@ func (b *toy) settled(rows ...[]objectid.ID) (n int) {
 }
 
 // aMinuteOfAnswers lets seconds pass until the first right answer, and then a minute.
-func (b *toy) aMinuteOfAnswers(gateway string) {
+func (b *toy) aMinuteOfAnswers(at gateway.Name) {
 	b.t.Helper()
-	for b.failing(gateway) {
-		b.turn(gateway, time.Second)
+	for b.failing(string(at)) {
+		b.turn(at, time.Second)
 	}
 	for range 60 {
-		b.turn(gateway, time.Second)
+		b.turn(at, time.Second)
 	}
 }
 
@@ -143,12 +144,12 @@ func (b *toy) aMinuteOfAnswers(gateway string) {
 // is settled, also that nothing was made, within the looks' share of the quota.
 func TestAMinuteAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
+	for _, at := range []gateway.Name{"gwa", "gwb"} {
+		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			made, nothing := b.outage(gateway, 100, 5*time.Minute, 15*time.Minute)
-			b.aMinuteOfAnswers(gateway)
+			made, nothing := b.outage(at, 100, 5*time.Minute, 15*time.Minute)
+			b.aMinuteOfAnswers(at)
 			require.GreaterOrEqual(t, b.settled(made, nothing), 95)
 			require.LessOrEqual(t, len(b.looks), 25_000/5/2, "two calls each")
 		})
@@ -200,7 +201,9 @@ func TestMissesAfterAnOutage(t *testing.T) {
 // for waits for the next window.
 func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]health.Quota{"gwa": {Calls: 800, Window: 12 * time.Hour}} })
+	b := setup(t, func(d *intent.Deps) {
+		d.Quotas = map[gateway.Name]health.Quota{"gwa": {Calls: 800, Window: 12 * time.Hour}}
+	})
 	var ids []objectid.ID
 	for range 100 {
 		ids = append(ids, b.lost("gwa", "made"))
@@ -215,7 +218,9 @@ func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 
 func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]health.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}} })
+	b := setup(t, func(d *intent.Deps) {
+		d.Quotas = map[gateway.Name]health.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}}
+	})
 	var ids []objectid.ID
 	for range 15 {
 		ids = append(ids, b.lost("gwa", "waiting"))

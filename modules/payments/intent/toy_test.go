@@ -69,7 +69,7 @@ func (b *toy) tx(f func(tx pgx.Tx) error) error { return postgres.InTx(b.t.Conte
 func ref(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 
 // order commits a row and its intent; what the gateway makes of the call is set apart.
-func (b *toy) order(at, has string) objectid.ID {
+func (b *toy) order(at gateway.Name, has string) objectid.ID {
 	b.t.Helper()
 	id := objectid.New()
 	b.has(id, has)
@@ -77,15 +77,15 @@ func (b *toy) order(at, has string) objectid.ID {
 		if _, err := tx.Exec(b.t.Context(), "INSERT INTO public.toys VALUES ($1, 'open')", id); err != nil {
 			return err
 		}
-		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: ref(id), Gateway: gateway.Name(at), CallTime: callTime})
+		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: ref(id), Gateway: at, CallTime: callTime})
 	}))
 	return id
 }
 
 // lost is an order whose call ended not known.
-func (b *toy) lost(gateway, has string) objectid.ID {
+func (b *toy) lost(at gateway.Name, has string) objectid.ID {
 	b.t.Helper()
-	id := b.order(gateway, has)
+	id := b.order(at, has)
 	require.NoError(b.t, b.svc.NotKnown(b.t.Context(), ref(id), errors.New("status 500")))
 	return id
 }
@@ -165,10 +165,10 @@ func (b *toy) lookGone(ctx context.Context, l *intent.Look) (intent.Answer, erro
 }
 
 // turn makes a turn of looks after a time.
-func (b *toy) turn(gateway string, after time.Duration) {
+func (b *toy) turn(at gateway.Name, after time.Duration) {
 	b.t.Helper()
 	b.clock.Advance(after)
-	require.NoError(b.t, b.svc.LookDue(b.t.Context(), gateway))
+	require.NoError(b.t, b.svc.LookDue(b.t.Context(), at))
 }
 
 func (b *toy) state(id objectid.ID) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/health"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/jobs"
@@ -37,7 +38,7 @@ const (
 // LookDue is one turn of looks at a gateway: what is due, oldest first, until nothing
 // is, the share of the quota is used up, or the gateway does not answer. It also tells
 // the operators what has been not known for a day.
-func (s *Service) LookDue(ctx context.Context, gateway string) error {
+func (s *Service) LookDue(ctx context.Context, gateway gateway.Name) error {
 	failed := s.tell(ctx, gateway)
 	for range mostBatches {
 		found, probe, err := s.claim(ctx, gateway, s.dueTx)
@@ -60,7 +61,7 @@ func (s *Service) LookDue(ctx context.Context, gateway string) error {
 
 // claim leases intents to be looked at, within the looks' share of the gateway's quota;
 // probe: one look, of an intent or without, asks whether the gateway answers again.
-func (s *Service) claim(ctx context.Context, gateway string, lease func(context.Context, pgx.Tx, health.Share) (rows, bool, error)) (found rows, probe bool, err error) {
+func (s *Service) claim(ctx context.Context, gateway gateway.Name, lease func(context.Context, pgx.Tx, health.Share) (rows, bool, error)) (found rows, probe bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		left, err := s.health.ShareTx(ctx, tx, gateway)
 		if err != nil || left.Looks <= 0 {
@@ -110,21 +111,21 @@ func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since
 	if err != nil || !ok {
 		return err
 	}
-	found, _, err := s.claim(ctx, string(open.Gateway), func(ctx context.Context, tx pgx.Tx, _ health.Share) (rows, bool, error) {
+	found, _, err := s.claim(ctx, open.Gateway, func(ctx context.Context, tx pgx.Tx, _ health.Share) (rows, bool, error) {
 		now := s.deps.Clock.Now()
 		p := paymentsdb.IntentClaimOfParams{Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: string(k), Since: since}
 		found, err := s.db.IntentClaimOf(ctx, tx, p)
 		return found, false, err
 	})
 	if err == nil && len(found) > 0 {
-		_, err = s.look(context.WithoutCancel(ctx), string(open.Gateway), found)
+		_, err = s.look(context.WithoutCancel(ctx), open.Gateway, found)
 	}
 	return err
 }
 
 // tell writes to the operators, once an intent, what has been not known for a day, and
 // has it put on the list of money to be looked at.
-func (s *Service) tell(ctx context.Context, gateway string) error {
+func (s *Service) tell(ctx context.Context, gateway gateway.Name) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		found, err := s.db.IntentTell(ctx, tx, paymentsdb.IntentTellParams{Now: now, Gateway: gateway, Since: now.Add(-toldAfter)})
@@ -135,7 +136,7 @@ func (s *Service) tell(ctx context.Context, gateway string) error {
 		for _, r := range found {
 			i := intentOf(r)
 			s.deps.Log.ErrorContext(ctx, "not known for a day", slog.String("intent_id", r.ID.String()), slog.String("kind", r.Kind),
-				slog.String("subject_id", i.Subject.String()), slog.String("gateway", gateway), slog.String("cause", i.Cause))
+				slog.String("subject_id", i.Subject.String()), slog.String("gateway", string(gateway)), slog.String("cause", i.Cause))
 			if s.hooks.Unknown != nil {
 				if err := s.hooks.Unknown(ctx, tx, i); err != nil {
 					return err
@@ -148,13 +149,13 @@ func (s *Service) tell(ctx context.Context, gateway string) error {
 }
 
 // forwardTx brings the looks forward: their gateway answers again.
-func (s *Service) forwardTx(ctx context.Context, tx pgx.Tx, gateway string) error {
+func (s *Service) forwardTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error {
 	_, err := s.db.IntentForward(ctx, tx, paymentsdb.IntentForwardParams{Now: s.deps.Clock.Now(), Gateway: gateway})
 	return err
 }
 
 // lookAnewTx forgets the misses of what was found once, at a gateway that was suspect.
-func (s *Service) lookAnewTx(ctx context.Context, tx pgx.Tx, gateway string) error {
+func (s *Service) lookAnewTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error {
 	var kinds []string
 	for k, u := range s.hooks.Users {
 		if u.wasFound {
@@ -166,7 +167,7 @@ func (s *Service) lookAnewTx(ctx context.Context, tx pgx.Tx, gateway string) err
 
 // lookArgs is a turn of looks at one gateway.
 type lookArgs struct {
-	Gateway string `json:"gateway"`
+	Gateway gateway.Name `json:"gateway"`
 }
 
 // Kind names the job.
@@ -213,7 +214,7 @@ func (*lookWorker) Timeout(*river.Job[lookArgs]) time.Duration { return turnTime
 func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &lookWorker{s: s}) }
 
 // Periodic returns a turn of looks every 5 s for each of the gateways.
-func (*Service) Periodic(gateways ...string) []jobs.Periodic {
+func (*Service) Periodic(gateways ...gateway.Name) []jobs.Periodic {
 	var periodic []jobs.Periodic
 	for _, g := range gateways {
 		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {

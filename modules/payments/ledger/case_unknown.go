@@ -51,8 +51,8 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 
 // AnsweredTx decides what is listed of a row whose orders at a gateway were not known for
 // a day, when the last of them has its answer: that says what became of any money.
-func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gw string, subject objectid.ID) error {
-	u, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: gateway.Name(gw), Subject: subject.String()})
+func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subject objectid.ID) error {
+	u, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: gw, Subject: subject.String()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

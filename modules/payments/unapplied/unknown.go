@@ -27,7 +27,7 @@ func (s *List) decideAnswered(ctx context.Context) error {
 	var failed error
 	for _, row := range found {
 		failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			return s.cases.AnsweredTx(ctx, tx, string(row.Gateway), objectid.ID(row.Subject))
+			return s.cases.AnsweredTx(ctx, tx, row.Gateway, objectid.ID(row.Subject))
 		}))
 	}
 	return failed

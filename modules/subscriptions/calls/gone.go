@@ -51,7 +51,7 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 			return ErrMissingOnce
 		}
 	}
-	if err := s.intents.Health().Saw(ctx, string(sub.Gateway), missing); err != nil {
+	if err := s.intents.Health().Saw(ctx, sub.Gateway, missing); err != nil {
 		return err
 	}
 	if missing {

@@ -108,7 +108,7 @@ const dueLooksSQL = `SELECT gateway FROM payments.intents WHERE state = 'open' A
 func (h *history) look() {
 	rows, err := h.db.Query(context.Background(), dueLooksSQL, h.now())
 	require.NoError(h.t, err)
-	gateways, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	gateways, err := pgx.CollectRows(rows, pgx.RowTo[gateway.Name])
 	require.NoError(h.t, err)
 	for _, gateway := range gateways {
 		h.process.run(context.Background(), func(ctx context.Context) {

@@ -8,6 +8,8 @@ package paymentsdb
 import (
 	"context"
 	"time"
+
+	"marquee/modules/payments/gateway"
 )
 
 const gatewayOrders = `-- name: GatewayOrders :many
@@ -17,7 +19,7 @@ FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gatew
 `
 
 type GatewayOrdersRow struct {
-	Gateway  string
+	Gateway  gateway.Name
 	Kind     string
 	Open     int64
 	NotKnown int64
@@ -64,7 +66,7 @@ type GatewayStateCountParams struct {
 	HourAgo time.Time
 	Now     time.Time
 	Missing bool
-	Gateway string
+	Gateway gateway.Name
 }
 
 // GatewayStateCount counts a look at something that was found before, within an hour.
@@ -97,7 +99,7 @@ UPDATE payments.gateway_state SET failing_since = coalesce(failing_since, $1::ti
 
 type GatewayStateFailParams struct {
 	Now     time.Time
-	Gateway string
+	Gateway gateway.Name
 }
 
 func (q *Queries) GatewayStateFail(ctx context.Context, db DBTX, arg GatewayStateFailParams) error {
@@ -144,8 +146,8 @@ const gatewayStateLock = `-- name: GatewayStateLock :one
 SELECT gateway, failing_since, failed_at, forwarded_at, suspect_since, looks_left, window_ends, counted_from, looked, missed FROM payments.gateway_state WHERE gateway = $1 FOR UPDATE
 `
 
-func (q *Queries) GatewayStateLock(ctx context.Context, db DBTX, gateway string) (PaymentsGatewayState, error) {
-	row := db.QueryRow(ctx, gatewayStateLock, gateway)
+func (q *Queries) GatewayStateLock(ctx context.Context, db DBTX, argGateway gateway.Name) (PaymentsGatewayState, error) {
+	row := db.QueryRow(ctx, gatewayStateLock, argGateway)
 	var i PaymentsGatewayState
 	err := row.Scan(
 		&i.Gateway,
@@ -166,8 +168,8 @@ const gatewayStateRead = `-- name: GatewayStateRead :one
 SELECT gateway, failing_since, failed_at, forwarded_at, suspect_since, looks_left, window_ends, counted_from, looked, missed FROM payments.gateway_state WHERE gateway = $1
 `
 
-func (q *Queries) GatewayStateRead(ctx context.Context, db DBTX, gateway string) (PaymentsGatewayState, error) {
-	row := db.QueryRow(ctx, gatewayStateRead, gateway)
+func (q *Queries) GatewayStateRead(ctx context.Context, db DBTX, argGateway gateway.Name) (PaymentsGatewayState, error) {
+	row := db.QueryRow(ctx, gatewayStateRead, argGateway)
 	var i PaymentsGatewayState
 	err := row.Scan(
 		&i.Gateway,
@@ -192,7 +194,7 @@ WHERE gateway = $2 AND failing_since IS NOT NULL
 
 type GatewayStateRecoverParams struct {
 	Now     time.Time
-	Gateway string
+	Gateway gateway.Name
 	Since   time.Time
 }
 
@@ -214,7 +216,7 @@ type GatewayStateSpendParams struct {
 	LooksLeft  int32
 	WindowEnds *time.Time
 	FailedAt   *time.Time
-	Gateway    string
+	Gateway    gateway.Name
 }
 
 func (q *Queries) GatewayStateSpend(ctx context.Context, db DBTX, arg GatewayStateSpendParams) error {
@@ -233,7 +235,7 @@ UPDATE payments.gateway_state SET suspect_since = $1::timestamptz WHERE gateway 
 
 type GatewayStateSuspectParams struct {
 	Now     time.Time
-	Gateway string
+	Gateway gateway.Name
 }
 
 func (q *Queries) GatewayStateSuspect(ctx context.Context, db DBTX, arg GatewayStateSuspectParams) (int64, error) {
@@ -248,8 +250,8 @@ const gatewayStateTrust = `-- name: GatewayStateTrust :execrows
 UPDATE payments.gateway_state SET suspect_since = NULL, looked = 0, missed = 0, counted_from = NULL WHERE gateway = $1 AND suspect_since IS NOT NULL
 `
 
-func (q *Queries) GatewayStateTrust(ctx context.Context, db DBTX, gateway string) (int64, error) {
-	result, err := db.Exec(ctx, gatewayStateTrust, gateway)
+func (q *Queries) GatewayStateTrust(ctx context.Context, db DBTX, argGateway gateway.Name) (int64, error) {
+	result, err := db.Exec(ctx, gatewayStateTrust, argGateway)
 	if err != nil {
 		return 0, err
 	}

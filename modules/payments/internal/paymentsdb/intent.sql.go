@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -59,7 +60,7 @@ RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.refere
 type IntentClaimParams struct {
 	Until   time.Time
 	Now     time.Time
-	Gateway string
+	Gateway gateway.Name
 	Before  time.Time
 	Most    int32
 }
@@ -248,7 +249,7 @@ WHERE i.id IN (
 
 type IntentForwardParams struct {
 	Now     time.Time
-	Gateway string
+	Gateway gateway.Name
 }
 
 // IntentForward makes what waits after a failed look due: the first time at once, then a minute after its last look, doubled with each time. Those that
@@ -272,7 +273,7 @@ type IntentInTheWayParams struct {
 	SubjectID objectid.ID
 	Kind      string
 	Item      string
-	Gateway   string
+	Gateway   gateway.Name
 	Excludes  string
 	Made      []objectid.ID
 }
@@ -392,7 +393,7 @@ WHERE gateway = $1 AND state = 'open' AND next_look_at > $2::timestamptz ORDER B
 `
 
 type IntentNextLookParams struct {
-	Gateway string
+	Gateway gateway.Name
 	Now     time.Time
 }
 
@@ -560,7 +561,7 @@ RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.refere
 type IntentProbeParams struct {
 	Until        time.Time
 	Now          time.Time
-	Gateway      string
+	Gateway      gateway.Name
 	MostFailures int32
 }
 
@@ -624,7 +625,7 @@ WHERE i.id IN (
 
 type IntentResetFoundParams struct {
 	Now     time.Time
-	Gateway string
+	Gateway gateway.Name
 	Kinds   []string
 }
 
@@ -645,7 +646,7 @@ RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.refere
 
 type IntentTellParams struct {
 	Now     time.Time
-	Gateway string
+	Gateway gateway.Name
 	Since   time.Time
 }
 
@@ -704,7 +705,7 @@ ORDER BY i.state = 'open' DESC, i.ended_at DESC
 
 type IntentToldOfParams struct {
 	SubjectID objectid.ID
-	Gateway   string
+	Gateway   gateway.Name
 }
 
 type IntentToldOfRow struct {

@@ -55,7 +55,7 @@ type PaymentsFailedAttempt struct {
 
 // What the looks know of each gateway, shared by all processes.
 type PaymentsGatewayState struct {
-	Gateway string
+	Gateway gateway.Name
 	// The first call or look that ended not known since the last right answer.
 	FailingSince *time.Time
 	FailedAt     *time.Time
@@ -81,7 +81,7 @@ type PaymentsIntent struct {
 	// Tells several orders of one subject apart, such as the cycles of debits.
 	Item       string
 	CustomerID *objectid.ID
-	Gateway    string
+	Gateway    gateway.Name
 	// What the gateway was told as our own id.
 	Reference string
 	// What may be open only once at the gateway, such as refund:pay_1.
