@@ -2,7 +2,6 @@ package state_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/subscriptions/state"
+	"marquee/testutil/golden"
 )
 
 // The golden file is the columns that each action and each edit may write, so that none
@@ -24,14 +24,7 @@ func TestColumnsAreThoseOfTheGoldenFile(t *testing.T) {
 	for _, as := range state.Edits {
 		fmt.Fprintf(&b, "%s: %s\n", as, line(state.EditedBy(as)))
 	}
-	const golden = "testdata/columns.golden"
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(golden, []byte(b.String()), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), b.String())
+	golden.Equal(t, "testdata/columns.golden", b.String())
 }
 
 func line(columns state.Columns) string {

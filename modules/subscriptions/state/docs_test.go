@@ -1,58 +1,51 @@
 package state_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"marquee/modules/subscriptions/state"
+	"marquee/testutil/golden"
 )
 
-var update = flag.Bool("update", false, "write the table of moves into the docs")
+const page = "../../../docs/subscription-states.md"
 
 // The page for people shows the table: each action, why the history says that it moved, and
-// where it leads.
+// where it leads. The diagram is drawn from the same moves.
 func TestPageShowsTheTable(t *testing.T) {
 	t.Parallel()
-	const page, begins, ends = "../../../docs/subscription-states.md", "<!-- the table of moves: go test ./modules/subscriptions/state -update -->\n", "<!-- end of the table -->\n"
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	head, rest, ok := strings.Cut(string(text), begins)
-	require.True(t, ok)
-	_, tail, ok := strings.Cut(rest, ends)
-	require.True(t, ok)
-	want := head + begins + table() + ends + tail
-	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
-		return
+	var all []golden.Move
+	for _, from := range append([]state.Status{state.None}, state.Statuses...) {
+		for _, by := range state.Actions {
+			all = append(all, moves(from, by)...)
+		}
 	}
-	require.Equal(t, want, string(text))
+	golden.Section(t, page, "the diagram of moves", golden.Diagram(all))
+	golden.Section(t, page, "the table of moves", table())
+}
+
+func moves(from state.Status, by state.Action) []golden.Move {
+	to, ok := state.Next(from, by)
+	if !ok {
+		return nil
+	}
+	return []golden.Move{{From: string(from), By: string(by), To: string(to)}}
 }
 
 func table() string {
 	var b strings.Builder
-	b.WriteString("\n| action | reason | from → to |\n|---|---|---|\n")
+	b.WriteString("| action | reason | from → to |\n|---|---|---|\n")
 	for _, by := range state.Actions {
-		var moves []string
+		var arrows []string
 		for _, from := range append([]state.Status{state.None}, state.Statuses...) {
-			to, ok := state.Next(from, by)
-			switch {
-			case !ok:
-			case from == state.None:
-				moves = append(moves, "new → "+string(to))
-			case from == to:
-				moves = append(moves, string(to)+" stays")
-			default:
-				moves = append(moves, string(from)+" → "+string(to))
+			for _, m := range moves(from, by) {
+				arrows = append(arrows, m.Arrow())
 			}
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", by, reasons(by), strings.Join(moves, ", "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", by, reasons(by), strings.Join(arrows, ", "))
 	}
-	return b.String() + "\n"
+	return b.String()
 }
 
 // reasons are what the history may say, by what is known of the row.
