@@ -1,11 +1,13 @@
 package calls
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -39,3 +41,26 @@ type Calls struct {
 func New(d Deps) *Calls {
 	return &Calls{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store}
 }
+
+// ErrStillOpen says that a gateway has not told yet what became of a call.
+var ErrStillOpen = errors.New("subscriptions: what the gateway made of the last call is not known yet")
+
+// Why an order is not carried out now; the schedule of looks knows each as one of its own.
+var (
+	// ErrPauseUnderWay has the job look again when the other worker must have ended.
+	ErrPauseUnderWay error = &word{"collection is being paused or resumed", intent.ErrUnderWay}
+	// ErrDebitUnderWay has the job look again when the order must have ended.
+	ErrDebitUnderWay error = &word{"the debit is being ordered", intent.ErrUnderWay}
+	// ErrRetryNotShown has the job look again: the gateway shows no order of a debit that
+	// it has refused.
+	ErrRetryNotShown error = &word{"the gateway shows no instruction of the debit", gateway.ErrUnavailable}
+)
+
+type word struct {
+	text string
+	is   error
+}
+
+func (w *word) Error() string { return w.text }
+
+func (w *word) Unwrap() error { return w.is }

@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,6 +74,28 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 		return w, gateway.FaultOf(err)
 	}
 	return wish{customer: customer, plan: plan, gateway: gw, months: 1}, nil
+}
+
+// discount lowers the first month of a wish; a code never makes it dearer. The
+// first payment is the first month by card, and by PIX the whole period with the
+// other months at their price (specification, Promo codes). Without a code that of
+// the signup counts, for the first subscription alone (open-shapes, section 3).
+func (s *Checkout) discount(ctx context.Context, w *wish, code string) error {
+	if code == "" {
+		if w.customer.PromoCodeUsed == "" {
+			return nil
+		}
+		if begun, err := s.db.HasBegun(ctx, s.pool, w.customer.ID); err != nil || begun {
+			return err
+		}
+	}
+	d, ok, err := s.promos.FirstMonth(ctx, w.customer.ID, code)
+	if err != nil || !ok {
+		return err
+	}
+	first := min(d.FirstMonth, money.Cents(w.plan.AmountCents)) + money.Cents(int64(w.months-1)*w.plan.AmountCents)
+	w.promoCode, w.first, w.trial = d.Code, &first, 0
+	return nil
 }
 
 // admit makes room if a pending subscription may be replaced, and sees to it that
@@ -218,6 +241,21 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 		began = state.Renew
 	}
 	return sub, s.store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}), lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
+}
+
+// claimTrialTx takes the one trial of the customer's tax id for a subscription that is
+// about to be written. Of two customers who have had the same tax id, one after the
+// other, one gets it. A subscription that ends before its trial begins gives it back.
+func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
+	now := s.clock.Now()
+	before := lifecycle.Forgotten(now)
+	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
+		TaxIDMac: s.accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now, Forgotten: &before,
+	})
+	if err != nil {
+		return false, fmt.Errorf("claim trial: %w", err)
+	}
+	return n == 1, nil
 }
 
 // makeRoom ends a pending subscription that a new one may replace: at the

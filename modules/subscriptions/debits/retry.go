@@ -2,6 +2,7 @@ package debits
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // Why a retry is not ordered; else it is the gateway's word.
@@ -138,4 +140,86 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 		return fmt.Errorf("schedule retry: %w", err)
 	}
 	return nil
+}
+
+// RetriesOf are the next planned retry of a debit, and the one that is with the bank.
+func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debit) (next, open *lifecycle.Retry, err error) {
+	all, err := s.db.ListDebitRetries(ctx, db, subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list retries: %w", err)
+	}
+	for i := range all {
+		switch {
+		case all[i].State == state.RetryOrdered:
+			open = &all[i]
+		case all[i].State == state.RetryPlanned && next == nil:
+			next = &all[i]
+		}
+	}
+	return next, open, nil
+}
+
+// EndRetry ends one retry and has the next one ordered.
+func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
+		if err := s.EndRetryTx(ctx, tx, d, day, to, reason); err != nil {
+			return err
+		}
+		return s.ScheduleRetryTx(ctx, tx, d)
+	})
+}
+
+// DropRetries drops all retries of a debit that are still to come.
+func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, reason string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, state.RetryDropped, reason) })
+}
+
+// WithDebit runs f with the subscription locked, as everybody does who writes its debits.
+func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx.Tx) error) error {
+	err := postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		if _, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+	if err != nil {
+		return fmt.Errorf("note retry of %s: %w", sub.ID, err)
+	}
+	return nil
+}
+
+// HowToPayDebit says how a failed debit is paid after all: the bank is asked again, or
+// the payer pays the code of that very payment, which thereby pays its period, while
+// the authorization lives on. No code is shown while the bank may still take the money.
+func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row, paymentID string) (again bool, code gateway.PixCharge, paid bool, err error) {
+	if !sub.PixAutomatic {
+		return false, code, false, nil
+	}
+	d, err := s.db.GetDebitByPayment(ctx, s.deps.Pool, &paymentID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, code, false, nil
+	}
+	if err != nil {
+		return false, code, false, fmt.Errorf("read debit: %w", err)
+	}
+	next, open, err := s.RetriesOf(ctx, s.deps.Pool, d)
+	if err != nil || next != nil || open != nil {
+		return true, code, false, err
+	}
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	if err != nil {
+		return false, code, false, err
+	}
+	charge, err := gw.ReadPix(ctx, paymentID, sub.ID)
+	switch {
+	case errors.Is(err, gateway.ErrMissing):
+		return false, code, false, nil
+	case err != nil:
+		return false, code, false, fmt.Errorf("read code of debit: %w", err)
+	case charge.Payment.Status == gateway.PaymentSettled:
+		return false, code, true, nil // its event is under way
+	case charge.Expired:
+		return false, code, false, nil
+	}
+	return false, charge, false, nil
 }

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -193,4 +194,25 @@ func takenBack(disputes []payments.Dispute, p gateway.Payment) bool {
 		}
 	}
 	return false
+}
+
+// IsOne reports whether one of the names is the payment's.
+func IsOne(p gateway.Payment, names []string) bool {
+	for _, name := range names {
+		if name != "" && (name == p.ID || name == p.InvoiceID || name == p.PaymentIntentID) {
+			return true
+		}
+	}
+	return false
+}
+
+// LeftOf is what has not been given back or asked for yet.
+func LeftOf(p gateway.LedgerPayment, refunds []payments.Refund) money.Cents {
+	left := p.Payment.Amount
+	for _, r := range refunds {
+		if r.Status != gateway.RefundFailed && IsOne(p.Payment, []string{r.PaymentID}) {
+			left -= r.Amount
+		}
+	}
+	return left
 }

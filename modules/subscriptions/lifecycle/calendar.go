@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -153,4 +154,107 @@ func (s *Calendar) LearnRemote(r *Row, remote *gateway.RemoteSubscription) {
 // DuePixParams asks for the PIX that nobody has paid in time.
 func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
 	return subscriptionsdb.ListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
+}
+
+// AddMonths moves an instant by calendar months as they pass in the zone, and
+// keeps the time of the day there. A day that the month lacks becomes the
+// month's last: 31 January plus 1 is 28 or 29 February (open-shapes, Months
+// charged are months granted).
+func AddMonths(t time.Time, months int, zone *time.Location) time.Time {
+	return AddMonthsOn(t, months, t.In(zone).Day(), zone)
+}
+
+// AddMonthsOn is AddMonths for periods that begin on the anchor's day of the
+// month: where t is the last day of a month that lacks that day, the next period
+// is back on it. 28 February with the anchor 31 plus 1 is 31 March. Any other t
+// keeps its own day.
+func AddMonthsOn(t time.Time, months, anchor int, zone *time.Location) time.Time {
+	local := t.In(zone)
+	year, month, day := local.Date()
+	if day == lastDay(year, month) {
+		day = max(day, anchor)
+	}
+	hour, minute, second := local.Clock()
+	day = min(day, lastDay(year, month+time.Month(months)))
+	return time.Date(year, month+time.Month(months), day, hour, minute, second, local.Nanosecond(), zone).UTC()
+}
+
+// lastDay is how many days the month has.
+func lastDay(year int, month time.Month) int {
+	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// Anchor has the row's periods begin on the day of t, in the zone. A t that is the
+// last day of a month which lacks the present anchor leaves it as it is.
+func (s *Calendar) Anchor(r *Row, t time.Time) {
+	year, month, day := t.In(s.cfg.Zone).Date()
+	if r.AnchorDay != nil && day == min(int(*r.AnchorDay), lastDay(year, month)) {
+		return
+	}
+	r.AnchorDay = new(int32(day)) //nolint:gosec // a day of a month
+}
+
+// MonthsOn is the end of a period of so many months that begins at t.
+func (s *Calendar) MonthsOn(t time.Time, months int, r Row) time.Time {
+	anchor := t.In(s.cfg.Zone).Day()
+	if r.AnchorDay != nil {
+		anchor = int(*r.AnchorDay)
+	}
+	return AddMonthsOn(t, months, anchor, s.cfg.Zone)
+}
+
+// StartOfDay is midnight, in the zone, of the day to which t belongs there.
+func StartOfDay(t time.Time, zone *time.Location) time.Time {
+	year, month, day := t.In(zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, zone).UTC()
+}
+
+// businessDays is midnight, in the zone, of the day that lies n days on which banks
+// work after (before, when n is below 0) that of t.
+func businessDays(t time.Time, n int, zone *time.Location) time.Time {
+	step := 1
+	if n < 0 {
+		n, step = -n, -1
+	}
+	day := StartOfDay(t, zone).In(zone)
+	for n > 0 {
+		day = day.AddDate(0, 0, step)
+		if weekday := day.Weekday(); weekday != time.Saturday && weekday != time.Sunday && !bankHoliday(day) {
+			n--
+		}
+	}
+	return day.UTC()
+}
+
+// fixedHolidays are the national holidays of Brazilian banks that keep their date.
+var fixedHolidays = []string{"01-01", "04-21", "05-01", "09-07", "10-12", "11-02", "11-15", "11-20", "12-25"}
+
+// movedHolidays are those that move with Easter, in days from it: Carnival's Monday
+// and Tuesday, Good Friday, Corpus Christi.
+var movedHolidays = []int{-48, -47, -2, 60}
+
+// bankHoliday reports whether banks are closed all over Brazil on the day of t, in its
+// own zone.
+func bankHoliday(t time.Time) bool {
+	if slices.Contains(fixedHolidays, t.Format("01-02")) {
+		return true
+	}
+	sunday := easter(t.Year())
+	year, month, day := t.Date()
+	return slices.ContainsFunc(movedHolidays, func(n int) bool {
+		return sunday.AddDate(0, 0, n).Equal(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
+	})
+}
+
+// easter is Easter Sunday of a year, by the anonymous Gregorian algorithm.
+func easter(year int) time.Time {
+	a, b, c := year%19, year/100, year%100
+	d, e := b/4, b%4
+	g := (8*b + 13) / 25
+	h := (19*a + b - d - g + 15) % 30
+	i, k := c/4, c%4
+	l := (32 + 2*e + 2*i - h - k) % 7
+	m := (a + 11*h + 22*l) / 451
+	n := h + l - 7*m + 114
+	return time.Date(year, time.Month(n/31), n%31+1, 0, 0, 0, 0, time.UTC)
 }

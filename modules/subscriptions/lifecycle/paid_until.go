@@ -2,12 +2,82 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/postgres"
 )
+
+// PaidUntil is the one answer to until when an active subscription is paid, or free; nil
+// when no paid time lies ahead. A card whose last charge failed has none: the failed
+// charge is that of the present period. The debit of an automatic PIX may fail before its
+// period begins (debitedUntil).
+func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
+	end := sub.ExpiresAt
+	switch {
+	case end != nil:
+	case sub.PixAutomatic:
+		var err error
+		if end, err = s.debitedUntil(ctx, db, sub); err != nil {
+			return nil, err
+		}
+	case sub.PaymentFailures == 0:
+		end = sub.NextBillingDate
+		if TraitsOf(sub).ChargesByDay && sub.PaymentMethod == gateway.MethodCard && end != nil {
+			due, err := s.FirstUnpaid(ctx, db, sub)
+			if err != nil {
+				return nil, err
+			}
+			end = new(earlierOf(due, *end))
+		}
+	}
+	if sub.Status != state.Active || end == nil || !end.After(s.clock.Now()) {
+		return nil, nil //nolint:nilnil // nil is the answer: nothing is paid
+	}
+	return end, nil
+}
+
+// FirstUnpaid is the due date after that of the newest payment of a card at gateway
+// A, or the one to which an extension has moved it. Its next_billing_date is no measure: the gateway makes charges up to 40 days
+// ahead, and tells the date after the one that it has made.
+func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
+	due, err := s.afterLastPayment(ctx, db, sub)
+	if err != nil {
+		return due, err
+	}
+	extended, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return due, nil
+	}
+	return LatestOf(due, &extended.ToAt), err
+}
+
+// GivenUp says what time a customer throws away who cancels at once, and whether they had
+// paid for it; "" for none. The days are those from today to the date that it names,
+// whatever the time of day.
+func (s *Reads) GivenUp(sub Row, end *time.Time, wasPaid bool) string {
+	now := s.clock.Now()
+	if end == nil || !end.After(now) {
+		return ""
+	}
+	kind := "paid"
+	if !wasPaid {
+		kind = "free"
+		if sub.TrialDays > 0 || sub.StartsAt != nil { // a trial that was renewed has gone on
+			kind = "trial"
+		}
+	}
+	days := max(1, daysBetween(now.In(s.cfg.Zone), end.In(s.cfg.Zone)))
+	if days == 1 {
+		return fmt.Sprintf(" One %s day, until %s, was given up.", kind, s.calendar.Day(*end))
+	}
+	return fmt.Sprintf(" %d %s days, until %s, were given up.", days, kind, s.calendar.Day(*end))
+}
 
 // debitedUntil is until when an automatic PIX is paid. Its next_billing_date is no measure:
 // it is the debit that is ordered next, also after one that failed, as it may days before

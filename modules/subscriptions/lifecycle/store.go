@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // Row is a subscription as the database holds it.
@@ -171,6 +172,13 @@ func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.
 	return nil
 }
 
+// knownOf is what of a row decides on the reason of its next move.
+func knownOf(sub Row) state.Known {
+	return state.Known{
+		Status: sub.Status, CancelAtPeriodEnd: sub.CancelAtPeriodEnd, HasChargeback: sub.HasChargeback, PaymentFailures: sub.PaymentFailures,
+	}
+}
+
 // IntentEnd is how an intent ends that a change closes, and who brought it.
 type IntentEnd struct {
 	How intent.Outcome[any]
@@ -252,6 +260,61 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	case status == state.Active && sub.PixAutomatic && sub.NextBillingDate != nil:
 		due := s.calendar.DebitAt(*sub.NextBillingDate)
 		return at(due, DebitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
+	}
+	return nil
+}
+
+// movePromoTx tells the promo codes what became of the subscription that one of
+// them lowered: it is used once access begins, and given back when that never
+// came.
+func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Row) error {
+	switch {
+	case after.PromoCode == nil:
+		return nil
+	case after.Status == state.Active && before.StartedAt == nil:
+		return s.promos.RedeemTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
+	case after.Status.Ended() && after.StartedAt == nil:
+		return s.promos.ReleaseTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
+	}
+	return nil
+}
+
+// TrialMonths is how long a tax id has no second trial.
+const TrialMonths = 24
+
+// Forgotten is the instant before which trials began that count no more.
+func Forgotten(now time.Time) time.Time { return now.AddDate(0, -TrialMonths, 0) }
+
+// startTrialTx notes that the customer has had his one trial, and his tax id too.
+func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+	if sub.TrialDays == 0 {
+		return nil
+	}
+	if _, err := s.accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	n, err := s.db.BeginTrial(ctx, tx, subscriptionsdb.BeginTrialParams{SubscriptionID: &sub.ID, Now: &now})
+	if err != nil {
+		return fmt.Errorf("begin trial: %w", err)
+	}
+	if n > 0 {
+		return nil
+	}
+	c, err := s.accounts.CustomerByID(ctx, tx, sub.CustomerID)
+	if IsMissing(err) || err == nil && c.TaxID == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.NoteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
+}
+
+// NoteTrial notes that a tax id has had its trial.
+func (s *Store) NoteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
+	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
+		return fmt.Errorf("note trial: %w", err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
@@ -199,4 +200,82 @@ func (h Handlers) changeCard(ctx context.Context, name gateway.Name, r renewal) 
 		return nil, err
 	}
 	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
+}
+
+// own is a subscription as its customer sees it: with the end of the right to withdraw.
+func (h Handlers) own(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
+	doc := lifecycle.Shown(sub)
+	until, err := h.service.withdrawals.WithdrawalUntil(ctx, sub)
+	doc.WithdrawalUntil = httpapi.TimePtr(until)
+	return doc, err
+}
+
+// Mine is GET /customers/me/subscription.
+func (h Handlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
+	sub, err := h.service.reads.Current(ctx, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := h.own(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, doc, nil), nil
+}
+
+// ReadGWB is GET /gwb/subscription.
+func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
+	sub, clientSecret, err := h.service.readPending(ctx, httpapi.CallerOf(ctx).ID, gateway.GWB)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := h.own(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, doc, checkout.GwbInfo{Message: lifecycle.StatusMessages[sub.Status], ClientSecret: lifecycle.Filled(clientSecret)}), nil
+}
+
+type pixQRBody struct {
+	SubscriptionID objectid.ID  `json:"subscription_id"`
+	Status         state.Status `json:"status"`
+	Gateway        gateway.Name `json:"gateway"`
+	Pix            pixQR        `json:"pix"`
+	Message        string       `json:"message"`
+	// Clarifying is there while nobody knows whether the gateway made the payment.
+	Clarifying *calls.ClarifyingInfo `json:"clarifying,omitempty"`
+}
+
+type pixQR struct {
+	Gateway        gateway.Name  `json:"gateway"`
+	PaymentID      *string       `json:"payment_id" nullable:"true"`
+	QRCode         *string       `json:"qr_code" nullable:"true" doc:"Copy-and-paste text"`
+	QRCodeImage    *string       `json:"qr_code_image" nullable:"true" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
+}
+
+// PixQR shows the code of the customer's pending PIX at either gateway; an
+// automatic one has no payment yet, and shows its authorization.
+func (h Handlers) PixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
+	out, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	sub := out.sub
+	return httpapi.OK(pixQRBody{
+		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message, Clarifying: calls.NotKnownOf(out.clarifying).Clarifying,
+		Pix: pixQR{
+			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
+			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
+		},
+	})
+}
+
+func firstOf(ids ...*string) *string {
+	for _, id := range ids {
+		if id != nil {
+			return id
+		}
+	}
+	return nil
 }

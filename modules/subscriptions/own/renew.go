@@ -9,6 +9,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
@@ -126,4 +127,13 @@ func (r renewal) instrument(gw gateway.Name) (gateway.Instrument, error) {
 	}
 	i.Holder, err = r.holder.Read()
 	return i, err
+}
+
+// RecallRenewal answers a repeated PUT /customers/me/subscription/renew.
+func (h Handlers) RecallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
+	sub, err := h.service.checkout.Recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return renewedOutput(h.service.asBegun(checkout.CardOutcome{Sub: sub}))
 }

@@ -3,6 +3,7 @@ package plans
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,11 +11,45 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/platform/collection"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/query"
 )
+
+// plans is the resource of the collection contract (query-contract, section 3).
+var plans = collection.New(collection.Definition{
+	Name: "plans", Singular: "Plan", Table: "subscriptions.plans",
+	DefaultSort: `{"tier":1,"plan_id":1}`,
+	// Plans are a handful: a column and an index would not pay.
+	Search: "(platform.search_vector(ARRAY[t.name], 'A') || platform.search_vector(ARRAY[t.plan_id], 'B') || platform.search_vector(ARRAY[t.description], 'C'))",
+	Fields: []collection.Field{
+		{Name: "plan_id", Kind: query.String, Write: collection.Once, Doc: "Internal id used in subscribe payloads",
+			Rule: collection.Rule{Required: true, Pattern: `^[a-z0-9_-]{3,50}$`, Means: "3 to 50 of a-z, 0-9, _ and -"}},
+		{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 100}},
+		{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 1000}},
+		{Name: "amount", Column: "amount_cents", Kind: query.Int, Doc: "Price of a month in cents",
+			Rule: collection.Rule{Required: true, Min: collection.Limit(0), Max: collection.Limit(100_000_000)}},
+		{Name: "interval_unit", Kind: query.String, Rule: collection.Rule{Default: "MONTH", Enum: []string{"MONTH"}}},
+		{Name: "trial_enabled", Kind: query.Bool, Rule: collection.Rule{Default: false}},
+		{Name: "trial_days", Kind: query.Int, Rule: collection.Rule{Default: 0, Min: collection.Limit(0), Max: collection.Limit(730)}},
+		{Name: "tier", Kind: query.Int, Doc: "1 basic, 2 plus, 3 premium", Rule: collection.Rule{Default: 1, Min: collection.Limit(1), Max: collection.Limit(100)}},
+		{Name: "is_active", Kind: query.Bool, Rule: collection.Rule{Default: true}},
+		{Name: "gwb_product_id", Kind: query.String, Nullable: true, Write: collection.Privileged},
+		{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: collection.Privileged},
+	},
+	Constraints: map[string]collection.Violation{
+		"plans_plan_id_unique":     {Field: "plan_id", Message: "is already taken"},
+		"subscriptions_plan_known": {Message: "A plan that has been subscribed to cannot be deleted. Inactivate it instead."},
+		"plan_moves_plan_known":    {Message: "A plan that a subscription was moved to cannot be deleted. Inactivate it instead."},
+	},
+})
+
+// PublicPlans is what anybody sees: what is on offer, without gateway ids.
+var PublicPlans = plans.Restrict("t.is_active", "gwb_product_id", "gwb_price_id")
 
 // SellablePlan finds a plan that can be subscribed to: 404 when there is none of
 // that plan_id, 400 when it is no longer offered.
@@ -82,4 +117,94 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// PlanRoutes registers what admins do with plans (open-shapes, section 2).
+func (s *Plans) PlanRoutes(api *httpapi.API) {
+	crud := collection.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
+	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
+
+	httpapi.Route(api, http.MethodGet, "/plans/admin", "plan_list_all", httpapi.Admin, crud.List(plans.View), plans.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/plans", "plan_create", httpapi.Admin, crud.Create(plans), plans.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/plans", "plan_update", httpapi.Admin, crud.Update(plans), plans.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/plans", "plan_delete", httpapi.Admin, crud.Delete(plans), plans.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/inactivate", "plan_inactivate", httpapi.Admin, s.planHandler(s.inactivatePlan), one)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/activate", "plan_activate", httpapi.Admin, s.planHandler(s.activatePlan), one)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/sync-gwb", "plan_sync_gwb", httpapi.Admin, s.planHandler(s.syncPlanNow), one)
+}
+
+// PlanSearch makes the plans searchable: all of them for admins, what is on
+// offer for everybody else.
+func (s *Plans) PlanSearch() collection.Searchable {
+	return collection.Searchable{Name: "plans", View: func(ctx context.Context) (*collection.View, error) {
+		if httpapi.CallerOf(ctx).IsAdmin() {
+			return plans.View, nil
+		}
+		return PublicPlans, nil
+	}}
+}
+
+type planInput struct {
+	PlanID string `path:"plan_id" doc:"The plan's plan_id, or its _id"`
+}
+
+// planHandler finds the plan in the path, changes it, and answers with what it is
+// then. Errors: 404 for an unknown plan, and those of change.
+func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Answer, error) {
+	return func(ctx context.Context, in *planInput) (*collection.Answer, error) {
+		p, err := s.db.FindPlan(ctx, s.deps.Pool, in.PlanID)
+		if postgres.IsNoRows(err) {
+			return nil, fault.NotFound("Plan")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find plan: %w", err)
+		}
+		if err := change(ctx, p); err != nil {
+			return nil, err
+		}
+		return plans.One(ctx, s.deps.Pool, p.ID)
+	}
+}
+
+// activatePlan offers the plan again; inactivatePlan takes it off the public list
+// and out of new subscriptions, while sold ones go on. Doing either twice changes
+// nothing.
+func (s *Plans) activatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+	return s.setPlanActive(ctx, p, true)
+}
+
+func (s *Plans) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+	return s.setPlanActive(ctx, p, false)
+}
+
+func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
+	err := s.changePlan(ctx, p, func(tx pgx.Tx) error {
+		return s.db.UpdatePlanActive(ctx, tx, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.deps.Clock.Now()})
+	})
+	if err != nil {
+		return fmt.Errorf("set plan %s active %t: %w", p.PlanID, active, err)
+	}
+	return nil
+}
+
+// changePlan runs a change of the plan under its lock, for the audit trail to
+// tell of.
+func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change func(tx pgx.Tx) error) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if err := s.db.LockPlan(ctx, tx, p.ID); err != nil {
+			return err
+		}
+		return plans.AuditTx(ctx, tx, []objectid.ID{p.ID}, func() error { return change(tx) })
+	})
+}
+
+// syncPlanNow makes product and price of gateway B say what the plan says, also
+// when we believe they do: somebody may have changed them at the gateway.
+func (s *Plans) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
+	gw, err := s.deps.Payments.Gateway(gateway.GWB)
+	if err != nil {
+		return gateway.FaultOf(err)
+	}
+	_, err = s.pushPlan(ctx, gw, p)
+	return err
 }

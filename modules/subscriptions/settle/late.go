@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
 )
 
 // lateMoneyTx opens an ended subscription again for money that came after its
@@ -109,4 +112,30 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 func (s *Settler) chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
 	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
+}
+
+// LateMoneyArgs reads money live that would open a subscription which has ended, or that
+// nobody here ordered: gateway A's webhooks are not signed, and whoever has the token
+// could have a subscription opened, or lengthened for ever.
+type LateMoneyArgs struct {
+	SubscriptionID  objectid.ID `json:"subscription_id"`
+	PaymentID       string      `json:"payment_id"`
+	EventID         string      `json:"event_id"`
+	First           bool        `json:"first"`
+	ChargeID        objectid.ID `json:"charge_id,omitempty"`        // the code for a further period that the event names
+	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
+	SettledAt       *time.Time  `json:"settled_at,omitempty"`       // as the event tells it: gateway A's payments know the day alone
+	Misses          int         `json:"misses,omitempty"`           // looks that did not find it paid
+}
+
+// Kind names the job.
+func (LateMoneyArgs) Kind() string { return "subscriptions_late_money" }
+
+// InsertLateTx has the gateway asked for a payment at an instant.
+func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
+	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
+	if err != nil {
+		return fmt.Errorf("have late money read: %w", err)
+	}
+	return nil
 }

@@ -2,14 +2,19 @@ package settle
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -66,4 +71,212 @@ func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.
 		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.cfg.Zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
+}
+
+// keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
+// was asked for: it pays no period, and people decide. What a webhook of gateway A tells
+// was held against it before. Gateway B's invoices say themselves what they are of.
+func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	changes := lifecycle.TraitsOf(sub).AmountsMayChange
+	if changes && p.Source == state.ByWebhook || !changes && !lifecycle.PaysOnce(sub) {
+		return false, nil
+	}
+	asked, err := s.isAskedTx(ctx, tx, sub, p)
+	if err != nil || asked {
+		return false, err
+	}
+	price := askedFor(sub, p)
+	if !lifecycle.PaysOnce(sub) && p.Charge == nil && !p.First {
+		price = money.Cents(sub.PriceCents)
+	}
+	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedForeign, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
+	})
+	return true, err
+}
+
+// keepMovedTx lists a charge that slipped through for time that an extension gives: it
+// moves no date, and is given back by itself.
+func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if !p.Recurs || p.First {
+		return false, nil
+	}
+	moved, err := s.reads.IsMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
+	if err != nil || !moved {
+		return false, err
+	}
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged for time by which the subscription was extended.",
+	})
+	return true, err
+}
+
+// keepUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
+// opened again for one period, or ends with its paid time. It is given back by itself. A
+// charge that was taken before still pays its period, where it moves the end.
+func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	open := sub.Status == state.Active || sub.GatewayEndOpenSince != nil
+	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !lifecycle.Stopped(sub) || sub.ExpiresAt == nil {
+		return false, nil
+	}
+	deleted := sub.GatewayDeletedAt
+	before := sub.GatewayEndOpenSince == nil && (sub.CancelAtPeriodEnd || deleted != nil && p.SettledAt != nil && p.SettledAt.Before(*deleted))
+	if before && (lifecycle.TraitsOf(sub).EndsWithPeriod || s.movesEnd(sub, p)) {
+		return false, nil
+	}
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged by a recurrence that had ended.",
+	})
+	if err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// movesEnd reports whether a payment would move the end of the subscription.
+func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
+	after := sub
+	s.pay(&after, p)
+	return after.ExpiresAt == nil || after.ExpiresAt.After(*sub.ExpiresAt)
+}
+
+// keepPausedTx lists a charge that slipped through while collection was paused, to be
+// given back. False: it counts as any other.
+func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	at := s.clock.Now()
+	if p.SettledAt != nil {
+		at = *p.SettledAt
+	}
+	paused, err := s.reads.PausedAtTx(ctx, tx, sub.ID, at)
+	if err != nil || !paused {
+		return false, err
+	}
+	all, err := s.disputes.DisputesOf(ctx, tx, sub)
+	if err != nil || disputes.DisputedPayment(all, p.Payment) {
+		return false, err
+	}
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
+		Note: disputes.SlippedNote,
+	})
+	return true, err
+}
+
+// IsBesideTx reports whether a payment names the subscription and is none of its own: a
+// card is paid by the charges that name its recurrence, at gateway B by its invoices, and
+// by one first month that a promo code lowered; automatic PIX by its first code and its
+// debits. Whatever else was made for them, also of the right amount, pays no period. A
+// manual PIX is lengthened by each payment. What is read live has to tell its
+// authorization itself: of an event's word it is not known who sent it.
+func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, p gateway.Payment) (bool, error) {
+	switch {
+	case lifecycle.PaysOnce(sub):
+		return false, nil
+	case IsFirst(sub, e):
+		return sub.LastPaymentAt != nil, nil
+	case !sub.PixAutomatic && !e.Gateway.Traits().Invoices:
+		return e.SubscriptionID == "", nil
+	case !sub.PixAutomatic:
+		return e.SubscriptionID == "" && p.InvoiceID == "", nil
+	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != gateway.ReadLive:
+		return false, nil
+	case p.AuthorizationGatewayID != "" && p.AuthorizationGatewayID == lifecycle.Text(sub.GwaPixAuthID):
+		return false, nil
+	}
+	_, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.ID)
+	if err != nil || found {
+		return false, err
+	}
+	awaited, err := s.db.HasAwaitedDebit(ctx, tx, sub.ID)
+	if err != nil {
+		return false, fmt.Errorf("read debits: %w", err)
+	}
+	return !awaited, nil
+}
+
+// keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
+// given back by itself.
+func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if !p.Beside {
+		return false, nil
+	}
+	note := "It names the subscription, but is no charge of its recurrence, which pays each period."
+	if p.First {
+		note = "The first month of the subscription was paid before."
+	}
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: note,
+	})
+	return true, err
+}
+
+// keepTwiceTx lists a second charge of gateway A's recurrence for a due date that is paid:
+// it pays no further period, and is given back by itself. A charge that is tried again, or
+// whose due date is moved, stays one payment, and stays made for the day that it was made
+// for; gateway B makes one invoice a period, and the ledger knows it by that.
+func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if !paysADay(sub, p) {
+		return false, nil
+	}
+	twins, err := s.payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
+	if err != nil || len(twins) == 0 {
+		return false, err
+	}
+	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
+		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.cfg.Zone).Format(time.DateOnly) + ", which another one has paid.",
+	})
+	return true, err
+}
+
+// paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
+// day that is due has one.
+func paysADay(sub lifecycle.Row, p Payment) bool {
+	return p.Recurs && !p.First && lifecycle.TraitsOf(sub).ChargesByDay && sub.PaymentMethod != gateway.MethodPix
+}
+
+// asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
+// day as well, when only an event has told of that one: somebody may have made it up, and
+// what is given back must not be the true one.
+func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if !paysADay(sub, p) || sub.Status.Ended() {
+		return false, nil
+	}
+	twins, err := s.payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
+	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
+		return false, err
+	}
+	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: lifecycle.Text(p.Event), SettledAt: p.SettledAt}, time.Time{})
+}
+
+// isBeforeMoveTx reports whether a card was charged for a period that lies before the end
+// to which an extension has moved the next charge: that end stays.
+func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if !p.Recurs || p.First || !lifecycle.Recurs(sub) || sub.ExpiresAt == nil {
+		return false, nil
+	}
+	last, err := s.db.GetLastChargeMove(ctx, tx, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil && s.dueOf(sub, p.Payment).Before(last.ToAt), err
+}
+
+// dueOf is the instant for which a card was charged: gateway A's due date; gateway B
+// charges when the period begins.
+func (s *Settler) dueOf(sub lifecycle.Row, p gateway.Payment) time.Time {
+	switch {
+	case lifecycle.TraitsOf(sub).ChargesByDay && p.DueDate != nil:
+		return *p.DueDate
+	case p.SettledAt != nil:
+		return *p.SettledAt
+	}
+	return s.clock.Now()
 }

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -68,32 +67,6 @@ func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err
-}
-
-// cycleAfterTx is the beginning of the cycle after the one whose debit failed or is
-// gone; nil when the payment is no debit. Without it the debits would stop at the first
-// that nobody paid.
-func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, paymentID string) (*time.Time, error) {
-	if !sub.PixAutomatic || paymentID == "" {
-		return nil, nil //nolint:nilnil // nil is the answer: no debit
-	}
-	cycle, err := s.reads.CycleOfTx(ctx, tx, sub, paymentID)
-	if err != nil || cycle == nil {
-		return nil, err
-	}
-	next := lifecycle.LatestOf(s.calendar.MonthsOn(*cycle, int(sub.PeriodMonths), sub), sub.NextBillingDate)
-	return &next, nil
-}
-
-// skipCycleTx has the debits go on with the cycle after the one of the payment's
-// debit, which nobody will pay. Moved is false when they have gone on already, and
-// when the payment is no debit.
-func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, paymentID string) (moved bool, err error) {
-	next, err := s.cycleAfterTx(ctx, tx, *sub, paymentID)
-	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
-		return false, err
-	}
-	return true, s.store.EditTx(ctx, tx, sub, state.CycleSkipped, func(r *lifecycle.Row) { r.NextBillingDate = next })
 }
 
 // RefusedArgs asks gateway A whether the authorization of a subscription that runs was

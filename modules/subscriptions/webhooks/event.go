@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -143,37 +142,31 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 	return s.applyOneTx(ctx, tx, sub, e)
 }
 
-// paidBefore is the payment of which a refund or a dispute tells, as it was before, when
-// the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
-func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
-	paid, told := e.Payment()
-	if !e.IsTakenBack() || e.Known != nil || !told || paid.SettledAt == nil || !e.IsProof() {
-		return gateway.Payment{}, false
+// asksFirstTx has money of gateway A that names the subscription read live, by job, before
+// it is believed to be of another recurrence, authorization or gateway, or teaches the
+// subscription its recurrence.
+func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) (bool, error) {
+	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled || e.IsProof() || why.reason == "" && !teaches {
+		return false, nil
 	}
-	paid.Status = gateway.PaymentSettled
-	return paid, true
-}
-
-// asPaid is the event that a payment was made which a later one takes back.
-func asPaid(later gateway.Event, p gateway.Payment) gateway.Event {
-	later.ID = "" // its move is that of the payment, not the one that the event makes
-	later.Payload = gateway.SettledPayment{Payment: p}
-	if later.Type != gateway.Reconciled {
-		later.Type = gateway.ReadLive
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
+	if err != nil || known != nil {
+		return false, err
 	}
-	return later
-}
-
-// bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
-// tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
-func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) error {
-	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
-	})
-	if err != nil || !first {
-		return err
+	a := settle.LateMoneyArgs{
+		SubscriptionID: sub.ID, PaymentID: told.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
+		SettledAt: told.Payment.SettledAt,
 	}
-	return s.settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
+	charge, err := s.reads.ChargeOf(ctx, tx, e)
+	if err != nil {
+		return false, err
+	}
+	if charge != nil {
+		a.ChargeID = charge.ID
+	}
+	return true, s.settler.InsertLateTx(ctx, tx, a, time.Time{})
 }
 
 // heldByID reports whether a payment is held against an id that the gateway told here: a
@@ -246,200 +239,9 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	return f.PaymentID != p.ID && e.CreatedAt.Before(f.FailedAt), nil
 }
 
-// applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
-// refused. A PIX code that nobody paid is no attempt, and stands in no ledger
-// (finance-definitions, payment_success_rate). The first invoice's failure is told by
-// the answer to the customer and is none of a row of failures; neither is that of an
-// invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, f gateway.FailedPayment) (gateway.Reason, error) {
-	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
-		return "", err
-	}
-	status := sub.Status
-	if sub.PaymentMethod == gateway.MethodPix && (!sub.PixAutomatic || status == state.Pending) {
-		return gateway.ReasonCodeUnpaid, nil
-	}
-	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
-		PaymentID: f.Payment.ID, Attempt: f.Attempt, Amount: f.Payment.Amount, FailedAt: e.CreatedAt,
-	})
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case status.Ended():
-		return gateway.ReasonEnded, nil
-	case status == state.Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
-		// The gateway took the card and refused it after a look at the risk: no
-		// recurrence follows, and the code that lowered the month is free again.
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
-		return "", err
-	case lifecycle.Stopped(*sub):
-		return gateway.ReasonRecurrenceStopped, nil
-	case lifecycle.Waits(*sub) && !e.Gateway.Traits().PayerConfirms:
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
-		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
-	case f.First || status == state.Pending:
-		return gateway.ReasonFirstFailed, nil
-	case e.Known != nil, f.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
-		return gateway.ReasonPaidSince, nil
-	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
-		if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
-			return "", err
-		}
-		if _, err := s.skipCycleTx(ctx, tx, sub, f.Payment.ID); err != nil {
-			return "", err
-		}
-		return "", s.suspendLateTx(ctx, tx, sub, e, f.Payment.ID)
-	}
-	at := e.CreatedAt
-	if e.Gateway.Traits().ChargesByDay && f.Payment.DueDate != nil {
-		at = *f.Payment.DueDate
-	}
-	if moved, err := s.reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
-		return gateway.ReasonExtended, err
-	}
-	if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
-		return "", err
-	}
-	return "", s.failTx(ctx, tx, sub, e, &f.Payment)
+// chargedThoughEnding reports whether gateway B has charged a subscription that is to end
+// with its period.
+func chargedThoughEnding(sub lifecycle.Row, e gateway.Event, p gateway.Payment) bool {
+	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && sub.Status == state.Active && !lifecycle.EndsThere(sub) &&
+		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
 }
-
-// suspendLateTx suspends, once its period has begun, for a debit that the payer took
-// back before it, and that reached the limit: until then access was paid.
-func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, paymentID string) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, *sub, paymentID)
-	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
-		return err
-	}
-	begins := s.calendar.DayOf(d.Cycle)
-	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
-	if !early || sub.Status != state.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
-		return nil
-	}
-	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
-	return err
-}
-
-// failTx counts a failed payment, which may not be known; the one that reaches the limit suspends.
-func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, failed *gateway.Payment) error {
-	paymentID := ""
-	if failed != nil {
-		paymentID = failed.ID
-	}
-	next, err := s.cycleAfterTx(ctx, tx, *sub, paymentID)
-	if err != nil {
-		return err
-	}
-	d, debited, err := s.reads.DebitOfTx(ctx, tx, *sub, paymentID)
-	if err != nil {
-		return err
-	}
-	action, ahead := state.PaymentFails, debited && s.clock.Now().Before(s.calendar.DayOf(d.Cycle))
-	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
-		action = state.PaymentFailsTooOften
-	}
-	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e), Edit: func(r *lifecycle.Row) {
-		r.PaymentFailures++
-		if next != nil {
-			r.NextBillingDate = next
-		}
-	}})
-	if err != nil {
-		return err
-	}
-	return s.dunning.DunTx(ctx, tx, *sub, failed)
-}
-
-// applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
-// that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
-	switch {
-	case sub.Status.Ended():
-		return gateway.ReasonEnded, nil
-	case sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodPix:
-		return gateway.ReasonNotAwaited, nil
-	case sub.PixPaymentID != nil && *sub.PixPaymentID != p.ID:
-		return gateway.ReasonOtherAwaited, nil
-	}
-	_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{
-		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, p.ID) },
-	})
-	if err != nil {
-		return "", err
-	}
-	return "", s.store.EndAtGatewayTx(ctx, tx, *sub)
-}
-
-// applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
-// automatic PIX that somebody deleted at the gateway is asked for no more, and the
-// next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
-	if sub.Status.Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
-		return gateway.ReasonNoConsequence, nil
-	}
-	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
-		return gateway.ReasonPaused, err
-	}
-	if err := s.debits.DropDebitTx(ctx, tx, *sub, p.ID); err != nil {
-		return "", err
-	}
-	moved, err := s.skipCycleTx(ctx, tx, sub, p.ID)
-	if err != nil || moved {
-		return "", err
-	}
-	return gateway.ReasonNoConsequence, nil
-}
-
-// applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
-// signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
-	switch {
-	case sub.Status.Ended():
-		return gateway.ReasonEnded, nil
-	case told.NextBilling == nil:
-		return gateway.ReasonNoDate, nil
-	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*told.NextBilling):
-		return gateway.ReasonDayKnown, nil
-	case !e.IsProof():
-		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
-	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
-		return gateway.ReasonOlder, nil
-	}
-	return "", s.store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
-		noteEvent(r, e)
-		s.calendar.LearnRemote(r, &told)
-	})
-}
-
-// applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
-// are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
-// ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
-	if sub.Status.Ended() {
-		return gateway.ReasonEnded, nil
-	}
-	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {
-		return gateway.ReasonPaused, err
-	}
-	switch {
-	case !e.IsProof() && sub.GatewayDeletedAt != nil:
-		return gateway.ReasonEndKnown, nil
-	case !e.IsProof():
-		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
-	}
-	c := lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
-	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
-}
-
-// noteEvent keeps the newest status event, against which older ones are told.
-func noteEvent(r *lifecycle.Row, e gateway.Event) {
-	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
-		at := e.CreatedAt
-		r.LastEventAt, r.LastEventID = &at, &e.ID
-	}
-}
-
-// isCreation reports whether the event tells of the subscription's beginning: the
-// oldest there is, whatever comes with it.
-func isCreation(e gateway.Event) bool { return strings.HasSuffix(e.Type, ".created") }

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -13,6 +14,47 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
+
+// applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
+// are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
+// ours, which changes nothing.
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
+	if sub.Status.Ended() {
+		return gateway.ReasonEnded, nil
+	}
+	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {
+		return gateway.ReasonPaused, err
+	}
+	switch {
+	case !e.IsProof() && sub.GatewayDeletedAt != nil:
+		return gateway.ReasonEndKnown, nil
+	case !e.IsProof():
+		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
+	}
+	c := lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
+	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
+}
+
+// applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
+// signed: one of a day that is not known has the recurrence read, whose answer tells it.
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
+	switch {
+	case sub.Status.Ended():
+		return gateway.ReasonEnded, nil
+	case told.NextBilling == nil:
+		return gateway.ReasonNoDate, nil
+	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*told.NextBilling):
+		return gateway.ReasonDayKnown, nil
+	case !e.IsProof():
+		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
+	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
+		return gateway.ReasonOlder, nil
+	}
+	return "", s.store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
+		noteEvent(r, e)
+		s.calendar.LearnRemote(r, &told)
+	})
+}
 
 // RecurrenceArgs reads a recurrence live, since an event tells of it what cannot be
 // believed by itself: at gateway A that it has ended, or charges on another day, at gateway
@@ -82,3 +124,33 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 
 // deletedAtGWA is how the adapter calls a recurrence that was deleted.
 const deletedAtGWA = "DELETED"
+
+// clocksApart is by how much gateway B's clock may differ from ours.
+const clocksApart = time.Minute
+
+// LookAhead is how long before a period's end gateway B is asked whether the
+// subscription ends with it: soon enough that the difference costs nobody a charge.
+const LookAhead = 24 * time.Hour
+
+// doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
+// whether the subscription ends with its period, and may be the older word: one of the
+// second of the last event, or from before our own last call.
+func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) bool {
+	if told.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
+		return false
+	}
+	tie := sub.LastEventAt != nil && e.CreatedAt.Equal(*sub.LastEventAt)
+	return tie || sub.PeriodEndToldAt != nil && !e.CreatedAt.After(sub.PeriodEndToldAt.Add(clocksApart))
+}
+
+// PlanPeriodEndLook has the gateway read a day before the period ends.
+func (s *Applier) PlanPeriodEndLook(r *lifecycle.Row) {
+	end := r.NextBillingDate
+	if r.CancelAtPeriodEnd {
+		end = r.ExpiresAt
+	}
+	r.PeriodEndLookAt = nil
+	if lifecycle.TraitsOf(*r).EndsWithPeriod && lifecycle.RemoteID(*r) != "" && end != nil {
+		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
+	}
+}

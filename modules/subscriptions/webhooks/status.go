@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -188,3 +189,15 @@ func follows(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
 }
 
 var goodness = map[state.Status]int{state.Pending: 0, state.Suspended: 1, state.Active: 2}
+
+// noteEvent keeps the newest status event, against which older ones are told.
+func noteEvent(r *lifecycle.Row, e gateway.Event) {
+	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
+		at := e.CreatedAt
+		r.LastEventAt, r.LastEventID = &at, &e.ID
+	}
+}
+
+// isCreation reports whether the event tells of the subscription's beginning: the
+// oldest there is, whatever comes with it.
+func isCreation(e gateway.Event) bool { return strings.HasSuffix(e.Type, ".created") }

@@ -18,6 +18,50 @@ import (
 	"marquee/platform/postgres"
 )
 
+// applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.DisputeReport) (gateway.Reason, error) {
+	changed, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
+	})
+	if err != nil {
+		return "", err
+	}
+	return s.disputes.FollowDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+}
+
+// paidBefore is the payment of which a refund or a dispute tells, as it was before, when
+// the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
+func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
+	paid, told := e.Payment()
+	if !e.IsTakenBack() || e.Known != nil || !told || paid.SettledAt == nil || !e.IsProof() {
+		return gateway.Payment{}, false
+	}
+	paid.Status = gateway.PaymentSettled
+	return paid, true
+}
+
+// asPaid is the event that a payment was made which a later one takes back.
+func asPaid(later gateway.Event, p gateway.Payment) gateway.Event {
+	later.ID = "" // its move is that of the payment, not the one that the event makes
+	later.Payload = gateway.SettledPayment{Payment: p}
+	if later.Type != gateway.Reconciled {
+		later.Type = gateway.ReadLive
+	}
+	return later
+}
+
+// bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
+// tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
+func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) error {
+	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
+	})
+	if err != nil || !first {
+		return err
+	}
+	return s.settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
+}
+
 // applyRefundTx: charge.refunded, refund.*; PAYMENT_REFUNDED,
 // PAYMENT_PARTIALLY_REFUNDED, PAYMENT_REFUND_*. The ledger sorts out repetitions
 // and cumulative totals, and what is no refund but a dispute that was lost; the

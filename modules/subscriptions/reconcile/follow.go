@@ -1,0 +1,271 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/recovery"
+	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
+	"marquee/modules/subscriptions/webhooks"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// endedAuthorizations say what the gateway's word makes of a row that runs.
+var endedAuthorizations = map[gateway.AuthorizationStatus]state.Action{
+	gateway.AuthorizationRefused:   state.AuthorizationCancelled,
+	gateway.AuthorizationCancelled: state.AuthorizationCancelled,
+	gateway.AuthorizationExpired:   state.AuthorizationExpired,
+}
+
+// FollowAuthorization does what the gateway says of an authorization. Of one that the
+// subscription did not know it learns, and is opened, when our id stands in it.
+func (s *Reconciler) FollowAuthorization(ctx context.Context, a webhooks.RefusedArgs) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	follow := s.followActivation
+	if a.AuthorizationID == "" {
+		follow = s.followRefusal
+	}
+	ignored, err := follow(ctx, sub, a)
+	if err != nil {
+		return err
+	}
+	return s.finishAsked(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
+}
+
+func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
+		return gateway.ReasonOtherSubscription, nil
+	}
+	gw, err := s.payments.Gateway(gateway.GWA)
+	if err != nil {
+		return "", err
+	}
+	ref := lifecycle.AuthorizationRef(sub)
+	ref.ID = a.AuthorizationID
+	auth, err := gw.ReadPixAuthorization(ctx, ref)
+	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationActive {
+		s.log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
+			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
+		return gateway.ReasonNotAsIsTold, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
+	}
+	_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+	return "", err
+}
+
+// followRefusal ends a subscription whose authorization is over at the gateway, too.
+// One that stands there goes on here.
+func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+	if sub.Status.Ended() {
+		return gateway.ReasonEnded, nil
+	}
+	if sub.GwaPixAuthID == nil {
+		return gateway.ReasonNotAsIsTold, nil
+	}
+	gw, err := s.payments.Gateway(gateway.GWA)
+	if err != nil {
+		return "", err
+	}
+	a, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	if err != nil {
+		return "", fmt.Errorf("read authorization of %s: %w", sub.ID, err)
+	}
+	action, ended := endedAuthorizations[a.Status]
+	if !ended {
+		s.log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
+		return gateway.ReasonNotAsIsTold, nil
+	}
+	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
+			return err
+		}
+		return s.applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)
+	})
+}
+
+// FollowRecurrence does what the gateway itself says of a recurrence. One that goes on
+// there goes on here, whatever an event said.
+func (s *Reconciler) FollowRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	ignored, err := s.followRecurrence(ctx, sub, a)
+	if err != nil {
+		return err
+	}
+	return s.finishAsked(ctx, sub.Gateway, a.EventID, sub.ID, ignored)
+}
+
+func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
+	if sub.Status.Ended() {
+		return gateway.ReasonEnded, nil
+	}
+	if lifecycle.RemoteID(sub) == "" {
+		return gateway.ReasonNotAsIsTold, nil
+	}
+	if lifecycle.TraitsOf(sub).EndsWithPeriod {
+		return "", s.lookAtPeriodEnd(ctx, sub.ID)
+	}
+	gw, err := s.payments.Gateway(gateway.GWA)
+	if err != nil {
+		return "", err
+	}
+	remote, err := s.calls.ReadRunning(ctx, gw, sub)
+	switch {
+	case err == calls.ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
+		return gateway.ReasonAskedAgain, nil
+	case err != nil:
+		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
+	case remote.Status != gateway.RemoteCanceled && a.Moved:
+		return s.followDay(ctx, sub, remote)
+	case remote.Status != gateway.RemoteCanceled:
+		s.log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
+		return gateway.ReasonNotAsIsTold, nil
+	}
+	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || locked.Status.Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
+			return err
+		}
+		if remote.Inactive {
+			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return err
+			}
+		}
+		return s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &a.EventID}, remote)
+	})
+}
+
+// followDay learns on which day the recurrence charges next, as it was read.
+func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
+	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		switch {
+		case err != nil:
+			return err
+		case locked.Status.Ended():
+			ignored = gateway.ReasonEnded
+			return nil
+		}
+		return s.store.EditTx(ctx, tx, &locked, state.RecurrenceRead, func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) })
+	})
+}
+
+// SyncSubscription asks the gateway about the customer's live subscription and
+// settles what it says (specification, Rules for login 4). A subscription whose
+// first call is still open is left to its recovery job.
+func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
+	ctx = gateway.Background(ctx)
+	sub, err := s.reads.Current(ctx, customerID)
+	if lifecycle.IsMissing(err) || (err == nil && sub.IntentOpen) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && recovery.AsksLive(waiting) {
+		if err == nil {
+			_, _, err = s.recovery.Resolve(ctx, waiting)
+		}
+		return err
+	}
+	gw, err := s.payments.Gateway(sub.Gateway)
+	if err != nil {
+		return err
+	}
+	card := sub.PaymentMethod == gateway.MethodCard
+	switch {
+	case card && sub.Status == state.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
+		_, _, err = s.recovery.Resolve(ctx, sub)
+		return err
+	case card && lifecycle.RemoteID(sub) != "":
+		return s.syncCard(ctx, gw, sub)
+	case sub.Status == state.Pending && sub.PixPaymentID != nil:
+		return s.syncPix(ctx, gw, sub)
+	}
+	return nil
+}
+
+func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
+	charge, err := gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
+	if errors.Is(err, gateway.ErrMissing) || (err == nil && charge.Payment.Status != gateway.PaymentSettled) {
+		return nil // unpaid codes end by their own job
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
+	return err
+}
+
+func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) error {
+	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
+	if errors.Is(err, calls.ErrMissingOnce) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if lifecycle.Running(remote.Status) {
+		if sub, err = s.settler.Settle(ctx, sub, state.ByLiveRead, recovery.JudgeRemote(remote)); err != nil {
+			return err
+		}
+	}
+	ctx = context.WithoutCancel(ctx) // the gateway has answered
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || locked.Status != sub.Status {
+			return err // moved meanwhile by a newer word
+		}
+		if remote.Inactive {
+			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return err
+			}
+		}
+		return s.followReadTx(ctx, tx, locked, remote)
+	})
+}
+
+// followReadTx moves the subscription to what was read. Failures are not counted
+// here: the gateway tells each by an event.
+func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
+	action, known := lifecycle.StatusActions[remote.Status]
+	if !known || action == state.GatewaySaysIncomplete {
+		return nil
+	}
+	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) }}
+	switch {
+	case action == state.GatewaySaysActive:
+		if !lifecycle.TraitsOf(sub).StatusTellsPayment || sub.Status != state.Suspended {
+			return nil
+		}
+		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
+			return err
+		}
+		c.Edit = func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
+	case action == state.GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
+		return nil
+	case action != state.GatewaySaysCancelled && lifecycle.EndsThere(sub):
+		return nil
+	case action == state.GatewaySaysCancelled:
+		return s.applier.EndWithGatewayTx(ctx, tx, &sub, c, remote)
+	}
+	_, err := s.store.MoveTx(ctx, tx, &sub, c)
+	return err
+}

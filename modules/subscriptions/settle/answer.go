@@ -1,0 +1,329 @@
+package settle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
+	"marquee/platform/postgres"
+)
+
+// Made is what a gateway has made for a subscription; the types below are all there are.
+// nil: it tells nothing of it.
+type Made interface {
+	// learn keeps what the row has of it.
+	learn(s *Settler, r *lifecycle.Row)
+}
+
+// Recurrence charges a card.
+type Recurrence struct{ gateway.RemoteSubscription }
+
+// Code is a PIX payment.
+type Code struct{ gateway.PixCharge }
+
+// Authorization is an automatic PIX.
+type Authorization struct{ gateway.PixAuthorization }
+
+// FirstMonth is the charge of a month that a promo code lowered, and what charges from the
+// second on; nil: nothing does (yet).
+type FirstMonth struct {
+	Charge     gateway.CardCharge
+	Recurrence *gateway.RemoteSubscription
+}
+
+// Invoice is an open invoice that was paid on request.
+type Invoice struct{ gateway.Payment }
+
+func (m Recurrence) learn(s *Settler, r *lifecycle.Row) {
+	s.calendar.LearnRemote(r, &m.RemoteSubscription)
+}
+
+func (m Code) learn(_ *Settler, r *lifecycle.Row) { lifecycle.LearnPix(r, &m.PixCharge) }
+
+func (m Authorization) learn(_ *Settler, r *lifecycle.Row) {
+	lifecycle.LearnAuthorization(r, &m.PixAuthorization)
+}
+
+func (m FirstMonth) learn(s *Settler, r *lifecycle.Row) { s.calendar.LearnRemote(r, m.Recurrence) }
+
+func (Invoice) learn(*Settler, *lifecycle.Row) {}
+
+// Outcome is what a gateway says of a subscription's call, whoever asked: the request
+// itself, a look, a live read. Void: a live read found it over. What was refused or is
+// missing was not made, and will not be.
+type Outcome = intent.Outcome[Made]
+
+// The outcomes that are of something.
+type (
+	Succeeded = intent.Succeeded[Made]
+	Pending   = intent.Pending[Made]
+	Declined  = intent.Declined[Made]
+	Void      = intent.Void[Made]
+)
+
+// recurrenceOf is the recurrence among it.
+func recurrenceOf(made Made) *gateway.RemoteSubscription {
+	switch made := made.(type) {
+	case Recurrence:
+		return &made.RemoteSubscription
+	case FirstMonth:
+		return made.Recurrence
+	}
+	return nil
+}
+
+// Settle writes what a gateway says beside the subscription's own call.
+func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.Source, outcome Outcome) (settled lifecycle.Row, err error) {
+	// The money has moved or not by now: a client that went away must not keep
+	// that from being written.
+	ctx = context.WithoutCancel(ctx)
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		settled, err = s.SettleTx(ctx, tx, sub, source, outcome)
+		return err
+	})
+	return settled, err
+}
+
+// SettleTx locks the subscription and writes an outcome into it.
+func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source, outcome Outcome) (lifecycle.Row, error) {
+	settled, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	ended := err == nil && settled.Status.Ended()
+	if err == nil {
+		err = s.settleTx(ctx, tx, &settled, source, outcome)
+	}
+	if err == nil && ended && settled.Status.Ended() {
+		err = s.store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
+	}
+	if err != nil {
+		return lifecycle.Row{}, fmt.Errorf("settle subscription %s: %w", sub.ID, err)
+	}
+	return settled, nil
+}
+
+func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, outcome Outcome) error {
+	switch outcome := outcome.(type) {
+	case Succeeded:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+			return err
+		}
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, false)
+	case Pending:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, true); err != nil {
+			return err
+		}
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, true)
+	case Declined:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+			return err
+		}
+		return s.declineTx(ctx, tx, sub, source, outcome.Answer)
+	case Void:
+		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+			return err
+		}
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
+		return err
+	}
+	return s.unmadeTx(ctx, tx, sub, source)
+}
+
+// unmadeTx ends what the gateway has not made and will not make.
+func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source) error {
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.NothingAtGateway, Source: source})
+	if err != nil || moved {
+		return err
+	}
+	err = s.store.EditEndingTx(ctx, tx, sub, state.MadeNothing, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(source)}, s.closeUnmade) // it was ended or opened by somebody else
+	if err != nil || !s.calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
+		return err
+	}
+	return s.endAfterFirstMonthTx(ctx, tx, sub)
+}
+
+// learnTx keeps what the gateway has made; open: it decides later.
+func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, made Made, open bool) error {
+	firstSight := !lifecycle.KnownAtGateway(*sub)
+	err := s.store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Row) {
+		if made != nil {
+			made.learn(s, r)
+		}
+		if recurrenceOf(made) != nil && firstSight && s.calendar.ChargesFirstMonth(*r) {
+			due := s.calendar.FirstDue(*r).UTC()
+			r.NextBillingDate = &due // its answer already tells the charge after the first
+		}
+		if !open {
+			lifecycle.CloseIntent(r)
+		}
+	})
+	if err != nil || !firstSight {
+		return err
+	}
+	// Events may have overtaken the ids by which they are found.
+	ids := []string{sub.ID.String(), lifecycle.Text(sub.GwaSubscriptionID), lifecycle.Text(sub.GwbSubscriptionID), lifecycle.Text(sub.PixPaymentID), lifecycle.Text(sub.GwaPixAuthID), lifecycle.Text(sub.PixConciliationID)}
+	return s.payments.ReplayWaitingTx(ctx, tx, sub.Gateway, ids...)
+}
+
+// settleMadeTx does what follows from it.
+func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made, open bool) error {
+	switch made := made.(type) {
+	case Code:
+		if made.Payment.Status != gateway.PaymentSettled {
+			return nil
+		}
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: false})
+	case Invoice:
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: !sub.Status.Ended()})
+	case Authorization:
+		return s.settleAuthorizationTx(ctx, tx, sub, source, &made.PixAuthorization)
+	case FirstMonth:
+		return s.settleFirstMonthTx(ctx, tx, sub, source, made, open)
+	case Recurrence:
+		return s.settleRemoteTx(ctx, tx, sub, source, &made.RemoteSubscription)
+	}
+	return nil
+}
+
+// closeUnmade notes that the gateway has made nothing. An automatic PIX that an admin has
+// activated meanwhile has no authorization that would ever be debited: it runs for one
+// period from then, as a PIX that nobody has paid.
+func (s *Settler) closeUnmade(r *lifecycle.Row) {
+	lifecycle.CloseIntent(r)
+	if r.Status == state.Active && r.ExpiresAt == nil && lifecycle.DebitsNothing(*r) {
+		r.AnchorDay = nil
+		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r), nil
+	}
+}
+
+// declineTx ends the subscription here, and by job at the gateway: what is left
+// there could still be paid.
+func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made) error {
+	if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: source}); err != nil {
+		return err
+	}
+	if remote := recurrenceOf(made); remote != nil && remote.Status != gateway.RemoteIncomplete {
+		return nil // it is over there too
+	}
+	return s.store.EndAtGatewayTx(ctx, tx, *sub)
+}
+
+// settleRemoteTx writes what became of a card subscription. At gateway A the
+// charge runs after the call, so only a trial is active at once; the rest is
+// told by webhook, or by the recovery when that one is lost.
+func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, remote *gateway.RemoteSubscription) error {
+	if !lifecycle.Running(remote.Status) {
+		return nil
+	}
+	latest := remote.LatestPayment
+	paid := latest != nil && latest.Status == gateway.PaymentSettled
+	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && source == state.BySubscribe
+	begins := sub.Status == state.Pending && !(paid && latest.Amount > 0)
+	switch {
+	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
+		action := state.TrialStarts
+		if sub.StartsAt != nil {
+			action = state.RenewalTaken
+		}
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
+			if due := s.calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
+				r.NextBillingDate = &due // its answer already tells the charge after the first
+			}
+		}})
+		return err
+	case paid && !waits:
+		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
+	case lifecycle.TraitsOf(*sub).StatusTellsPayment && sub.Status != state.Suspended: // what reopens that is judged elsewhere
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
+		return err
+	}
+	return nil
+}
+
+// settleAuthorizationTx writes the state in which an authorization was found.
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, auth *gateway.PixAuthorization) error {
+	c := lifecycle.Change{Source: source}
+	switch auth.Status {
+	case gateway.AuthorizationActive:
+		c.Action = state.AuthorizationActivated
+		if sub.Status.Ended() {
+			return s.store.EndAtGatewayTx(ctx, tx, *sub)
+		}
+		return s.AuthorizeTx(ctx, tx, sub, c, auth)
+	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused:
+		c.Action = state.AuthorizationCancelled
+	case gateway.AuthorizationExpired:
+		c.Action = state.AuthorizationExpired
+	default:
+		return nil
+	}
+	if s.calendar.EndsWithPeriod(*sub) {
+		c.Action, c.Edit = state.GatewayDeletedPaid, s.calendar.EndedThere
+	}
+	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	return err
+}
+
+// AuthorizeTx activates an automatic PIX that the payer has authorized.
+func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *gateway.PixAuthorization) error {
+	now, note := s.clock.Now(), c.Edit
+	c.Edit = func(r *lifecycle.Row) {
+		if note != nil {
+			note(r)
+		}
+		lifecycle.CloseIntent(r)
+		lifecycle.LearnAuthorization(r, a)
+		if r.NextBillingDate == nil {
+			r.NextBillingDate = s.calendar.PeriodFrom(now, r)
+		}
+	}
+	if sub.HasChargeback && sub.Status == state.Suspended {
+		return s.store.EditTx(ctx, tx, sub, state.Authorized, c.Edit)
+	}
+	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	return err
+}
+
+// NoAddress is told where no payer is on the line: the recovery has none.
+const NoAddress = "127.0.0.1"
+
+// settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
+// behind it or not, or it is open whether there is one.
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, m FirstMonth, open bool) error {
+	paid := m.Charge.Payment.Status == gateway.PaymentSettled
+	if open && !paid {
+		return nil
+	}
+	recurs := m.Recurrence != nil || open
+	if paid {
+		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: m.Charge.Payment, Source: source, Recurs: recurs, First: recurs})
+		if err != nil {
+			return err
+		}
+	}
+	if recurs {
+		return nil
+	}
+	return s.endAfterFirstMonthTx(ctx, tx, sub)
+}
+
+// AccessBegun reports whether the subscription runs, or is only held up.
+func AccessBegun(sub lifecycle.Row) bool {
+	return sub.Status == state.Active || sub.Status == state.Suspended
+}
+
+// endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
+// nothing would end it.
+func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
+	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
+		return nil
+	}
+	began := s.clock.Now()
+	if sub.StartedAt != nil {
+		began = *sub.StartedAt
+	}
+	return s.store.EditTx(ctx, tx, sub, state.FirstMonthAlone, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
+}

@@ -1,0 +1,380 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
+	"marquee/platform/money"
+)
+
+// Payment is settled money on its way into a subscription.
+type Payment struct {
+	gateway.Payment
+	Source state.Source
+	Event  *string
+	Recurs bool                     // it will be charged again without the payer's doing
+	First  bool                     // the one-off that began it, charged apart from the recurrence
+	Beside bool                     // made beside the recurrence that pays the subscription, which it names
+	Older  bool                     // than a failure that counts, of another charge: it pays nothing that is owed
+	Charge *lifecycle.RenewalCharge // the code that it paid, which was made for a further period
+	cycle  *time.Time               // of a debit of automatic PIX: the beginning of the period that it pays
+	Asked  *bool                    // filled: the gateway is asked for it first, and nothing else has changed
+	before bool                     // an extension that has moved the next charge: it pays a period that was over, or ran, then
+}
+
+// SettlePaymentTx is where every payment of a subscription ends, keyed by the
+// gateway's payment id: the first to bring it does what follows from the money,
+// everybody later nothing.
+func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+	if p.Amount == 0 {
+		return s.settleNothingTx(ctx, tx, sub, p)
+	}
+	known, err := s.payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
+	if err != nil || IsOthers(*sub, known) {
+		return err
+	}
+	asked, err := s.asksLiveTx(ctx, tx, *sub, p)
+	if err == nil && !asked && known == nil {
+		asked, err = s.asksTwinTx(ctx, tx, *sub, p)
+	}
+	if err != nil || asked {
+		if p.Asked != nil {
+			*p.Asked = asked
+		}
+		return err
+	}
+	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
+		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.Source != state.ByWebhook,
+	})
+	if err != nil {
+		return fmt.Errorf("record payment: %w", err)
+	}
+	if !first && sub.Status != state.Pending {
+		return nil
+	}
+	if kept, err := s.keepOtherAmountTx(ctx, tx, *sub, p); err != nil || kept {
+		return err
+	}
+	if p.Charge != nil {
+		return s.settleChargeTx(ctx, tx, sub, p)
+	}
+	return s.settleBookedTx(ctx, tx, sub, p)
+}
+
+// asksLiveTx has money of gateway A that comes after the subscription's end, or would
+// lengthen it without having been ordered here, confirmed by the gateway first, by job:
+// nothing is booked until then.
+func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != state.ByWebhook {
+		return false, nil
+	}
+	if !sub.Status.Ended() {
+		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
+			return false, err
+		}
+	}
+	known, err := s.payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
+	if err != nil || known != nil {
+		return false, err
+	}
+	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: lifecycle.Text(p.Event), First: p.First, SettledAt: p.SettledAt}
+	if p.Charge != nil {
+		a.ChargeID = p.Charge.ID
+	}
+	return true, s.InsertLateTx(ctx, tx, a, time.Time{})
+}
+
+// chargedAhead is how long before they fall due gateway A makes a recurrence's charges: so
+// long after a plan move one may be of the price before.
+const chargedAhead = 40 * 24 * time.Hour
+
+// isOrderedTx reports whether a payment that a webhook of gateway A tells is one that was
+// ordered here, of the amount that was asked for. The charges of a card's recurrence and
+// the first code of an automatic PIX have ids of the gateway's own: their amount has to
+// be right.
+func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if p.Amount <= 0 || p.Beside {
+		return false, nil
+	}
+	switch {
+	case p.Charge != nil:
+		return lifecycle.Text(p.Charge.GatewayPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+	case lifecycle.PaysOnce(sub):
+		return lifecycle.Text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+	case sub.PixAutomatic && !p.First:
+		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
+		return found && int64(p.Amount) == d.AmountCents, err
+	}
+	return s.isAskedTx(ctx, tx, sub, p)
+}
+
+// isAskedTx reports whether the amount of a payment is what was asked for here: by its
+// code, by its debit, or by the recurrence, whose price a plan move may be changing.
+func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	switch {
+	case p.Charge != nil || lifecycle.PaysOnce(sub):
+		return p.Amount == askedFor(sub, p), nil
+	case sub.PixAutomatic && p.First:
+		return p.Amount == lifecycle.PixAmount(sub), nil
+	case sub.PixAutomatic:
+		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
+		if err != nil || found {
+			return int64(p.Amount) == d.AmountCents, err
+		}
+		return int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths), nil // its order is not answered yet
+	case p.First && sub.FirstAmountCents != nil:
+		return int64(p.Amount) == *sub.FirstAmountCents, nil
+	case int64(p.Amount) == sub.PriceCents, int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths):
+		return true, nil
+	}
+	moved, err := s.db.IsMovedPrice(ctx, tx, subscriptionsdb.IsMovedPriceParams{
+		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.clock.Now().Add(-chargedAhead)),
+	})
+	if err != nil {
+		return false, fmt.Errorf("read plan moves: %w", err)
+	}
+	return moved, nil
+}
+
+// askedFor is what the code that was paid asks for, or one like it would.
+func askedFor(sub lifecycle.Row, p Payment) money.Cents {
+	switch {
+	case p.Charge != nil:
+		return money.Cents(p.Charge.AmountCents)
+	case lifecycle.Text(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
+		return lifecycle.PixAmount(sub)
+	}
+	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
+}
+
+// settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
+func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+	if made := lifecycle.Text(p.Charge.GatewayPaymentID); made != "" && made != p.ID { // it names the charge, and is not its code
+		p.Charge, p.Beside = nil, sub.PixAutomatic
+		return s.settleBookedTx(ctx, tx, sub, p)
+	}
+	if p.Charge.Cycle.Valid {
+		p.cycle = new(s.calendar.DayOf(p.Charge.Cycle))
+	}
+	before := *sub
+	if err := s.settleBookedTx(ctx, tx, sub, p); err != nil {
+		return err
+	}
+	return s.movedByTx(ctx, tx, before, *sub, p)
+}
+
+// movedByTx notes what the payment of a renewal charge did to the end of the paid
+// time, in the transaction that did it.
+func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecycle.Row, p Payment) error {
+	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.Charge.ID)
+	if err != nil {
+		return fmt.Errorf("read renewal charge: %w", err)
+	}
+	from, to := paidEnd(before), paidEnd(after)
+	_, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) {
+		c.State, c.IntentOpen, c.LookAt = state.ChargeUnapplied, false, nil
+		if to != nil && (from == nil || to.After(*from)) {
+			c.State, c.MovedFrom, c.MovedTo = state.ChargePaid, from, to
+		}
+		lifecycle.Learn(&c.GatewayPaymentID, p.ID)
+	})
+	return err
+}
+
+// paidEnd is what a renewal charge moves; nil of what has ended.
+func paidEnd(sub lifecycle.Row) *time.Time {
+	switch {
+	case sub.Status.Ended():
+		return nil
+	case sub.ExpiresAt != nil:
+		return sub.ExpiresAt
+	}
+	return sub.NextBillingDate
+}
+
+// settleBookedTx does what follows from money that has just come into the ledger.
+func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (err error) {
+	if !p.First && p.Charge == nil {
+		older := false
+		if p.cycle, older, err = s.debits.PayDebitTx(ctx, tx, *sub, p.Payment); err != nil {
+			return err
+		}
+		p.Older = p.Older || older
+	}
+	if sub.Status.Ended() {
+		return s.lateMoneyTx(ctx, tx, sub, p)
+	}
+	if kept, err := s.keepPausedTx(ctx, tx, *sub, p); err != nil || kept {
+		return err
+	}
+	if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
+		return err
+	}
+	if kept, err := s.keepMovedTx(ctx, tx, *sub, p); err != nil || kept {
+		return err
+	}
+	if listed, err := s.keepUnrecurringTx(ctx, tx, *sub, p); err != nil || listed {
+		return err
+	}
+	if listed, err := s.keepBesideTx(ctx, tx, *sub, p); err != nil || listed {
+		return err
+	}
+	if listed, err := s.keepTwiceTx(ctx, tx, *sub, p); err != nil || listed {
+		return err
+	}
+	if p.Older {
+		return s.countTx(ctx, tx, *sub, p) // a later charge failed, and is owed
+	}
+	if p.before, err = s.isBeforeMoveTx(ctx, tx, *sub, p); err != nil {
+		return err
+	}
+	if sub.HasChargeback && sub.Status == state.Suspended {
+		err = s.store.EditTx(ctx, tx, sub, state.PaidWhileDisputed, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
+		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
+	}
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})
+	if err != nil || !moved {
+		return err
+	}
+	return s.countTx(ctx, tx, *sub, p)
+}
+
+// settleNothingTx: an invoice of nothing is no money for the ledger. It opens a
+// trial, a first month that a promo code gives away, and a plan that is free.
+func (s *Settler) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+	if sub.Status != state.Pending {
+		return nil
+	}
+	c := lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: lifecycle.CloseIntent}
+	switch {
+	case sub.StartsAt != nil:
+		c.Action = state.RenewalTaken
+	case lifecycle.StartsFree(*sub):
+		c.Action = state.TrialStarts
+	}
+	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	return err
+}
+
+// countTx notes in the ledger that a payment opened the subscription or paid one of its
+// periods: what it does not say of has to be listed.
+func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) error {
+	return s.payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
+}
+
+// pay writes what a payment means for the dates of a subscription.
+func (s *Settler) pay(r *lifecycle.Row, p Payment) {
+	now := s.clock.Now()
+	settledAt := now
+	if p.SettledAt != nil {
+		settledAt = lifecycle.LatestOf(*p.SettledAt, &r.RegisterDate) // gateway A may tell the day alone
+	}
+	if !p.First || r.PixAutomatic || r.GwaSubscriptionID != nil { // else the recurrence has still to be made
+		lifecycle.CloseIntent(r)
+	}
+	first := r.LastPaymentAt == nil
+	r.LastPaymentAt, r.PaymentFailures = &now, 0
+	if first && p.First && r.PixAutomatic && r.ExpiresAt == nil {
+		r.NextBillingDate = nil // told by the authorization, which was known first, at a guess
+	}
+	if p.Recurs && !p.before && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil && r.GatewayEndOpenSince == nil {
+		r.ExpiresAt = nil // set by an admin's extension
+	}
+	lifecycle.Learn(&r.LastPaidInvoiceID, p.InvoiceID)
+	switch {
+	case r.PixAutomatic && p.Recurs:
+		s.payAutomatic(r, p, settledAt)
+	case r.PaymentMethod == gateway.MethodPix:
+		if r.PixPaymentID == nil && !r.PixAutomatic {
+			r.PixPaymentID = &p.ID
+		}
+		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(lifecycle.LatestOf(settledAt, r.ExpiresAt), r), nil
+		if p.Charge != nil {
+			r.CancelAtPeriodEnd = false
+		}
+	case !p.Recurs:
+		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(settledAt, r), nil
+	case p.First:
+		next := s.calendar.FirstDue(*r).UTC()
+		r.NextBillingDate = &next
+	case lifecycle.TraitsOf(*r).ChargesByDay:
+		due := lifecycle.StartOfDay(settledAt, s.cfg.Zone)
+		if p.DueDate != nil {
+			due = *p.DueDate
+		}
+		if r.AnchorDay == nil {
+			s.calendar.Anchor(r, due)
+		}
+		next := lifecycle.LatestOf(s.calendar.MonthsOn(due, 1, *r), r.NextBillingDate)
+		r.NextBillingDate = &next
+	case r.NextBillingDate == nil:
+		r.NextBillingDate = s.calendar.PeriodFrom(settledAt, r)
+	}
+	payStopped(r, p)
+}
+
+// payStopped has a charge that slipped through before the recurrence was stopped at
+// gateway A pay its period all the same.
+func payStopped(r *lifecycle.Row, p Payment) {
+	if !p.Recurs || !lifecycle.Stopped(*r) || lifecycle.TraitsOf(*r).EndsWithPeriod || r.NextBillingDate == nil {
+		return
+	}
+	r.ExpiresAt, r.NextBillingDate = new(lifecycle.LatestOf(*r.NextBillingDate, r.ExpiresAt)), nil
+}
+
+// payAutomatic moves the date of the next debit. The first code pays the period
+// from its payment on; a debit that of its cycle, whenever it is taken.
+func (s *Settler) payAutomatic(r *lifecycle.Row, p Payment, settledAt time.Time) {
+	from := settledAt
+	switch {
+	case p.First:
+	case p.cycle != nil:
+		from = *p.cycle
+	case p.DueDate != nil:
+		from = *p.DueDate
+	}
+	next := lifecycle.LatestOf(*s.calendar.PeriodFrom(from, r), r.NextBillingDate)
+	r.NextBillingDate = &next
+	if !lifecycle.Stopped(*r) {
+		r.ExpiresAt = nil
+	}
+}
+
+// IsFirst reports whether the payment is the one-off that began a subscription
+// whose recurrence is charged apart: the first code of an automatic PIX, a first
+// month that a promo code lowered.
+func IsFirst(sub lifecycle.Row, e gateway.Event) bool {
+	if sub.PixAutomatic {
+		return e.ConciliationID != "" && e.ConciliationID == lifecycle.Text(sub.PixConciliationID)
+	}
+	return sub.FirstAmountCents != nil && e.Gateway.Traits().FirstMonthApart && e.SubscriptionID == ""
+}
+
+// SourceOf says who brought an event: the gateway itself, or what was read of it.
+func SourceOf(e gateway.Event) state.Source {
+	switch e.Type {
+	case gateway.Reconciled:
+		return state.ByReconcile
+	case gateway.ReadLive:
+		return state.ByLiveRead
+	}
+	return state.ByWebhook
+}
+
+// EventOf is the event's id for the history, nil for what is none of the gateway's.
+func EventOf(e gateway.Event) *string { return lifecycle.Filled(e.ID) }
+
+// IsOthers reports whether the ledger has a payment as that of something else.
+func IsOthers(sub lifecycle.Row, known *gateway.LedgerPayment) bool {
+	return known != nil && (known.Purpose != gateway.ForSubscription || known.LocalID != sub.ID)
+}
