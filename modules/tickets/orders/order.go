@@ -1,8 +1,206 @@
 package orders
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // Order is a row as the database holds it.
 type Order = ticketsdb.Order
+
+// Words of payment_status that are set here, whatever the gateway's own
+// (gateway.PaymentWords).
+const (
+	StatusConfirmed = "CONFIRMED" // gateway A's, and of free orders
+	StatusPending   = "PENDING"   // gateway A's, of its card route
+	StatusOverdue   = "OVERDUE"   // gateway A's, of a code that can still be paid
+	StatusRefunded  = "REFUNDED"  // of an order that is called off
+	// statusChargebackLost is no gateway's: a dispute took the order's money.
+	statusChargebackLost = "CHARGEBACK_LOST"
+)
+
+// OpenStatus is the gateway's word for a payment that is awaited: at gateway B a
+// card's is under way there, a PIX waits for the payer.
+func OpenStatus(gw gateway.Name, method gateway.Method) string {
+	if method == gateway.MethodCard {
+		return gw.Traits().Words.AwaitedCard
+	}
+	return gw.Traits().Words.Awaited
+}
+
+// wordsOf are the words of the order's gateway; an order without one has gateway A's.
+func wordsOf(o Order) gateway.PaymentWords {
+	return cmp.Or(postgres.Text(o.Gateway), gateway.GWA).Traits().Words
+}
+
+// OrderBody is the specification's Ticket order; money in reais.
+type OrderBody struct {
+	ID               objectid.ID     `json:"_id"`
+	CustomerID       objectid.ID     `json:"customer_id"`
+	EventID          objectid.ID     `json:"event_id"`
+	Quantity         int32           `json:"quantity"`
+	UnitPrice        events.Reais    `json:"unit_price"`
+	Total            events.Reais    `json:"total"`
+	Refunded         events.Reais    `json:"refunded" doc:"What of it was given back"`
+	Gateway          *gateway.Name   `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
+	PaymentMethod    *gateway.Method `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
+	GatewayPaymentID *string         `json:"gateway_payment_id" nullable:"true"`
+	PaymentStatus    string          `json:"payment_status" doc:"The gateway's own word"`
+	Status           string          `json:"status" enum:"pending"`
+	TicketIDs        []objectid.ID   `json:"ticket_ids"`
+	CreatedAt        httpapi.Time    `json:"created_at"`
+	UpdatedAt        httpapi.Time    `json:"updated_at"`
+	WithoutLogin     bool            `json:"without_login,omitempty"`
+}
+
+// OrderBodyOf shows an order with its tickets.
+func OrderBodyOf(o Order, tickets []objectid.ID, refunded money.Cents) OrderBody {
+	return OrderBody{
+		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents), Refunded: events.Reais(refunded),
+		Gateway: o.Gateway, PaymentMethod: o.PaymentMethod, GatewayPaymentID: o.GatewayPaymentID, PaymentStatus: o.PaymentStatus, Status: "pending",
+		TicketIDs: append([]objectid.ID{}, tickets...), CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), WithoutLogin: o.WithoutLogin,
+	}
+}
+
+// OrderPixBody is a code that can be paid.
+type OrderPixBody struct {
+	Payload        string        `json:"payload" doc:"Copy-and-paste text"`
+	EncodedImage   string        `json:"encoded_image" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true" doc:"Until then the places are held"`
+}
+
+// PixBodyOf shows an order's code.
+func PixBodyOf(o Order, c gateway.PixCharge) *OrderPixBody {
+	return &OrderPixBody{Payload: c.Payload, EncodedImage: c.EncodedImage, ExpirationDate: httpapi.TimePtr(o.HoldUntil)}
+}
+
+// AdoptAfter is when an order whose outcome is open has to have an intent of its own:
+// the release before the schedule of looks makes orders without, and recovers by
+// recovery_at, which lies so far ahead that it leaves the orders of this one alone.
+const AdoptAfter = 10 * time.Minute
+
+// Payable reports whether an order's places are held and its code can be paid.
+func Payable(o Order, now time.Time) bool {
+	return o.State == state.Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
+}
+
+// PixTerms are the terms of an order that is paid by PIX.
+func (s *Store) PixTerms(o Order, payer gateway.Payer, description string) gateway.PixTerms {
+	terms := gateway.PixTerms{
+		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
+		DueDate: o.CreatedAt.In(s.cfg.Zone), ExpiresIn: s.cfg.PixTTL,
+	}
+	if o.HoldUntil != nil {
+		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
+	}
+	return terms
+}
+
+// CardTerms are the terms of an order that is paid by card.
+func CardTerms(o Order, payer gateway.Payer, description string, instrument gateway.Instrument) gateway.CardTerms {
+	return gateway.CardTerms{
+		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
+	}
+}
+
+// WithdrawalUntil is until when a paid order may be given back, and by which right: of a
+// distance purchase until the end of the day, in REPORT_TZ, that lies WithdrawalDays after
+// that of its payment, and WithdrawalBefore the event at the latest; whatever these limits,
+// until refund_until of an event that was moved or called off; a free order until its event
+// begins. Nil where there is no such right.
+func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.GivenBack) {
+	now := s.clock.Now()
+	switch {
+	case e.CancelledAt != nil && postgres.Text(e.CancelRefund) == events.RefundAll:
+		return new(now.Add(time.Hour)), state.EventCancelled // without an end
+	case e.CancelledAt != nil:
+		return e.RefundUntil, state.EventCancelled
+	case o.TotalCents == 0:
+		return &e.EventDate, state.Withdrawn
+	}
+	var until *time.Time
+	if s.cfg.WithdrawalDays > 0 && o.PaidAt != nil {
+		day := o.PaidAt.In(s.cfg.Zone)
+		end := time.Date(day.Year(), day.Month(), day.Day()+s.cfg.WithdrawalDays+1, 0, 0, 0, 0, s.cfg.Zone)
+		if before := e.EventDate.Add(-s.cfg.WithdrawalBefore); before.Before(end) {
+			end = before
+		}
+		until = &end
+	}
+	if e.RefundUntil != nil && (until == nil || e.RefundUntil.After(*until)) {
+		return e.RefundUntil, state.EventMoved
+	}
+	return until, state.Withdrawn
+}
+
+// closeIntent notes that the gateway's answer stands in the row.
+func closeIntent(o *Order) { o.IntentOpen, o.RecoveryAt = false, nil }
+
+// LearnPix keeps the code of a charge.
+func LearnPix(o *Order, c *gateway.PixCharge) {
+	if c.Payload != "" {
+		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage
+	}
+	if c.ExpiresAt != nil && o.HoldUntil != nil && c.ExpiresAt.Before(*o.HoldUntil) {
+		o.HoldUntil = c.ExpiresAt
+	}
+}
+
+// errMoved says that somebody else moved the order since it was read.
+var errMoved = errors.New("order was moved by somebody else")
+
+// MoveTx takes a locked order where the action leads and is the only way in which
+// its state changes. An action that the state holds against is a mistake of ours.
+func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
+	to, ok := state.Next(o.State, by)
+	if !ok {
+		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
+	}
+	return s.SaveTx(ctx, tx, o, func(o *Order) {
+		o.State = to
+		edit(o)
+	}, end...)
+}
+
+// SaveTx changes fields of a locked order by compare-and-set on its state. Where the
+// outcome of the order's call stands in it now, its intent ends: as done by the answer,
+// unless the caller knows better.
+func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Order), end ...End) error {
+	from, open, after := o.State, o.IntentOpen, *o
+	edit(&after)
+	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
+		ID: o.ID, FromState: from, State: after.State, GatewayPaymentID: after.GatewayPaymentID, GatewayCustomerID: after.GatewayCustomerID,
+		PaymentStatus: after.PaymentStatus, PixPayload: after.PixPayload, PixImage: after.PixImage, HoldUntil: after.HoldUntil, PaidAt: after.PaidAt, DisputedAt: after.DisputedAt,
+		IntentOpen: after.IntentOpen, RecoveryTries: after.RecoveryTries, RecoveryAt: after.RecoveryAt, Now: s.clock.Now(),
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("order %s is no longer %s: %w", o.ID, from, errMoved)
+	}
+	if err != nil {
+		return fmt.Errorf("write order: %w", err)
+	}
+	*o = saved
+	if !open || saved.IntentOpen {
+		return nil
+	}
+	e := End{How: Succeeded{}, By: intent.ByAnswer}
+	if len(end) > 0 {
+		e = end[0]
+	}
+	return s.intents.EndTx(ctx, tx, IntentOf(o.ID), e.How, e.By)
+}

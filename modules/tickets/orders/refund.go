@@ -2,15 +2,20 @@ package orders
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
+	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -152,3 +157,147 @@ func (s *Store) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o Order, m 
 	}
 	return nil
 }
+
+// followTicketsTx has the tickets of a locked order follow what became of the refunds of
+// their shares. Shares whose refund failed after it was believed done are given back again,
+// since their tickets are void; of an order that is given back as a whole its job does that.
+// Out are the refunds that failed without having been believed done, and are not made again.
+func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund, givenBack bool) (out []payments.Refund, err error) {
+	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read tickets: %w", err)
+	}
+	var done, failed []string
+	var owed []objectid.ID
+	for _, t := range tickets {
+		if t.RefundID == nil {
+			continue
+		}
+		i := slices.IndexFunc(refunds, func(r payments.Refund) bool { return r.ID == *t.RefundID })
+		switch {
+		case i < 0:
+		case refunds[i].Status == gateway.RefundDone && t.RefundedAt == nil:
+			done = append(done, t.RefundID.String())
+		case refunds[i].Status == gateway.RefundFailed:
+			if t.RefundedAt != nil {
+				owed = append(owed, t.ID)
+			} else if !slices.Contains(failed, t.RefundID.String()) {
+				out = append(out, refunds[i])
+			}
+			failed = append(failed, t.RefundID.String())
+		}
+	}
+	if len(done)+len(failed) == 0 {
+		return nil, nil
+	}
+	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+		return nil, fmt.Errorf("lock event: %w", err)
+	}
+	now := s.clock.Now()
+	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{Now: now, OrderID: &o.ID, RefundIds: done}); err != nil {
+		return nil, fmt.Errorf("void tickets: %w", err)
+	}
+	if err := s.db.TicketReturnFailed(ctx, tx, ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
+		return nil, fmt.Errorf("take refund from tickets: %w", err)
+	}
+	if len(owed) == 0 || o.State != state.Paid || givenBack {
+		return out, nil
+	}
+	_, err = s.jobs.InsertTx(ctx, tx, SharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	if err != nil {
+		return nil, fmt.Errorf("queue refund: %w", err)
+	}
+	return out, nil
+}
+
+// listFailedSharesTx leaves to people the refunds of shares that came to nothing after whoever
+// asked for them was told something else, such as that it is not known yet: the gateway
+// refused them. What the gateway was not there for is asked again.
+func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Money, failed []payments.Refund) error {
+	for _, p := range m.Paid {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+			continue
+		}
+		for _, r := range failed {
+			if !IsOf(r, p.Payment) || r.FailedUnasked() {
+				continue
+			}
+			_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+				Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &r.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+				PaidAt: p.Payment.SettledAt, Note: "The gateway did not give the money back: " + r.Failure, Bought: true,
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// FollowRefund has order and tickets follow a refund that the recovery has settled, of
+// which no event may ever tell (payments.RefundFollower).
+func (s *Store) FollowRefund(ctx context.Context, r payments.Refund) error {
+	if r.Purpose != gateway.ForOrder {
+		return nil
+	}
+	return s.FollowOrder(ctx, r.LocalID, "")
+}
+
+// FollowOrder has an order follow the ledger of refunds, as ReturnedTx does.
+func (s *Store) FollowOrder(ctx context.Context, id objectid.ID, told string) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // deleted with its event
+		}
+		if err != nil {
+			return fmt.Errorf("lock order: %w", err)
+		}
+		return s.ReturnedTx(ctx, tx, &o, told)
+	})
+}
+
+// listPartTx leaves to people what went back of a paid order by refunds of which the gateway
+// alone tells, and that is not all of it: somebody made them at its console, or a restore has
+// lost whose tickets they were of. The money is gone, and the tickets stay good until then.
+func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) error {
+	if o.State != state.Paid || m.whole(o) || !slices.ContainsFunc(m.Refunds, toldOnly) {
+		return nil
+	}
+	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
+	if err != nil {
+		return fmt.Errorf("read tickets: %w", err)
+	}
+	for _, p := range m.Paid {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+			continue
+		}
+		part, reasons := money.Cents(0), []string{}
+		for _, r := range m.Refunds {
+			named := slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.RefundID != nil && *t.RefundID == r.ID })
+			if named || !toldOnly(r) || !IsOf(r, p.Payment) {
+				continue
+			}
+			part += r.Amount
+			if r.Reason != "" {
+				reasons = append(reasons, "It says: "+r.Reason)
+			}
+		}
+		if part == 0 {
+			continue
+		}
+		note := fmt.Sprintf("R$ %s of R$ %s of the order went back, and nobody here asked for it, or a restore has lost who did. "+
+			"Which tickets it is of is not known: set them to expired by PUT /tickets, then keep this.", part, p.Payment.Amount)
+		err := s.payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
+			Kind: payments.UnappliedUnknown, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &part, CustomerID: o.CustomerID, OrderID: o.ID,
+			PaidAt: p.Payment.SettledAt, Bought: true, Note: strings.Join(append([]string{note}, reasons...), " "),
+		})
+		if err != nil {
+			return fmt.Errorf("list what is back of an order: %w", err)
+		}
+	}
+	return nil
+}
+
+// toldOnly reports whether a refund is done of which only the gateway has told.
+func toldOnly(r payments.Refund) bool { return r.Status == gateway.RefundDone && !r.ByAdmin }

@@ -35,3 +35,13 @@ func (s *Store) insertRefundTx(ctx context.Context, tx pgx.Tx, args RefundArgs, 
 	}
 	return nil
 }
+
+// SharesArgs gives back again the shares of tickets whose refund failed after it was
+// believed done.
+type SharesArgs struct {
+	OrderID   objectid.ID   `json:"order_id"`
+	TicketIDs []objectid.ID `json:"ticket_ids"`
+}
+
+// Kind names the job.
+func (SharesArgs) Kind() string { return "tickets_refund_shares" }

@@ -1,9 +1,7 @@
 package orders
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -13,34 +11,11 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
+	"marquee/platform/fault"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// Words of payment_status that are set here, whatever the gateway's own
-// (gateway.PaymentWords).
-const (
-	StatusConfirmed = "CONFIRMED" // gateway A's, and of free orders
-	StatusPending   = "PENDING"   // gateway A's, of its card route
-	StatusOverdue   = "OVERDUE"   // gateway A's, of a code that can still be paid
-	StatusRefunded  = "REFUNDED"  // of an order that is called off
-	// statusChargebackLost is no gateway's: a dispute took the order's money.
-	statusChargebackLost = "CHARGEBACK_LOST"
-)
-
-// OpenStatus is the gateway's word for a payment that is awaited: at gateway B a
-// card's is under way there, a PIX waits for the payer.
-func OpenStatus(gw gateway.Name, method gateway.Method) string {
-	if method == gateway.MethodCard {
-		return gw.Traits().Words.AwaitedCard
-	}
-	return gw.Traits().Words.Awaited
-}
-
-// wordsOf are the words of the order's gateway; an order without one has gateway A's.
-func wordsOf(o Order) gateway.PaymentWords {
-	return cmp.Or(postgres.Text(o.Gateway), gateway.GWA).Traits().Words
-}
 
 // Made is what a gateway has made for an order: one of the two. Neither: its payment is
 // told by nobody.
@@ -70,9 +45,6 @@ type End struct {
 
 // IntentOf names the intent of an order's one call.
 func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
-
-// errMoved says that somebody else moved the order since it was read.
-var errMoved = errors.New("order was moved by somebody else")
 
 // Settle writes what a gateway says beside the order's own call.
 func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Order, error) {
@@ -171,18 +143,32 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 	return nil
 }
 
-// LearnPix keeps the code of a charge.
-func LearnPix(o *Order, c *gateway.PixCharge) {
-	if c.Payload != "" {
-		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage
-	}
-	if c.ExpiresAt != nil && o.HoldUntil != nil && c.ExpiresAt.Before(*o.HoldUntil) {
-		o.HoldUntil = c.ExpiresAt
-	}
+// isOtherAmount reports whether money is not the order's price, at a gateway where what was
+// asked for may be changed.
+func isOtherAmount(o Order, p gateway.Payment) bool {
+	return postgres.Text(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentSettled && int64(p.Amount) != o.TotalCents
 }
 
-// closeIntent notes that the gateway's answer stands in the row.
-func closeIntent(o *Order) { o.IntentOpen, o.RecoveryAt = false, nil }
+// keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
+// the order's own charge nobody can pay that any more, and the places are free again.
+func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
+	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: postgres.Text(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+	})
+	if err != nil {
+		return fmt.Errorf("record payment: %w", err)
+	}
+	if first {
+		note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, money.Cents(o.TotalCents))
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedForeign, note); err != nil {
+			return err
+		}
+	}
+	if postgres.Text(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
+		return nil
+	}
+	return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Succeeded{}, By: intent.ByAnswer})
+}
 
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
 // never in neither and never in both. Repetitions change nothing.
@@ -265,21 +251,47 @@ func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string,
 		return "", fmt.Errorf("read event: %w", err)
 	}
 	if e.CancelledAt == nil {
-		return notSeatedNoPlace, nil
+		return "Paid when no place was left for the order.", nil
 	}
 	now := s.clock.Now()
 	err = s.db.GiveBackOpen(ctx, tx, ticketsdb.GiveBackOpenParams{EventID: e.ID, OrderID: new(o.ID.String()), AskedAt: &now, Now: now})
 	if err != nil {
 		return "", fmt.Errorf("list order to give back: %w", err)
 	}
-	return notSeatedCancelled, nil
+	return "Paid when the event was called off.", nil
 }
 
-// Why money gave no tickets.
-const (
-	notSeatedNoPlace   = "Paid when no place was left for the order."
-	notSeatedCancelled = "Paid when the event was called off."
-)
+// isGoneTx reports whether the customer has deleted the account. It holds their row, so
+// that who deletes it meanwhile loses the tickets that were paid before, and no others.
+func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
+	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	if !fault.Is(err, fault.Missing) {
+		return false, err
+	}
+	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, customerID)
+	return deleted != nil, err
+}
+
+// refundDeletedTx lists money of an order whose customer was deleted before it was known
+// to be paid: the gateway could not drop its code in time. It gives no tickets, which
+// would go with the rest of what the customer had, and is given back by itself.
+func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
+	now := s.clock.Now()
+	if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
+		return fmt.Errorf("give places back: %w", err)
+	}
+	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
+		return err
+	}
+	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: postgres.Text(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
+	})
+	if err != nil {
+		return err
+	}
+	return s.DisputedTx(ctx, tx, o) // it may have been told before the payment
+}
 
 // ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
 // The order's own job refunds it, and shows there when it cannot.
@@ -384,45 +396,4 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, 
 		}
 		closeIntent(o)
 	}, end)
-}
-
-// MoveTx takes a locked order where the action leads and is the only way in which
-// its state changes. An action that the state holds against is a mistake of ours.
-func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
-	to, ok := state.Next(o.State, by)
-	if !ok {
-		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
-	}
-	return s.SaveTx(ctx, tx, o, func(o *Order) {
-		o.State = to
-		edit(o)
-	}, end...)
-}
-
-// SaveTx changes fields of a locked order by compare-and-set on its state. Where the
-// outcome of the order's call stands in it now, its intent ends: as done by the answer,
-// unless the caller knows better.
-func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Order), end ...End) error {
-	from, open, after := o.State, o.IntentOpen, *o
-	edit(&after)
-	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
-		ID: o.ID, FromState: from, State: after.State, GatewayPaymentID: after.GatewayPaymentID, GatewayCustomerID: after.GatewayCustomerID,
-		PaymentStatus: after.PaymentStatus, PixPayload: after.PixPayload, PixImage: after.PixImage, HoldUntil: after.HoldUntil, PaidAt: after.PaidAt, DisputedAt: after.DisputedAt,
-		IntentOpen: after.IntentOpen, RecoveryTries: after.RecoveryTries, RecoveryAt: after.RecoveryAt, Now: s.clock.Now(),
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return fmt.Errorf("order %s is no longer %s: %w", o.ID, from, errMoved)
-	}
-	if err != nil {
-		return fmt.Errorf("write order: %w", err)
-	}
-	*o = saved
-	if !open || saved.IntentOpen {
-		return nil
-	}
-	e := End{How: Succeeded{}, By: intent.ByAnswer}
-	if len(end) > 0 {
-		e = end[0]
-	}
-	return s.intents.EndTx(ctx, tx, IntentOf(o.ID), e.How, e.By)
 }

@@ -1,13 +1,20 @@
 package reconcile
 
 import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
 	"marquee/platform/clock"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // Deps is what New needs.
@@ -31,4 +38,66 @@ type Reconciler struct {
 // New makes the room.
 func New(d Deps) *Reconciler {
 	return &Reconciler{pool: d.Pool, clock: d.Clock, payments: d.Payments, intents: d.Payments.Intents(), orders: d.Orders, db: ticketsdb.New()}
+}
+
+// Recover looks at an open order at once. One that is not open is left alone, and so is
+// one whose call may still be under way.
+func (s *Reconciler) Recover(ctx context.Context, id objectid.ID) error {
+	return s.intents.LookAt(ctx, intent.Order, id)
+}
+
+// Adopt opens the intent of an order that has none: the release before made it.
+func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, id)
+		if err != nil || !o.IntentOpen {
+			return err
+		}
+		_, open, err := s.intents.OpenOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if !open {
+			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: orders.IntentOf(id), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway)}); err != nil {
+				return err
+			}
+		}
+		return s.orders.SaveTx(ctx, tx, &o, func(o *orders.Order) { o.RecoveryAt = new(s.clock.Now().Add(orders.AdoptAfter)) })
+	})
+}
+
+// GiveBackUnpaid frees the places of an order that nobody paid before its code
+// ran out or its event ended.
+func (s *Reconciler) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil || o.State != state.Reserved || o.IntentOpen {
+		return err
+	}
+	return s.GiveBack(ctx, id)
+}
+
+// GiveBack makes the charge unpayable at the gateway first, so that nobody pays
+// an old code, and frees the places after. When it has just been paid, the
+// payment is settled instead.
+func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	if o.GatewayPaymentID != nil {
+		gw, err := s.payments.Gateway(postgres.Text(o.Gateway))
+		if err != nil {
+			return err
+		}
+		paid, err := gateway.WithdrawPix(ctx, gw, *o.GatewayPaymentID, o.ID)
+		if err != nil {
+			return err
+		}
+		if paid != nil {
+			_, err = s.orders.Settle(ctx, id, orders.Succeeded{Answer: orders.Made{Pix: paid}})
+			return err
+		}
+	}
+	_, err = s.orders.Settle(ctx, id, orders.Void{})
+	return err
 }

@@ -30,7 +30,6 @@ type TicketRefund struct {
 	Admin     string       // name shown in the history; "" for the customer or the platform
 	AdminID   *objectid.ID // nil for them
 	// why, when not "", has all that is left of the payment go back, whatever tickets are left
-	// (order_give_back.go).
 	why state.GivenBack
 }
 

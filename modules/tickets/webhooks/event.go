@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -106,6 +107,26 @@ func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (order
 		return orders.Order{}, pgx.ErrNoRows
 	}
 	return s.db.OrderGet(ctx, tx, e.Reference)
+}
+
+// asksLiveTx has money that the event alone does not prove be read from the gateway, by
+// job: until then nothing is booked, and no ticket is issued. What the ledger has is not
+// asked for again.
+func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) (bool, error) {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled || e.IsProof() {
+		return false, nil
+	}
+	p := told.Payment
+	ordered := postgres.Text(o.Gateway) == e.Gateway && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
+	if ordered {
+		return false, nil
+	}
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, p.ID)
+	if err != nil || known != nil {
+		return false, err
+	}
+	return true, s.insertLiveTx(ctx, tx, LiveMoneyArgs{OrderID: o.ID, PaymentID: p.ID, EventID: e.ID}, time.Time{})
 }
 
 func paymentIDs(e gateway.Event) []string {

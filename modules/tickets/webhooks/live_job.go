@@ -12,7 +12,6 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/tickets/orders"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -29,26 +28,6 @@ type LiveMoneyArgs struct {
 
 // Kind names the job.
 func (LiveMoneyArgs) Kind() string { return "tickets_live_money" }
-
-// asksLiveTx has money that the event alone does not prove be read from the gateway, by
-// job: until then nothing is booked, and no ticket is issued. What the ledger has is not
-// asked for again.
-func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) (bool, error) {
-	told, settled := e.Payload.(gateway.SettledPayment)
-	if !settled || e.IsProof() {
-		return false, nil
-	}
-	p := told.Payment
-	ordered := postgres.Text(o.Gateway) == e.Gateway && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
-	if ordered {
-		return false, nil
-	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, p.ID)
-	if err != nil || known != nil {
-		return false, err
-	}
-	return true, s.insertLiveTx(ctx, tx, LiveMoneyArgs{OrderID: o.ID, PaymentID: p.ID, EventID: e.ID}, time.Time{})
-}
 
 func (s *Applier) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
