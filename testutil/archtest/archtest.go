@@ -27,12 +27,8 @@ func (v Violation) String() string {
 // Check reads the tree whose root holds go.mod and returns what breaks the rules, in the
 // order of files. An error means that the tree could not be read or parsed.
 func Check(root fs.FS) ([]Violation, error) {
-	name, err := modulePath(root)
+	c, err := read(root)
 	if err != nil {
-		return nil, err
-	}
-	c := &checker{root: root, name: name, migrations: map[string]string{}, queries: map[string]map[string]string{}}
-	if err := fs.WalkDir(root, ".", c.visit); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(c.found, func(a, b Violation) int {
@@ -41,11 +37,26 @@ func Check(root fs.FS) ([]Violation, error) {
 	return c.found, nil
 }
 
+// read visits every file of the tree.
+func read(root fs.FS) (*checker, error) {
+	name, err := modulePath(root)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{root: root, name: name, migrations: map[string]string{}, queries: map[string]map[string]string{}, sizes: map[string]*size{}}
+	if err := fs.WalkDir(root, ".", c.visit); err != nil {
+		return nil, err
+	}
+	c.checkLimits()
+	return c, nil
+}
+
 type checker struct {
 	root       fs.FS
 	name       string            // the Go module's path
 	migrations map[string]string // number → file
 	queries    map[string]map[string]string
+	sizes      map[string]*size // of the packages, by their folders
 	found      []Violation
 }
 

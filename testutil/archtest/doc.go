@@ -11,6 +11,9 @@
 //	           a module divided into rooms lists who of them may import whom
 //	query      a room calls the queries of the SQL files that the table gives it
 //	gateway    which gateway it is, the adapters alone ask, and the files that are listed
+//	money      what a gateway is to do is called as a step of an operation, in the files listed
+//	limit      a package has at most 25 files and a type 40 methods; the door of payments and
+//	           the life of an order to a gateway have limits of their own
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
 //	schema     SQL names the schema of its module and platform; foreign keys may point to

@@ -53,6 +53,7 @@ func (c *checker) checkGo(file string) error {
 		c.report(file, 0, "place", "migrations/ holds SQL alone: goose takes every .go file there for a migration")
 	}
 	c.checkGenerated(file, content)
+	c.measure(file, from, content, parsed)
 	test := strings.HasSuffix(file, "_test.go") || from.fixtures()
 	for _, spec := range parsed.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)

@@ -1,0 +1,141 @@
+package archtest
+
+import (
+	"bytes"
+	"go/ast"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// The limits of a package and of a type, in hand-written code that is not for tests.
+const (
+	mostFiles   = 25
+	mostMethods = 40
+)
+
+// largePackages are over the limit of files, with how many they have, which may only fall.
+var largePackages = map[string]int{
+	"platform/sandbox/gwa": 34, // a gateway in miniature: a file for each of its routes' subjects
+	"platform/sandbox/gwb": 29, // likewise
+}
+
+// largeTypes are over the limit of methods, with how many they have, which may only fall.
+var largeTypes = map[string]int{
+	"modules/promos.Service":               55,
+	"modules/subscriptions/settle.Settler": 43,
+	"modules/tickets/orders.Store":         45,
+	"platform/httpapi.API":                 41,  // the options and routes of one API
+	"platform/sandbox/gwa.Gateway":         155, // a route of the gateway is a method
+	"platform/sandbox/gwb.Gateway":         70,  // likewise
+	"platform/sandbox/gwb.op":              42,  // a step of an answer is a method
+}
+
+// narrow packages have limits of their own: what they export, with the methods of a door's
+// Service, and their lines.
+var narrow = map[string]struct{ names, lines int }{
+	"modules/payments":        {names: 100},
+	"modules/payments/intent": {names: 40, lines: 1200},
+}
+
+// size is how large a package is.
+type size struct {
+	files, names, lines int
+	methods             map[string]int // by their type
+}
+
+// measure adds a file to the size of its package.
+func (c *checker) measure(file string, from pkg, content []byte, parsed *ast.File) {
+	product := (from.top == "modules" || from.top == "platform") && !from.fixtures() && !strings.HasSuffix(file, "_test.go")
+	if !product || bytes.HasPrefix(content, []byte("// Code generated ")) {
+		return
+	}
+	dir := path.Dir(file)
+	s := c.sizes[dir]
+	if s == nil {
+		s = &size{methods: map[string]int{}}
+		c.sizes[dir] = s
+	}
+	s.files++
+	s.lines += bytes.Count(content, []byte("\n"))
+	for _, d := range parsed.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			of := ""
+			if d.Recv != nil {
+				of = receiver(d.Recv.List[0].Type)
+				s.methods[of]++
+			}
+			if d.Name.IsExported() && (of == "" || of == "Service" && from.rest == "") {
+				s.names++
+			}
+		case *ast.GenDecl:
+			s.names += exportedIn(d)
+		}
+	}
+}
+
+func exportedIn(d *ast.GenDecl) (n int) {
+	for _, spec := range d.Specs {
+		var names []*ast.Ident
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			names = []*ast.Ident{spec.Name}
+		case *ast.ValueSpec:
+			names = spec.Names
+		}
+		for _, name := range names {
+			if name.IsExported() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// receiver is the name of a receiver's type.
+func receiver(e ast.Expr) string {
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e = t.X
+		case *ast.IndexListExpr:
+			e = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return "?"
+		}
+	}
+}
+
+// checkLimits reports, when all files are read, what is too large.
+func (c *checker) checkLimits() {
+	for _, dir := range slices.Sorted(maps.Keys(c.sizes)) {
+		s := c.sizes[dir]
+		c.atMost(dir, dir, "files", s.files, mostFiles, largePackages)
+		for _, of := range slices.Sorted(maps.Keys(s.methods)) {
+			c.atMost(dir, dir+"."+of, "methods", s.methods[of], mostMethods, largeTypes)
+		}
+		limit, narrow := narrow[dir]
+		if narrow && s.names > limit.names {
+			c.report(dir, 0, "limit", "%s exports %d names, and may export %d", dir, s.names, limit.names)
+		}
+		if limit.lines > 0 && s.lines > limit.lines {
+			c.report(dir, 0, "limit", "%s has %d lines, and may have %d", dir, s.lines, limit.lines)
+		}
+	}
+}
+
+// atMost reports what is over its limit: its own, where it is listed as large.
+func (c *checker) atMost(dir, what, of string, n, limit int, large map[string]int) {
+	if listed, ok := large[what]; ok {
+		limit = listed
+	}
+	if n > limit {
+		c.report(dir, 0, "limit", "%s has %d %s, and may have %d: divide it", what, n, of, limit)
+	}
+}
