@@ -245,21 +245,3 @@ func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 	}
 	require.Empty(t, check(t, "modules/tickets/a.go", "package a\n\nvar both = []gateway.Name{gateway.GWA, gateway.GWB}\n"), "to name one is no question")
 }
-
-func TestMoneyMovesInOperationsAlone(t *testing.T) {
-	t.Parallel()
-	for _, call := range []string{"gw.Refund(ctx, terms)", "gateway.Refund(ctx, terms)", "gw.Subscribe(ctx, terms)", "found.ChargeCard(ctx, terms)", "s.gateways.Find(name).DebitPix(ctx, terms)", "later(gw.CreatePix)"} {
-		content := "package a\n\nfunc f() { " + call + " }\n"
-		for file, want := range map[string][]archtest.Violation{
-			"modules/payments/reconcile/a.go":    {{Line: 3, Rule: "money"}},
-			"modules/subscriptions/own/read.go":  {{Line: 3, Rule: "money"}},
-			"modules/tickets/a_test.go":          nil,
-			"modules/payments/gwb/a.go":          nil,
-			"modules/payments/paymentstest/a.go": nil,
-		} {
-			require.ElementsMatch(t, want, check(t, file, content), "%s in %s", call, file)
-		}
-	}
-	require.Empty(t, check(t, "modules/tickets/orders/charge.go", "package a\n\nfunc f() { gw.ChargeCard(ctx, terms) }\n"), "a step of an operation")
-	require.Empty(t, check(t, "modules/tickets/a.go", "package a\n\nfunc f() { s.refunds.Refund(ctx, id) }\n"), "what begins one")
-}

@@ -1,6 +1,6 @@
 // Package archtest holds the tree to the architecture: who may import whom, and whose
-// schema a piece of SQL may name. It reads sources and compiles nothing, so that code behind
-// build tags counts too. Everything is closed by default: a module, a folder or a direction
+// schema a piece of SQL may name. Check reads sources and compiles nothing, so that code
+// behind build tags counts too. Everything is closed by default: a module, a folder or a direction
 // that the tables here do not list is a violation.
 //
 // The rules, by the names that violations carry:
@@ -11,13 +11,15 @@
 //	           a module divided into rooms lists who of them may import whom
 //	query      a room calls the queries of the SQL files that the table gives it
 //	gateway    which gateway it is, the adapters alone ask, and the files that are listed
-//	money      what a gateway is to do is called as a step of an operation, in the files listed
 //	limit      a package has at most 25 files and a type 40 methods; the door of payments and
 //	           the life of an order to a gateway have limits of their own
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
 //	schema     SQL names the schema of its module and platform; foreign keys may point to
 //	           lower modules, and finance reads across; its invariants also read River's
+//
+// One more needs types, and has the tree compiled: a gateway is asked to do something as a
+// step of an operation, and elsewhere in the places alone that acts_test.go lists.
 //
 // Source: shared design, architecture.md section 1.
 package archtest

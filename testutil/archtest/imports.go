@@ -77,7 +77,6 @@ func (c *checker) checkGo(file string) error {
 	if from.top == "modules" && !test {
 		c.checkLiterals(file, from.name, positions, parsed)
 		c.checkGateways(file, from, positions, parsed)
-		c.checkMoney(file, from, positions, parsed)
 		return c.checkCalls(file, from, positions, parsed)
 	}
 	return nil
