@@ -2,7 +2,6 @@ package tickets
 
 import (
 	"context"
-	"crypto/ed25519"
 	"log/slog"
 	"time"
 
@@ -222,7 +221,3 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
 	return s.orders.FollowRefund(ctx, r)
 }
-
-// DoorKeys are the public keys that check QR codes offline, the signing one
-// first.
-func (s *Service) DoorKeys() []ed25519.PublicKey { return s.door.Public() }

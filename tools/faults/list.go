@@ -98,7 +98,7 @@ var faults = []fault{
 	},
 	{
 		name: "withdrawal-days", breaks: "The right to withdraw from a subscription ends a day early.", where: "withdrawal.Withdrawals.withdrawalEnd",
-		old: `AddDate(0, 0, s.cfg.WithdrawalDays+1)`, new: `AddDate(0, 0, s.cfg.WithdrawalDays)`,
+		old: `AddDate(0, 0, s.deps.Config.WithdrawalDays+1)`, new: `AddDate(0, 0, s.deps.Config.WithdrawalDays)`,
 		below: "modules/subscriptions", tests: []string{"TestTheRightToWithdrawEnds"},
 	},
 	{

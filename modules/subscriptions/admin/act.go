@@ -26,7 +26,7 @@ func wrongGateway(want gateway.Name) error {
 
 // findAt is find for the routes of one gateway; "" takes either.
 func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifecycle.Row, error) {
-	sub, err := s.reads.Find(ctx, s.pool, id)
+	sub, err := s.deps.Reads.Find(ctx, s.deps.Pool, id)
 	if err == nil && only != "" && sub.Gateway != only {
 		return lifecycle.Row{}, wrongGateway(only)
 	}
@@ -39,14 +39,14 @@ func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifec
 // behind them.
 func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, edit func(*lifecycle.Row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
-	now, ended := s.clock.Now(), sub.Status.Ended()
+	now, ended := s.deps.Clock.Now(), sub.Status.Ended()
 	if action == state.AdminActivates {
 		if err := s.isKnownTx(ctx, tx, *sub); err != nil {
 			return false, err
 		}
 	}
 	if ended && action == state.AdminActivates {
-		gone, err := s.store.IsGoneTx(ctx, tx, sub.CustomerID)
+		gone, err := s.deps.Store.IsGoneTx(ctx, tx, sub.CustomerID)
 		if err != nil {
 			return false, err
 		}
@@ -54,17 +54,17 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 			return false, fault.Conflict("The customer has deleted the account.")
 		}
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: state.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: state.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
 		if action == state.AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == gateway.MethodPix && !r.PixAutomatic
 			if ended || passed || unpaid || r.ExpiresAt == nil && (lifecycle.ChargesNothing(*r) || lifecycle.DebitsNothing(*r)) {
 				r.AnchorDay = nil
-				r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(now, r), nil
+				r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r), nil
 			}
 			if ended {
-				s.store.Reopen(r, *sub)
+				s.deps.Store.Reopen(r, *sub)
 			}
 		}
 		if edit != nil {
@@ -75,12 +75,12 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 		return moved, err
 	}
 	if action == state.AdminActivates { // they lift the dispute's suspension: what gives access is charged
-		return true, errors.Join(s.store.ResumeTx(ctx, tx, sub.ID, now), s.store.StopTx(ctx, tx, *sub, now))
+		return true, errors.Join(s.deps.Store.ResumeTx(ctx, tx, sub.ID, now), s.deps.Store.StopTx(ctx, tx, *sub, now))
 	}
 	if !sub.Status.Ended() {
 		return true, nil
 	}
-	return true, s.store.EndAtGatewayTx(ctx, tx, *sub)
+	return true, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub)
 }
 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
@@ -89,7 +89,7 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) err
 	if !sub.IntentOpen || sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodCard {
 		return nil
 	}
-	i, open, err := s.intents.OpenOf(ctx, tx, sub.ID)
+	i, open, err := s.deps.Intents.OpenOf(ctx, tx, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) err
 // administer locks a subscription, changes it, and writes the audit trail.
 func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason string, act func(tx pgx.Tx, sub *lifecycle.Row) error) (lifecycle.Row, error) {
 	var sub lifecycle.Row
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if sub, err = s.store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+		if sub, err = s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
 			return err
 		}
 		before := lifecycle.Shown(sub)
@@ -132,7 +132,7 @@ func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason str
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	return s.calls.EndNow(ctx, sub)
+	return s.deps.Calls.EndNow(ctx, sub)
 }
 
 // activate opens a subscription, whatever it is, and makes it the customer's
@@ -152,18 +152,18 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason strin
 	if !lifecycle.Resumable(sub) {
 		return lifecycle.Row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
+	err := s.deps.Own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
 		before := lifecycle.Shown(*locked)
-		if err := s.store.EditTx(ctx, tx, locked, state.GoesOn, own.GoOn); err != nil {
+		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, own.GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
 	})
 	if err != nil {
-		return lifecycle.Row{}, s.payments.Refused(ctx, "take back the end of the period", err)
+		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "take back the end of the period", err)
 	}
-	return s.reconciler.AgreedNow(ctx, sub)
+	return s.deps.Reconciler.AgreedNow(ctx, sub)
 }
 
 // lastYear is the last that an instant of the API can be written with.
@@ -175,10 +175,10 @@ const lastYear = 9999
 // instant.
 func (s *Admin) extend(ctx context.Context, found lifecycle.Row, days int, until *time.Time) (lifecycle.Row, error) {
 	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *lifecycle.Row) error {
-		return s.extensions.ExtendRowTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
+		return s.deps.Extensions.ExtendRowTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
 			switch {
 			case until == nil:
-				to := end.In(s.cfg.Zone).AddDate(0, 0, days).UTC()
+				to := end.In(s.deps.Config.Zone).AddDate(0, 0, days).UTC()
 				if to.Year() > lastYear {
 					return end, fault.InvalidAt("leads beyond the year 9999", "body", "days")
 				}

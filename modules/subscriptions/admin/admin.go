@@ -41,26 +41,11 @@ type Deps struct {
 
 // Admin is what admins do with subscriptions.
 type Admin struct {
-	pool       *pgxpool.Pool
-	clock      clock.Clock
-	log        *slog.Logger
-	payments   *payments.Service
-	intents    *intent.Service
-	cfg        lifecycle.Config
-	db         *subscriptionsdb.Queries
-	calendar   *lifecycle.Calendar
-	reads      *lifecycle.Reads
-	store      *lifecycle.Store
-	calls      *calls.Calls
-	plans      *plans.Plans
-	extensions *extensions.Extensions
-	disputes   *disputes.Disputes
-	applier    *webhooks.Applier
-	reconciler *reconcile.Reconciler
-	own        *own.Own
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Admin {
-	return &Admin{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, extensions: d.Extensions, disputes: d.Disputes, applier: d.Applier, reconciler: d.Reconciler, own: d.Own}
+	return &Admin{deps: d, db: subscriptionsdb.New()}
 }

@@ -23,19 +23,19 @@ import (
 // and where nothing was paid or is left; 409 while that payment is disputed already, and
 // while a withdrawal is about to give it back.
 func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string, amount *int64) (lifecycle.Row, error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
 		report := gateway.DisputeReport{
 			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: gateway.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
-		disputed, latest, err := s.disputes.LatestOfChainTx(ctx, tx, *sub)
+		disputed, latest, err := s.deps.Disputes.LatestOfChainTx(ctx, tx, *sub)
 		if err != nil {
 			return err
 		}
 		if latest == nil {
 			return fault.InvalidAt("cannot be of a subscription for which nothing was paid", "body", "amount")
 		}
-		report.PaymentID, report.Amount, err = s.disputes.DisputableTx(ctx, tx, *sub, disputed, *latest)
+		report.PaymentID, report.Amount, err = s.deps.Disputes.DisputableTx(ctx, tx, *sub, disputed, *latest)
 		switch {
 		case err != nil:
 			return err
@@ -46,13 +46,13 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 		case amount != nil:
 			report.Amount = money.Cents(*amount)
 		}
-		_, err = s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+		_, err = s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
 			Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID, Report: report,
 		})
 		if err != nil {
 			return err
 		}
-		if err := s.disputes.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: state.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
+		if err := s.deps.Disputes.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: state.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
 			return err
 		}
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
@@ -65,13 +65,13 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
 // 409 for the gateway's own.
 func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row, disputeID, reason string) (lifecycle.Row, error) {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		defer func() { sub = locked }()
-		disputed, withdrawn, err := s.disputes.WithdrawDisputeTx(ctx, tx, locked, disputeID)
+		disputed, withdrawn, err := s.deps.Disputes.WithdrawDisputeTx(ctx, tx, locked, disputeID)
 		switch {
 		case postgres.IsNoRows(err):
 			return fault.NotFound("Chargeback")
@@ -81,7 +81,9 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row, dispu
 			return err
 		}
 		before := lifecycle.Shown(locked)
-		err = s.disputes.LiftAllTx(ctx, tx, &disputed, func(r *lifecycle.Row) error { return s.disputes.ForgetChargebackTx(ctx, tx, r, s.clock.Now()) })
+		err = s.deps.Disputes.LiftAllTx(ctx, tx, &disputed, func(r *lifecycle.Row) error {
+			return s.deps.Disputes.ForgetChargebackTx(ctx, tx, r, s.deps.Clock.Now())
+		})
 		if err != nil {
 			return err
 		}

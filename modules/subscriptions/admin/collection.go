@@ -60,9 +60,9 @@ func (s *Admin) newCollection() *collection.Resource {
 // commit of the rest: 503 when it does not answer, and a job goes on.
 func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
-	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var ids []objectid.ID
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		if err := s.lockNamedTx(ctx, tx, collection.IDs(in.Body)); err != nil {
 			return err
 		}
@@ -75,11 +75,11 @@ func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpap
 	if err != nil {
 		return nil, err
 	}
-	if err := s.plans.FinishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
+	if err := s.deps.Plans.FinishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
 		return nil, err
 	}
 	docs := []json.RawMessage{}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		raw, _, err := h.all.DocsTx(ctx, tx, ids)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) e
 		return fmt.Errorf("find customers: %w", err)
 	}
 	for _, id := range customers {
-		if err := s.store.LockCustomerTx(ctx, tx, id); err != nil {
+		if err := s.deps.Store.LockCustomerTx(ctx, tx, id); err != nil {
 			return err
 		}
 	}
@@ -144,13 +144,13 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	if plan != nil && !state.Status(to).Ended() {
 		local, err := plans.CheckMovable(*sub)
 		if err == nil {
-			err = s.plans.CheckNoCodeTx(ctx, tx, *sub)
+			err = s.deps.Plans.CheckNoCodeTx(ctx, tx, *sub)
 		}
 		if err != nil {
 			return err
 		}
 		if !local {
-			if err := s.plans.IntendMoveTx(ctx, tx, *sub, *plan); err != nil {
+			if err := s.deps.Plans.IntendMoveTx(ctx, tx, *sub, *plan); err != nil {
 				return err
 			}
 			plan = nil // the row takes it on when the gateway has the price
@@ -164,7 +164,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
 	if !given || to == string(sub.Status) {
-		return s.store.EditTx(ctx, tx, sub, state.Corrected, edit)
+		return s.deps.Store.EditTx(ctx, tx, sub, state.Corrected, edit)
 	}
 	action, ok := editActions[state.Status(to)]
 	if !ok {
@@ -202,7 +202,7 @@ func (s *Admin) setDate(rec *collection.Record, column string, r *lifecycle.Row,
 	*field = nil
 	if at, ok := value.(time.Time); ok {
 		*field = &at
-		s.calendar.Anchor(r, at)
+		s.deps.Calendar.Anchor(r, at)
 	}
 }
 

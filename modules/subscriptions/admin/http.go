@@ -25,7 +25,7 @@ type handlers struct {
 func (s *Admin) AdminRoutes(api *httpapi.API) {
 	all := s.newCollection()
 	h := handlers{service: s, all: all}
-	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
+	list := collection.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 
 	httpapi.Route(api, http.MethodGet, "/subscriptions", "subscription_list", httpapi.Admin, list.List(all.View), all.ListDoc()...)
 	httpapi.Route(api, http.MethodPut, "/subscriptions", "subscription_update", httpapi.Admin, h.update, all.UpdateDoc()...)
@@ -107,7 +107,7 @@ func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[
 }
 
 func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Envelope, error) {
-	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.deps.Reads.Find(ctx, h.service.deps.Pool, in.ID)
 	if err == nil {
 		sub, err = h.service.activate(ctx, sub, in.reason())
 	}
@@ -129,7 +129,7 @@ func (h handlers) extend(ctx context.Context, in *extendInput) (*lifecycle.Envel
 	if (in.Body.Days == nil) == (in.Body.ExpiresAt == nil) {
 		return nil, fault.InvalidAt("has to be given, or expires_at, and not both", "body", "days")
 	}
-	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.deps.Reads.Find(ctx, h.service.deps.Pool, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*lifecyc
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
-	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.deps.Reads.Find(ctx, h.service.deps.Pool, in.ID)
 	if err == nil {
 		sub, err = h.service.chargeback(ctx, sub, reason, in.Body.Amount)
 	}
@@ -180,7 +180,7 @@ func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargeback
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
-	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.deps.Reads.Find(ctx, h.service.deps.Pool, in.ID)
 	if err == nil {
 		sub, err = h.service.withdrawChargeback(ctx, sub, in.ChargebackID, reason)
 	}

@@ -53,15 +53,15 @@ func (s *Admin) refund(ctx context.Context, found lifecycle.Row, o refundOrder) 
 		return refunded{}, tooMuch(o, left)
 	}
 	caller := httpapi.CallerOf(ctx)
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
-	out, err := s.payments.RefundPayment(call, payments.RefundRequest{
+	out, err := s.deps.Payments.RefundPayment(call, payments.RefundRequest{
 		Payment: payment, Amount: o.amount, Reason: o.reason, Admin: caller.Username, AdminID: lifecycle.CallerID(ctx),
 	}, nil)
 	if err != nil {
 		return refunded{}, s.refundFault(ctx, err, o)
 	}
-	sub, err := s.applier.TotalRefunds(context.WithoutCancel(ctx), found.CustomerID, found.ID)
+	sub, err := s.deps.Applier.TotalRefunds(context.WithoutCancel(ctx), found.CustomerID, found.ID)
 	if err != nil {
 		return refunded{}, err
 	}
@@ -83,7 +83,7 @@ func refundedBy(sub lifecycle.Row, payment gateway.LedgerPayment, out payments.R
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // failed gave nothing back, so that the request may run anew.
 func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, error) {
-	out, err := s.payments.RefundByID(ctx, id)
+	out, err := s.deps.Payments.RefundByID(ctx, id)
 	if err != nil {
 		return refunded{}, err
 	}
@@ -93,14 +93,14 @@ func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, err
 	case gateway.RefundFailed:
 		return refunded{}, httpapi.ErrCameToNothing
 	}
-	payment, err := s.payments.FindPayment(ctx, s.pool, out.Refund.Gateway, out.Refund.PaymentID)
+	payment, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, out.Refund.Gateway, out.Refund.PaymentID)
 	if err != nil {
 		return refunded{}, err
 	}
 	if payment == nil {
 		return refunded{}, fmt.Errorf("the ledger lost payment %s of refund %s", out.Refund.PaymentID, id)
 	}
-	sub, err := s.applier.TotalRefunds(ctx, out.Refund.CustomerID, out.Refund.LocalID)
+	sub, err := s.deps.Applier.TotalRefunds(ctx, out.Refund.CustomerID, out.Refund.LocalID)
 	if err != nil {
 		return refunded{}, err
 	}
@@ -111,11 +111,11 @@ func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, err
 // which a refund is not answered is not passed over for an older one.
 func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder) (gateway.LedgerPayment, money.Cents, error) {
 	none := gateway.LedgerPayment{}
-	paid, err := s.payments.PaymentsOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return none, 0, err
 	}
-	given, err := s.payments.RefundsOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
+	given, err := s.deps.Payments.RefundsOf(ctx, s.deps.Pool, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return none, 0, err
 	}
@@ -132,7 +132,7 @@ func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder
 		}
 		named = true
 		if open := unanswered(p, given); open != nil {
-			return none, 0, s.refundFault(ctx, s.payments.RefundOpen(ctx, s.pool, *open), o)
+			return none, 0, s.refundFault(ctx, s.deps.Payments.RefundOpen(ctx, s.deps.Pool, *open), o)
 		}
 		if left := disputes.LeftOf(p, given); left > 0 {
 			return p, left, nil
@@ -183,18 +183,18 @@ func (s *Admin) refundFault(ctx context.Context, err error, o refundOrder) error
 	if errors.Is(err, payments.ErrRefundTooMuch) && o.amount > 0 {
 		return fault.InvalidAt("is more than what is left to refund", "body", o.amountAt)
 	}
-	return s.payments.RefundFault(ctx, err)
+	return s.deps.Payments.RefundFault(ctx, err)
 }
 
 // listRemote is the payments as the gateway has them.
 func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]gateway.RemotePayment, error) {
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, gateway.FaultOf(err)
 	}
 	q := gateway.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), CustomerGatewayID: lifecycle.RemoteCustomer(sub)}
 	if sub.PixAutomatic {
-		paid, err := s.payments.PaymentsOf(ctx, s.pool, gateway.ForSubscription, sub.ID)
+		paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, sub.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]gateway.Re
 	}
 	all, err := gw.ListPayments(ctx, q)
 	if err != nil {
-		return nil, s.payments.Refused(ctx, "list payments", err)
+		return nil, s.deps.Payments.Refused(ctx, "list payments", err)
 	}
 	return all, nil
 }

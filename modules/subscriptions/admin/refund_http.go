@@ -234,11 +234,11 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	given, err := h.service.payments.RefundsOf(ctx, h.service.pool, gateway.ForSubscription, sub.ID)
+	given, err := h.service.deps.Payments.RefundsOf(ctx, h.service.deps.Pool, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
 	}
-	disputes, err := h.service.disputes.DisputesOf(ctx, h.service.pool, sub)
+	disputes, err := h.service.deps.Disputes.DisputesOf(ctx, h.service.deps.Pool, sub)
 	if err != nil {
 		return nil, err
 	}

@@ -27,19 +27,13 @@ type Deps struct {
 
 // Calls ends and repeats what is asked of the gateways.
 type Calls struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	store    *lifecycle.Store
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Calls {
-	return &Calls{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store}
+	return &Calls{deps: d, db: subscriptionsdb.New()}
 }
 
 // ErrStillOpen says that a gateway has not told yet what became of a call.

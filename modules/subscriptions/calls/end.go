@@ -17,13 +17,13 @@ import (
 
 // EndNow tries what the job would do, and answers the row as it is after.
 func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	if err := s.EndAtGateway(ctx, sub.ID); err != nil {
-		s.log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+		s.deps.Log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
 	}
-	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 }
 
 // EndAtGateway cancels at the gateway a subscription that has ended here, so that
@@ -34,11 +34,11 @@ func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
 func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil || !lifecycle.RunsThere(sub) {
 		return err
 	}
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 		return s.noteEnded(ctx, sub)
 	}
 	if err == nil {
-		s.log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended", slog.String("subscription_id", id.String()))
+		s.deps.Log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended", slog.String("subscription_id", id.String()))
 	}
 	return s.EndAtGateway(ctx, id) // what is not known, too
 }
@@ -65,31 +65,31 @@ func (s *Calls) EndThere(ctx context.Context, sub lifecycle.Row) error {
 
 // noteEnded notes that the gateway has confirmed the end of what has ended here.
 func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !locked.Status.Ended() {
 			return err
 		}
-		now := s.clock.Now()
-		return s.store.EditTx(ctx, tx, &locked, state.EndConfirmed, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
+		now := s.deps.Clock.Now()
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndConfirmed, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
 	})
 }
 
 // Ends has something of a subscription end at its gateway, where it is to. Repeating it
 // is harmless, and the looks do so when it fails.
 func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(lifecycle.Row) bool, end func(context.Context, lifecycle.Row) error) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil || !due(sub) {
 		return err
 	}
-	order := intent.Repeated{Kind: intent.End, Intents: s.intents, Do: func(ctx context.Context, _ intent.Ref) error { return end(ctx, sub) }}
+	order := intent.Repeated{Kind: intent.End, Intents: s.deps.Intents, Do: func(ctx context.Context, _ intent.Ref) error { return end(ctx, sub) }}
 	return order.Run(ctx, intent.Opening{Ref: intent.Ref{Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway})
 }
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,
 // authorization, a code that could be paid. What is gone is no error.
 func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 			return ErrMissingOnce
 		}
 	}
-	if err := s.intents.Health().Saw(ctx, sub.Gateway, missing); err != nil {
+	if err := s.deps.Intents.Health().Saw(ctx, sub.Gateway, missing); err != nil {
 		return err
 	}
 	if missing {
@@ -63,13 +63,13 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 // missedOnce opens the intent of a live subscription that is missing; first is false
 // when it is open already.
 func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status.Ended() {
 			return err
 		}
 		first = true
-		return s.intents.OpenTx(ctx, tx, intent.Opening{
+		return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
 			Ref: goneRef(sub), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
 		})
 	})
@@ -85,7 +85,7 @@ func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, 
 // followed by whoever asks next.
 func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
 	return &intent.Operation[lifecycle.Row, struct{}]{
-		Kind: intent.SubscriptionGone, Intents: s.intents, WasFound: true,
+		Kind: intent.SubscriptionGone, Intents: s.deps.Intents, WasFound: true,
 		Opening:  func(sub lifecycle.Row) intent.Opening { return intent.Opening{Ref: goneRef(sub), Gateway: sub.Gateway} },
 		Row:      s.perhapsGone,
 		Steps:    []intent.Step[lifecycle.Row, struct{}]{{Find: s.findGone}},
@@ -95,7 +95,7 @@ func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
 
 // perhapsGone reads what is looked for; over when nothing of it is left to be asked.
 func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle.Row, over bool, err error) {
-	sub, err = s.db.GetSubscription(ctx, s.pool, i.Subject)
+	sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject)
 	return sub, sub.Status.Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
 }
 
@@ -115,15 +115,15 @@ func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.
 // endGoneTx ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
 func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}], _ intent.By) error {
-	locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 	if err != nil || locked.Status.Ended() {
 		return err
 	}
-	if locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
-		return s.store.EditTx(ctx, tx, &locked, state.EndedThere, s.calendar.EndedThere)
+	if locked.ExpiresAt != nil && locked.ExpiresAt.After(s.deps.Clock.Now()) {
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 	}
-	if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.GoneAtGateway, Source: state.ByRecovery}); err != nil {
+	if _, err := s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.GoneAtGateway, Source: state.ByRecovery}); err != nil {
 		return err
 	}
-	return s.store.EndAtGatewayTx(ctx, tx, locked)
+	return s.deps.Store.EndAtGatewayTx(ctx, tx, locked)
 }

@@ -18,12 +18,12 @@ import (
 
 // StopNow tries what the job would do, and answers the row as it is after.
 func (s *Calls) StopNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	if err := s.StopRecurrence(ctx, sub.ID); err != nil {
-		s.log.WarnContext(ctx, "recurrence not stopped yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "recurrence not stopped yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
-	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 }
 
 // StopRecurrence deletes at the gateway what would charge a subscription that ends with
@@ -38,19 +38,19 @@ func (s *Calls) StopThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !lifecycle.Stops(locked) {
 			return err
 		}
-		return s.store.EditTx(ctx, tx, &locked, state.EndedThere, s.calendar.EndedThere)
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 	})
 }
 
 // SetPeriodEnd has gateway B end the subscription with the paid period, or takes that
 // back; it answers when that period ends.
 func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Row, cancel bool) (*time.Time, error) {
-	gateway, err := s.payments.Gateway(gateway.GWB)
+	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Row, cancel bool
 // ProvedMissing has a look confirm that what a call did not find at gateway B is not
 // there, which is then looked for again in an hour, as anything that was there once.
 func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Row, cause error) error {
-	gw, err := s.payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}

@@ -37,14 +37,14 @@ type chargeOrder struct {
 // manual PIX, and makes one where there is none (open-shapes, section 5). Unpaid it
 // changes nothing.
 func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (lifecycle.Row, lifecycle.RenewalCharge, error) {
-	sub, err := s.reads.Current(ctx, customerID)
+	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
 	}
 	if err := s.mayRenewByPix(sub); err != nil {
 		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
 	}
-	if _, err := s.plans.SellablePlan(ctx, sub.PlanID); err != nil {
+	if _, err := s.deps.Plans.SellablePlan(ctx, sub.PlanID); err != nil {
 		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
 	}
 	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
@@ -55,7 +55,7 @@ func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (lifecyc
 // mayRenewByPix: 409 for what is not paid by PIX, or by its own debits, while it does
 // not run, and before the window opens.
 func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
-	opens := s.clock.Now().In(s.cfg.Zone).AddDate(0, 0, s.cfg.RenewPixDays)
+	opens := s.deps.Clock.Now().In(s.deps.Config.Zone).AddDate(0, 0, s.deps.Config.RenewPixDays)
 	switch {
 	case sub.PaymentMethod != gateway.MethodPix:
 		return fault.Conflict("Your subscription is not paid by PIX. It renews itself by card.")
@@ -66,7 +66,7 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 	case sub.Status != state.Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
-		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.calendar.Day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
+		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.deps.Calendar.Day(*sub.ExpiresAt), fault.Count(s.deps.Config.RenewPixDays, "day"))
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
 func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
-	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
+	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.deps.Pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
 		if err != nil || charge.State == state.ChargeOpen {
@@ -106,7 +106,7 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 	if err != nil {
 		return code.charge, errors.Join(gateway.FaultOf(cause), err)
 	}
-	return code.charge, s.payments.Refused(ctx, "make renewal PIX", cause)
+	return code.charge, s.deps.Payments.Refused(ctx, "make renewal PIX", cause)
 }
 
 // cycleDate is the day of a cycle, null for none.
@@ -114,18 +114,18 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 	if cycle == nil {
 		return pgtype.Date{}
 	}
-	return s.calendar.DateOf(*cycle)
+	return s.deps.Calendar.DateOf(*cycle)
 }
 
 // intendCharge commits the order. Of two at once the second finds the first.
 func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (codeOrder, error) {
 	ctx = context.WithoutCancel(ctx)
 	code := codeOrder{sub: sub}
-	if _, err := s.payments.Gateway(sub.Gateway); err != nil {
+	if _, err := s.deps.Payments.Gateway(sub.Gateway); err != nil {
 		return code, gateway.FaultOf(err)
 	}
 	err := s.CodeOrder().Begin(ctx, &code, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeO
 		if locked.PriceCents != sub.PriceCents {
 			return fault.Conflict("The price of your subscription has just changed: ask again.")
 		}
-		now := s.clock.Now()
+		now := s.deps.Clock.Now()
 		look := now.Add(lifecycle.AdoptAfter)
 		code.charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway, Cycle: s.cycleDate(o.cycle),
@@ -164,7 +164,7 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 		charge = s.lookNowForCharge(ctx, charge)
 	}
 	if charge.IntentOpen {
-		i, open, err := s.intents.OpenOf(ctx, s.pool, charge.ID)
+		i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, charge.ID)
 		if err == nil && open && i.NotKnownSince == nil { // somebody's call is still open
 			err = errChargeBeingMade()
 		}
@@ -172,10 +172,10 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 	}
 	if charge.State == state.ChargeOpen && s.runsOut(charge) {
 		if err := s.withdrawCode(ctx, charge); err != nil {
-			return charge, s.payments.Refused(ctx, "cancel renewal PIX", err)
+			return charge, s.deps.Payments.Refused(ctx, "cancel renewal PIX", err)
 		}
 		var err error
-		if charge, err = s.db.GetRenewalCharge(ctx, s.pool, charge.ID); err != nil {
+		if charge, err = s.db.GetRenewalCharge(ctx, s.deps.Pool, charge.ID); err != nil {
 			return charge, fmt.Errorf("read renewal charge: %w", err)
 		}
 	}
@@ -186,13 +186,13 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 }
 
 func (s *Charges) runsOut(c lifecycle.RenewalCharge) bool {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
 }
 
 // keepCodeTx writes the gateway's code, and settles it if it is paid already.
 func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.RenewalCharge, made gateway.PixCharge, by intent.By) error {
-	sub, err := s.store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
+	sub, err := s.deps.Store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -200,22 +200,22 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 		return err
 	}
 	first := charge.GatewayPaymentID == nil
-	if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
+	if err := s.deps.Intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
 		return err
 	}
-	if charge, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { learnCode(c, made) }); err != nil {
+	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { learnCode(c, made) }); err != nil {
 		return err
 	}
 	if first {
-		if err := s.payments.ReplayWaitingTx(ctx, tx, charge.Gateway, charge.ID.String(), made.Payment.ID); err != nil {
+		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, charge.Gateway, charge.ID.String(), made.Payment.ID); err != nil {
 			return err
 		}
 	}
 	if made.Payment.Status == gateway.PaymentSettled {
-		return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
+		return s.deps.Settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 	}
 	if sub.Status.Ended() {
-		return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
+		return s.deps.Store.TendTx(ctx, tx, charge.ID, s.deps.Clock.Now())
 	}
 	return nil
 }
@@ -234,13 +234,13 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 	if c.State != state.ChargeOpen {
 		return nil
 	}
-	_, err := s.store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.State, c.IntentOpen, c.LookAt = state.ChargeGone, false, nil })
+	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.State, c.IntentOpen, c.LookAt = state.ChargeGone, false, nil })
 	return err
 }
 
 // LocateCharge finds the subscription of the renewal charge that an event is about.
 func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
-	c, err := s.reads.ChargeOf(ctx, tx, e)
+	c, err := s.deps.Reads.ChargeOf(ctx, tx, e)
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
@@ -258,7 +258,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	default:
 		return "", false, nil
 	}
-	found, err := s.reads.ChargeOf(ctx, tx, e)
+	found, err := s.deps.Reads.ChargeOf(ctx, tx, e)
 	if err != nil || found == nil || found.SubscriptionID != sub.ID || found.Gateway != e.Gateway {
 		return "", false, err
 	}
@@ -269,7 +269,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	switch p := e.Payload.(type) {
 	case gateway.SettledPayment:
 		asked := false
-		err := s.settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
+		err := s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
 			Payment: p.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
 		})
 		if err == nil && asked {
@@ -288,7 +288,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // ShownCharge is the open code of a subscription that is paid, without one while it is
 // not known; ok is false when there is none that can be shown.
 func (s *Charges) ShownCharge(ctx context.Context, sub lifecycle.Row) (c lifecycle.RenewalCharge, ok bool, err error) {
-	c, err = s.db.GetOpenRenewalCharge(ctx, s.pool, sub.ID)
+	c, err = s.db.GetOpenRenewalCharge(ctx, s.deps.Pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, false, nil
 	}
@@ -307,10 +307,10 @@ func (s *Charges) ShownCharge(ctx context.Context, sub lifecycle.Row) (c lifecyc
 // lookNowForCharge asks the gateway what became of an order whose answer was lost,
 // without waiting for its time. Whatever it does not tell, the looks find out.
 func (s *Charges) lookNowForCharge(ctx context.Context, charge lifecycle.RenewalCharge) lifecycle.RenewalCharge {
-	err := s.intents.LookNow(ctx, charge.ID)
-	found, failed := s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
+	err := s.deps.Intents.LookNow(ctx, charge.ID)
+	found, failed := s.db.GetRenewalCharge(ctx, s.deps.Pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {
-		s.log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))
 	}
 	if failed != nil {
 		return charge

@@ -31,21 +31,11 @@ type Deps struct {
 
 // Charges makes PIX codes that pay a further period.
 type Charges struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	plans    *plans.Plans
-	settler  *settle.Settler
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Charges {
-	return &Charges{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, plans: d.Plans, settler: d.Settler}
+	return &Charges{deps: d, db: subscriptionsdb.New()}
 }

@@ -72,7 +72,7 @@ func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (
 	if !c.IntentOpen {
 		return i, false, nil
 	}
-	i, found, err := s.intents.OpenOf(ctx, s.pool, c.ID)
+	i, found, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, c.ID)
 	if err != nil {
 		return i, false, fmt.Errorf("read intent: %w", err)
 	}
@@ -89,7 +89,7 @@ func ChargeClarified(i intent.Intent) string {
 
 // RecallRenewPix tells what became of the order of a request that was cut off.
 func (h Handlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
-	c, err := h.service.db.GetRenewalCharge(ctx, h.service.pool, id)
+	c, err := h.service.db.GetRenewalCharge(ctx, h.service.deps.Pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read renewal charge: %w", err)
 	}
@@ -99,7 +99,7 @@ func (h Handlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.
 	case c.State == state.ChargeGone:
 		return nil, httpapi.ErrCameToNothing
 	}
-	sub, err := h.service.db.GetSubscription(ctx, h.service.pool, c.SubscriptionID)
+	sub, err := h.service.db.GetSubscription(ctx, h.service.deps.Pool, c.SubscriptionID)
 	if err != nil {
 		return nil, fmt.Errorf("read subscription: %w", err)
 	}

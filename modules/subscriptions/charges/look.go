@@ -28,8 +28,8 @@ type codeOrder struct {
 // the code is gone, and the customer may ask for another.
 func (s *Charges) CodeOrder() *intent.Operation[codeOrder, gateway.PixCharge] {
 	return &intent.Operation[codeOrder, gateway.PixCharge]{
-		Kind: intent.RenewalCharge, Intents: s.intents, Committed: "renewal_charge.after_intent",
-		Opening:  func(o codeOrder) intent.Opening { return openingOf(o.charge, s.intents.CallTime()) },
+		Kind: intent.RenewalCharge, Intents: s.deps.Intents, Committed: "renewal_charge.after_intent",
+		Opening:  func(o codeOrder) intent.Opening { return openingOf(o.charge, s.deps.Intents.CallTime()) },
 		Row:      s.codeOrderOf,
 		Steps:    []intent.Step[codeOrder, gateway.PixCharge]{{Answered: "renewal_charge.after_call", Call: s.makeCode, Find: s.findCode}},
 		SettleTx: s.settleCodeTx,
@@ -42,23 +42,23 @@ func openingOf(c lifecycle.RenewalCharge, callTime time.Duration) intent.Opening
 
 // codeOrderOf reads an order whose answer was lost; over when its intent is closed.
 func (s *Charges) codeOrderOf(ctx context.Context, i intent.Intent) (o codeOrder, over bool, err error) {
-	if o.charge, err = s.db.GetRenewalCharge(ctx, s.pool, i.Subject); err != nil {
+	if o.charge, err = s.db.GetRenewalCharge(ctx, s.deps.Pool, i.Subject); err != nil {
 		return o, false, fmt.Errorf("read renewal charge: %w", err)
 	}
-	o.sub, err = s.db.GetSubscription(ctx, s.pool, o.charge.SubscriptionID)
+	o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, o.charge.SubscriptionID)
 	return o, !o.charge.IntentOpen, err
 }
 
 // codeTerms is what the gateway is asked for, and by which it is searched.
 func (s *Charges) codeTerms(ctx context.Context, o codeOrder) (gateway.PixTerms, error) {
-	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, o.sub.PlanID)
+	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, o.sub.PlanID)
 	if err != nil {
 		return gateway.PixTerms{}, fmt.Errorf("read plan: %w", err)
 	}
 	until := o.charge.PayableUntil
 	return gateway.PixTerms{
-		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.reads.PayerOfRow(ctx, o.sub), Amount: money.Cents(o.charge.AmountCents), Description: plan.Name,
-		DueDate: lifecycle.StartOfDay(until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(until.Sub(s.clock.Now()), time.Minute),
+		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.deps.Reads.PayerOfRow(ctx, o.sub), Amount: money.Cents(o.charge.AmountCents), Description: plan.Name,
+		DueDate: lifecycle.StartOfDay(until, s.deps.Config.Zone).In(s.deps.Config.Zone), ExpiresIn: max(until.Sub(s.deps.Clock.Now()), time.Minute),
 	}, nil
 }
 
@@ -104,7 +104,7 @@ func (s *Charges) dropTx(ctx context.Context, tx pgx.Tx, id objectid.ID, how int
 	if err != nil {
 		return err
 	}
-	if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(id), how, by); err != nil {
+	if err := s.deps.Intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(id), how, by); err != nil {
 		return err
 	}
 	return s.goneTx(ctx, tx, c)
@@ -114,18 +114,18 @@ func (s *Charges) dropTx(ctx context.Context, tx pgx.Tx, id objectid.ID, how int
 // and asks about it by look_at, which lies so far ahead that it leaves those of this
 // one alone.
 func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
 		if err != nil || !c.IntentOpen {
 			return err
 		}
-		if c, err = s.store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.LookAt = new(s.clock.Now().Add(lifecycle.AdoptAfter)) }); err != nil {
+		if c, err = s.deps.Store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.LookAt = new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter)) }); err != nil {
 			return err
 		}
-		if _, open, err := s.intents.OpenOf(ctx, tx, id); err != nil || open {
+		if _, open, err := s.deps.Intents.OpenOf(ctx, tx, id); err != nil || open {
 			return err
 		}
-		return s.intents.OpenTx(ctx, tx, openingOf(c, 0))
+		return s.deps.Intents.OpenTx(ctx, tx, openingOf(c, 0))
 	})
 	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
 		return nil
@@ -137,7 +137,7 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 // ended. What became of an order whose answer was lost the looks find out: it sees to it
 // that they do. Otherwise it does nothing.
 func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
-	charge, err := s.db.GetRenewalCharge(ctx, s.pool, id)
+	charge, err := s.db.GetRenewalCharge(ctx, s.deps.Pool, id)
 	if err != nil || charge.State != state.ChargeOpen {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	if charge.IntentOpen || charge.State != state.ChargeOpen {
 		return nil
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, charge.SubscriptionID)
 	if err != nil || !sub.Status.Ended() && !s.runsOut(charge) {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 // withdrawCode makes an open code unpayable at the gateway; one that has just been
 // paid is settled instead.
 func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalCharge) error {
-	gw, err := s.payments.Gateway(charge.Gateway)
+	gw, err := s.deps.Payments.Gateway(charge.Gateway)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalChar
 	if err != nil {
 		return err
 	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		if paid != nil {
 			return s.keepCodeTx(ctx, tx, charge, *paid, intent.ByLook)
 		}
@@ -179,7 +179,7 @@ func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalChar
 // TendAll settles what is open of a subscription's renewal charges, for an account
 // that is deleted: ErrStillOpen while something could still be paid.
 func (s *Charges) TendAll(ctx context.Context, subscriptionID objectid.ID) error {
-	ids, err := s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID)
+	ids, err := s.db.ListOpenRenewalCharges(ctx, s.deps.Pool, subscriptionID)
 	if err != nil {
 		return fmt.Errorf("list renewal charges: %w", err)
 	}
@@ -188,7 +188,7 @@ func (s *Charges) TendAll(ctx context.Context, subscriptionID objectid.ID) error
 			return err
 		}
 	}
-	if ids, err = s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID); err == nil && len(ids) > 0 {
+	if ids, err = s.db.ListOpenRenewalCharges(ctx, s.deps.Pool, subscriptionID); err == nil && len(ids) > 0 {
 		return calls.ErrStillOpen
 	}
 	return err

@@ -47,7 +47,7 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 	if err != nil {
 		return CardOutcome{}, err
 	}
-	if w.plan, err = s.plans.SyncPlan(ctx, w.gateway, w.plan); err != nil {
+	if w.plan, err = s.deps.Plans.SyncPlan(ctx, w.gateway, w.plan); err != nil {
 		return CardOutcome{}, err
 	}
 	c, outcome, err := s.start(ctx, w, o.Instrument)
@@ -158,7 +158,7 @@ func checkCardAmount(w wish, name gateway.Name) error {
 // refused words why the gateway certainly made nothing of a subscription, which has ended
 // unless that failed.
 func (s *Checkout) refused(ctx context.Context, sub lifecycle.Row, cause, failed error) error {
-	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
+	s.deps.Log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
 	if failed != nil {
 		return errors.Join(gateway.FaultOf(cause), failed)

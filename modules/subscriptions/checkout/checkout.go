@@ -39,26 +39,11 @@ type Deps struct {
 
 // Checkout sells subscriptions.
 type Checkout struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	payments *payments.Service
-	intents  *intent.Service
-	settings lifecycle.Settings
-	promos   lifecycle.PromoCodes
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	plans    *plans.Plans
-	settler  *settle.Settler
-	recovery *recovery.Recovery
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Checkout {
-	return &Checkout{pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, settings: d.Settings, promos: d.Promos, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, settler: d.Settler, recovery: d.Recovery}
+	return &Checkout{deps: d, db: subscriptionsdb.New()}
 }

@@ -42,9 +42,9 @@ func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
 func (s *Checkout) wishOf(t *testing.T, db *pgxpool.Pool) wish {
 	t.Helper()
 	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
-	plan, err := s.plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
+	plan, err := s.deps.Plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
 	require.NoError(t, err)
-	gw, err := s.payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	require.NoError(t, err)
 	return wish{customer: accountstest.Customer(t, db), plan: plan, gateway: gw, method: gateway.MethodCard, months: 1}
 }

@@ -39,12 +39,12 @@ type pixOutcome struct {
 // subscribePix makes one PIX payment for the configured months or, at gateway A,
 // the authorization of an automatic PIX.
 func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrder) (pixOutcome, error) {
-	months, err := s.settings.PixBillingMonths(ctx)
+	months, err := s.deps.Settings.PixBillingMonths(ctx)
 	if err != nil {
 		return pixOutcome{}, err
 	}
 	if name.Traits().DebitsPix && !o.automatic {
-		mode, err := s.settings.PixSubscriptionMode(ctx)
+		mode, err := s.deps.Settings.PixSubscriptionMode(ctx)
 		if err != nil {
 			return pixOutcome{}, err
 		}
@@ -105,11 +105,11 @@ func checkPixAmount(w wish) error {
 // clarifying is what the PIX routes answer while it is not known whether there is a code.
 func (s *Checkout) clarifying(ctx context.Context, sub lifecycle.Row) (pixOutcome, error) {
 	ctx = context.WithoutCancel(ctx)
-	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
+	i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 	if err != nil || open {
 		return pixOutcome{sub: sub, clarifying: &i}, err
 	}
-	sub, err = s.db.GetSubscription(ctx, s.pool, sub.ID) // somebody has looked meanwhile
+	sub, err = s.db.GetSubscription(ctx, s.deps.Pool, sub.ID) // somebody has looked meanwhile
 	return pixOutcome{sub: sub}, err
 }
 

@@ -50,26 +50,26 @@ type wish struct {
 // discounted first month is charged at gateway A before the recurrence is made.
 func (s *Checkout) callTimeOf(w wish) time.Duration {
 	if w.renews != nil || w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
-		return 2 * s.intents.CallTime()
+		return 2 * s.deps.Intents.CallTime()
 	}
-	return s.intents.CallTime()
+	return s.deps.Intents.CallTime()
 }
 
 // prepare checks everything that can be checked without the gateway.
 func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gateway.Name, planID string) (wish, error) {
 	var w wish
-	plan, err := s.plans.SellablePlan(ctx, planID)
+	plan, err := s.deps.Plans.SellablePlan(ctx, planID)
 	if err != nil {
 		return w, err
 	}
-	customer, err := s.accounts.CustomerByID(ctx, s.pool, customerID)
+	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, customerID)
 	if err != nil {
 		return w, err
 	}
-	if customer.TaxID == "" || !taxid.Valid(customer.TaxID, s.cfg.AlphanumericTaxIDs) {
+	if customer.TaxID == "" || !taxid.Valid(customer.TaxID, s.deps.Config.AlphanumericTaxIDs) {
 		return w, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 	}
-	gw, err := s.payments.Gateway(name)
+	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
 		return w, gateway.FaultOf(err)
 	}
@@ -85,11 +85,11 @@ func (s *Checkout) discount(ctx context.Context, w *wish, code string) error {
 		if w.customer.PromoCodeUsed == "" {
 			return nil
 		}
-		if begun, err := s.db.HasBegun(ctx, s.pool, w.customer.ID); err != nil || begun {
+		if begun, err := s.db.HasBegun(ctx, s.deps.Pool, w.customer.ID); err != nil || begun {
 			return err
 		}
 	}
-	d, ok, err := s.promos.FirstMonth(ctx, w.customer.ID, code)
+	d, ok, err := s.deps.Promos.FirstMonth(ctx, w.customer.ID, code)
 	if err != nil || !ok {
 		return err
 	}
@@ -119,9 +119,9 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 	}
 	id, err := gateway.EnsureCustomer(ctx, p)
 	if err != nil {
-		return p, s.payments.Refused(ctx, "make customer", err)
+		return p, s.deps.Payments.Refused(ctx, "make customer", err)
 	}
-	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gateway.Name()), id)
+	p.GatewayID, err = s.deps.Accounts.SetGatewayCustomer(ctx, s.deps.Pool, c.ID, string(gateway.Name()), id)
 	return p, err
 }
 
@@ -131,8 +131,8 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 func (s *Checkout) start(ctx context.Context, w wish, card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
 	ctx = context.WithoutCancel(ctx)
 	c = recovery.FirstCall{Plan: w.plan, Payer: w.payer, Instrument: card, CallTime: s.callTimeOf(w)}
-	err = s.recovery.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {
-		if err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
+	err = s.deps.Recovery.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {
+		if err := s.deps.Accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
 		}
 		if err := s.vacateTx(ctx, tx, &w); err != nil {
@@ -154,11 +154,11 @@ func (s *Checkout) start(ctx context.Context, w wish, card gateway.Instrument) (
 		return c, nil, err
 	}
 	if w.renews != nil && c.Sub.RenewsID == nil { // it was pending, and has ended here
-		if _, err := s.calls.EndNow(ctx, *w.renews); err != nil {
+		if _, err := s.deps.Calls.EndNow(ctx, *w.renews); err != nil {
 			return c, nil, err
 		}
 	}
-	return s.recovery.FirstCalls().Run(ctx, c)
+	return s.deps.Recovery.FirstCalls().Run(ctx, c)
 }
 
 // vacateTx sees to it that the customer has no live subscription but the one that is
@@ -179,18 +179,18 @@ func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	if live.Status != state.Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
-	moved, err := s.store.MoveTx(ctx, tx, &live, lifecycle.Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &w.customer.ID})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, &live, lifecycle.Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &w.customer.ID})
 	if err != nil {
 		return err
 	}
 	if !moved {
 		return s.ConflictWith(ctx, tx, live)
 	}
-	return s.store.EndAtGatewayTx(ctx, tx, live)
+	return s.deps.Store.EndAtGatewayTx(ctx, tx, live)
 }
 
 func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.Row, error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	recoverAt := now.Add(lifecycle.AdoptAfter)
 	id := objectid.At(now)
 	if w.trial > 0 && w.renews == nil {
@@ -214,7 +214,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == gateway.MethodCard {
-		first := s.calendar.FirstDue(lifecycle.Row{
+		first := s.deps.Calendar.FirstDue(lifecycle.Row{
 			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
 			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
 		})
@@ -228,11 +228,11 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	if err := s.store.ScheduleTx(ctx, tx, sub); err != nil {
+	if err := s.deps.Store.ScheduleTx(ctx, tx, sub); err != nil {
 		return lifecycle.Row{}, err
 	}
 	if w.promoCode != "" {
-		if err := s.promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
+		if err := s.deps.Promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
 			return lifecycle.Row{}, err
 		}
 	}
@@ -240,17 +240,17 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 	if w.renews != nil {
 		began = state.Renew
 	}
-	return sub, s.store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}), lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
+	return sub, s.deps.Store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}), lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
 }
 
 // claimTrialTx takes the one trial of the customer's tax id for a subscription that is
 // about to be written. Of two customers who have had the same tax id, one after the
 // other, one gets it. A subscription that ends before its trial begins gives it back.
 func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	before := lifecycle.Forgotten(now)
 	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
-		TaxIDMac: s.accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now, Forgotten: &before,
+		TaxIDMac: s.deps.Accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now, Forgotten: &before,
 	})
 	if err != nil {
 		return false, fmt.Errorf("claim trial: %w", err)
@@ -262,7 +262,7 @@ func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscrip
 // gateway first, so that no money can move for it afterwards. Anything else that
 // is live is a conflict (open-shapes, One current subscription).
 func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
-	live, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
+	live, err := s.db.GetLiveSubscription(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -270,10 +270,10 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 		return err
 	}
 	if !s.replaceable(live) {
-		return s.ConflictWith(ctx, s.pool, live)
+		return s.ConflictWith(ctx, s.deps.Pool, live)
 	}
 	if live.PaymentMethod == gateway.MethodPix {
-		err = s.recovery.DropPixAs(ctx, live, state.Replaced, state.BySubscribe)
+		err = s.deps.Recovery.DropPixAs(ctx, live, state.Replaced, state.BySubscribe)
 	} else {
 		err = s.dropPendingCard(ctx, live)
 	}
@@ -291,7 +291,7 @@ func (s *Checkout) replaceable(sub lifecycle.Row) bool {
 		return false
 	}
 	if sub.PaymentMethod == gateway.MethodPix {
-		return s.clock.Now().Sub(sub.RegisterDate) > s.cfg.PixPendingTTL
+		return s.deps.Clock.Now().Sub(sub.RegisterDate) > s.deps.Config.PixPendingTTL
 	}
 	return lifecycle.TraitsOf(sub).PayerConfirms && lifecycle.RemoteID(sub) != ""
 }
@@ -299,7 +299,7 @@ func (s *Checkout) replaceable(sub lifecycle.Row) bool {
 // dropPendingCard ends a pending card subscription of gateway B. One that turns
 // out to be paid is settled instead; the caller finds it live.
 func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error {
-	gw, err := s.payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}
@@ -308,20 +308,20 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 		return err
 	}
 	if err == nil && lifecycle.Running(remote.Status) {
-		_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return err
 	}
 	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
-		return s.recovery.EndLater(ctx, sub, state.BySubscribe, err)
+		return s.deps.Recovery.EndLater(ctx, sub, state.BySubscribe, err)
 	}
-	return s.recovery.End(ctx, sub, state.Replaced, state.BySubscribe)
+	return s.deps.Recovery.End(ctx, sub, state.Replaced, state.BySubscribe)
 }
 
 // ConflictWith words why the live subscription is in the way; while its gateway is
 // being asked, since when, and when it is asked next.
 func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecycle.Row) error {
 	if live.IntentOpen && live.Status == state.Pending {
-		i, open, err := s.intents.OpenOf(ctx, db, live.ID)
+		i, open, err := s.deps.Intents.OpenOf(ctx, db, live.ID)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // ended unpaid cost nothing, so that the request may run anew.
 func (s *Checkout) Recall(ctx context.Context, id objectid.ID) (lifecycle.Row, error) {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	switch {
 	case err != nil:
 		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
@@ -38,7 +38,7 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 	out := CardOutcome{Sub: sub, PaymentStatus: string(gateway.Succeeded)}
 	if sub.Status == state.Pending {
 		out.PaymentStatus = string(gateway.OutcomeUnknown)
-		if out.Sub, out.clientSecret, err = h.service.recovery.Resolve(ctx, sub); err != nil {
+		if out.Sub, out.clientSecret, err = h.service.deps.Recovery.Resolve(ctx, sub); err != nil {
 			return nil, gateway.FaultOf(err)
 		}
 		switch {
@@ -83,12 +83,12 @@ func (h Handlers) RecallPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 	}
 	var charge gateway.PixCharge
 	if sub.Status == state.Pending && sub.PixPaymentID != nil {
-		gw, err := h.service.payments.Gateway(gateway.GWB)
+		gw, err := h.service.deps.Payments.Gateway(gateway.GWB)
 		if err != nil {
 			return nil, gateway.FaultOf(err)
 		}
 		if charge, err = gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID); err != nil {
-			return nil, h.service.payments.Refused(ctx, "read PIX", err)
+			return nil, h.service.deps.Payments.Refused(ctx, "read PIX", err)
 		}
 	}
 	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}), nil

@@ -29,19 +29,19 @@ func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live 
 	if live.CancelAtPeriodEnd && !w.renews.CancelAtPeriodEnd {
 		return fault.Conflict("Your subscription has just been set to end with its paid time. Renew it again if it shall go on.")
 	}
-	if _, waiting, err := s.reads.WaitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
+	if _, waiting, err := s.deps.Reads.WaitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
 		return errors.Join(err, errRenewalWaits())
 	}
-	paid, err := s.reads.PaidUntil(ctx, tx, live)
+	paid, err := s.deps.Reads.PaidUntil(ctx, tx, live)
 	if err != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	switch {
 	case paid == nil || paid.Sub(now) < lifecycle.LeastPaidTime:
 		return nil
 	case paid.Sub(now) > lifecycle.MostPaidTime:
-		return fault.Conflict("Your subscription is paid until %s. Renew it later.", s.calendar.Day(*paid))
+		return fault.Conflict("Your subscription is paid until %s. Renew it later.", s.deps.Calendar.Day(*paid))
 	}
 	w.startsAt = paid
 	if live.LastPaymentAt == nil {
@@ -75,21 +75,21 @@ func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error 
 // authenticated, or to be charged, is ended at the gateway first. What turns out to be
 // paid is settled instead. 409 while nobody knows what the gateway made of it.
 func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) error {
-	waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID)
+	waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID)
 	if err != nil || !ok {
 		return err
 	}
 	if waiting.IntentOpen {
-		return s.ConflictWith(ctx, s.pool, waiting)
+		return s.ConflictWith(ctx, s.deps.Pool, waiting)
 	}
-	taken, err := s.recovery.EndUntaken(ctx, waiting)
+	taken, err := s.deps.Recovery.EndUntaken(ctx, waiting)
 	switch {
 	case err != nil:
-		return s.payments.Refused(ctx, "end a waiting renewal", err)
+		return s.deps.Payments.Refused(ctx, "end a waiting renewal", err)
 	case taken:
 		return fault.Conflict("Your renewal has just been confirmed.")
 	}
-	return s.recovery.End(ctx, waiting, state.Replaced, state.ByCustomer)
+	return s.deps.Recovery.End(ctx, waiting, state.Replaced, state.ByCustomer)
 }
 
 // ReadRenewal is GET /gwb/subscription while a renewal waits beside the subscription:
@@ -99,11 +99,11 @@ func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Row, 
 	if failed != nil || !recovery.AsksLive(waiting) {
 		return sub, "", failed
 	}
-	_, clientSecret, err := s.recovery.Resolve(ctx, waiting)
+	_, clientSecret, err := s.deps.Recovery.Resolve(ctx, waiting)
 	if err != nil {
-		s.log.WarnContext(ctx, "live read failed", slog.String("subscription_id", waiting.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "live read failed", slog.String("subscription_id", waiting.ID.String()), slog.Any("error", err))
 		return sub, "", nil
 	}
-	sub, err = s.reads.Current(ctx, sub.CustomerID)
+	sub, err = s.deps.Reads.Current(ctx, sub.CustomerID)
 	return sub, clientSecret, err
 }

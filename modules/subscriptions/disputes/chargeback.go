@@ -18,7 +18,7 @@ import (
 // LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
 func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (lifecycle.Row, *gateway.LedgerPayment, error) {
-	chain, err := s.reads.RenewalChain(ctx, tx, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
 	}
@@ -34,17 +34,17 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 // by which name: what is neither given back or asked for, nor taken by another one. 409
 // while one is open, and while a withdrawal has still to ask for the money.
 func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid gateway.LedgerPayment) (payment string, left money.Cents, err error) {
-	if err := s.payments.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
+	if err := s.deps.Payments.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
 		return "", 0, err
 	}
-	now, err := s.payments.FindPayment(ctx, tx, paid.Gateway, paid.Payment.ID) // a refund may have told its payment intent
+	now, err := s.deps.Payments.FindPayment(ctx, tx, paid.Gateway, paid.Payment.ID) // a refund may have told its payment intent
 	if err != nil {
 		return "", 0, err
 	}
 	if now != nil {
 		paid = *now
 	}
-	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, of.ID)
+	given, err := s.deps.Payments.RefundsOf(ctx, tx, gateway.ForSubscription, of.ID)
 	if err != nil {
 		return "", 0, err
 	}
@@ -76,7 +76,7 @@ func (s *Disputes) notWithdrawnTx(ctx context.Context, tx pgx.Tx, of lifecycle.R
 	if err != nil || len(withdrawn) == 0 {
 		return err
 	}
-	listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, paid.Gateway, paid.Payment.ID)
+	listed, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, tx, paid.Gateway, paid.Payment.ID)
 	if err != nil || listed != "" {
 		return err
 	}
@@ -85,12 +85,12 @@ func (s *Disputes) notWithdrawnTx(ctx context.Context, tx pgx.Tx, of lifecycle.R
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.
 func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (*gateway.LedgerPayment, error) {
-	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range paid {
-		nothing, err := s.payments.Cases().BoughtNothing(ctx, tx, p.Gateway, p.Payment.ID)
+		nothing, err := s.deps.Payments.Cases().BoughtNothing(ctx, tx, p.Gateway, p.Payment.ID)
 		if err != nil || !nothing {
 			return &p, err
 		}
@@ -101,12 +101,12 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 // WithdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
 // that it followed by renewals, and answers which one's it is.
 func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputeID string) (disputed lifecycle.Row, withdrawn bool, err error) {
-	chain, err := s.reads.RenewalChain(ctx, tx, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return lifecycle.Row{}, false, err
 	}
 	for _, disputed = range chain {
-		withdrawn, err = s.payments.WithdrawDisputeTx(ctx, tx, gateway.ForSubscription, disputed.ID, disputeID)
+		withdrawn, err = s.deps.Payments.WithdrawDisputeTx(ctx, tx, gateway.ForSubscription, disputed.ID, disputeID)
 		if !postgres.IsNoRows(err) {
 			break
 		}

@@ -47,7 +47,7 @@ func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	c.Action, c.Edit = state.DisputeOpens, func(r *lifecycle.Row) { r.HasChargeback = true }
 	for _, r := range held {
-		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
 		if err := s.pauseTx(ctx, tx, *r); err != nil {
@@ -71,7 +71,7 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	c.Action, c.Edit = state.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
 	for _, r := range held {
 		was := r.Status
-		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
 		if !was.Ended() {
@@ -79,7 +79,7 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 				return err
 			}
 		}
-		if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
+		if err := s.deps.Store.EndAtGatewayTx(ctx, tx, *r); err != nil {
 			return err
 		}
 	}
@@ -99,10 +99,10 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		r := &renewals[i]
 		switch {
 		case lifecycle.Waits(*r):
-			if _, err := s.store.MoveTx(ctx, tx, r, lifecycle.Change{Action: state.DisputeLost, Source: state.ByJob}); err != nil {
+			if _, err := s.deps.Store.MoveTx(ctx, tx, r, lifecycle.Change{Action: state.DisputeLost, Source: state.ByJob}); err != nil {
 				return nil, err
 			}
-			if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
+			if err := s.deps.Store.EndAtGatewayTx(ctx, tx, *r); err != nil {
 				return nil, err
 			}
 		case !r.Status.Ended():
@@ -148,7 +148,7 @@ func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
 // dispute that closed it. Money that a withdrawal could not give back meanwhile goes back.
 func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
-	if err := s.store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
+	if err := s.deps.Store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
 	withdrawn, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
@@ -156,31 +156,31 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return fmt.Errorf("read withdrawals: %w", err)
 	}
 	for _, id := range withdrawn {
-		if err := s.store.GiveBackLaterTx(ctx, tx, id); err != nil {
+		if err := s.deps.Store.GiveBackLaterTx(ctx, tx, id); err != nil {
 			return err
 		}
 	}
 	c.Edit = func(r *lifecycle.Row) { r.HasChargeback = false }
-	closed, err := s.reads.ClosedByDisputeTx(ctx, tx, *sub)
+	closed, err := s.deps.Reads.ClosedByDisputeTx(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
 	if sub.Status == state.Suspended && !closed {
-		return s.store.EditTx(ctx, tx, sub, state.DisputeLeft, c.Edit)
+		return s.deps.Store.EditTx(ctx, tx, sub, state.DisputeLeft, c.Edit)
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, c)
+	_, err = s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
 // DisputesOf are the disputes of a subscription and of all that it followed by renewals.
 func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle.Row) ([]payments.Dispute, error) {
-	chain, err := s.reads.RenewalChain(ctx, db, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, db, sub)
 	if err != nil {
 		return nil, err
 	}
 	var all []payments.Dispute
 	for _, r := range chain {
-		of, err := s.payments.DisputesOf(ctx, db, gateway.ForSubscription, r.ID)
+		of, err := s.deps.Payments.DisputesOf(ctx, db, gateway.ForSubscription, r.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -210,8 +210,8 @@ func hasState(all []payments.Dispute, state gateway.DisputeState) bool {
 // opened, or the dispute is from before collection was paused. Held for money that is
 // listed by now as having given nobody anything, it is opened again.
 func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != state.Suspended || !locked.HasChargeback {
 			return err
 		}
@@ -227,7 +227,7 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error 
 		case !hasState(holding, gateway.DisputeOpen) && hasState(holding, gateway.DisputeLost):
 			return s.loseDisputeTx(ctx, tx, &locked, lifecycle.Change{Source: state.ByJob})
 		case !slices.ContainsFunc(holding, takesMoney) && slices.ContainsFunc(all, takesMoney):
-			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), lifecycle.Change{Source: state.ByJob})
+			return s.winDisputeTx(ctx, tx, &locked, s.deps.Clock.Now(), lifecycle.Change{Source: state.ByJob})
 		}
 		return s.pauseTx(ctx, tx, locked)
 	})
@@ -237,8 +237,8 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error 
 // followed by renewals asks for, and the release that took it in did not do: as its event
 // would now. What an admin has activated since stays open.
 func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != state.Active || locked.HasChargeback {
 			return err
 		}
@@ -302,7 +302,7 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) er
 	if err != nil || !hasState(all, gateway.DisputeOpen) {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	since := now
 	for _, d := range all {
 		if d.State == gateway.DisputeOpen && d.OpenedAt.Before(since) {
@@ -316,11 +316,11 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) er
 		if err := s.db.InsertPause(ctx, tx, subscriptionsdb.InsertPauseParams{ID: id, SubscriptionID: sub.ID, Since: since, Now: now}); err != nil {
 			return fmt.Errorf("write pause: %w", err)
 		}
-		return s.store.SchedulePauseTx(ctx, tx, id, now)
+		return s.deps.Store.SchedulePauseTx(ctx, tx, id, now)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
 	case open.State != state.Resuming:
 		return nil
 	}
-	return s.store.TurnPauseTx(ctx, tx, open.ID, state.Pausing, since, nil)
+	return s.deps.Store.TurnPauseTx(ctx, tx, open.ID, state.Pausing, since, nil)
 }

@@ -21,16 +21,11 @@ type Deps struct {
 
 // Disputes follows the disputes about a subscription's payments.
 type Disputes struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	payments *payments.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Disputes {
-	return &Disputes{pool: d.Pool, clock: d.Clock, payments: d.Payments, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
+	return &Disputes{deps: d, db: subscriptionsdb.New()}
 }

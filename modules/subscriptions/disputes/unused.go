@@ -22,7 +22,7 @@ import (
 // away. A period of which no day was used is given back by itself, and so is what slipped
 // through after the dispute had been opened; of one that had begun people decide.
 func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, was state.Status) error {
-	chain, err := s.reads.RenewalChain(ctx, tx, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 // shutAt is when access ended: what was open until now had it until now, by the gateway's
 // clock where that is ahead.
 func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Time {
-	shut, now := time.Time{}, s.clock.Now()
+	shut, now := time.Time{}, s.deps.Clock.Now()
 	for _, d := range disputes {
 		if !d.OfNothing && takesMoney(d) {
 			shut, now = lifecycle.LatestOf(d.OpenedAt, &shut), lifecycle.LatestOf(lifecycle.LatestOf(now, d.ClosedAt), &d.OpenedAt)
@@ -55,11 +55,11 @@ func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Ti
 }
 
 func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputes []payments.Dispute, shut time.Time) error {
-	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
-	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
+	given, err := s.deps.Payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		if left <= 0 || takenBack(disputes, p.Payment) {
 			continue
 		}
-		listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, p.Gateway, p.Payment.ID)
+		listed, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, tx, p.Gateway, p.Payment.ID)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		if begun {
 			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.", ends.UTC().Format(time.RFC3339))
 		}
-		_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 			PaidAt: p.Payment.SettledAt, Note: note, Automatic: !begun, Bought: begun, Reference: reference,
 		})
@@ -124,7 +124,7 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if err != nil {
 		return err
 	}
-	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		if !slipped || DisputedPayment(disputes, p.Payment) {
 			continue
 		}
-		_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount, CustomerID: sub.CustomerID,
 			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: SlippedNote,
 		})
@@ -168,18 +168,18 @@ func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	case !errors.Is(err, pgx.ErrNoRows):
 		return begins, ends, "", fmt.Errorf("read renewal charge: %w", err)
 	}
-	d, debited, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
+	d, debited, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 	if err != nil {
 		return begins, ends, "", err
 	}
 	begins = *p.Payment.SettledAt
 	switch {
 	case debited:
-		begins = s.calendar.DayOf(d.Cycle)
+		begins = s.deps.Calendar.DayOf(d.Cycle)
 	case p.Payment.MadeFor != nil && !lifecycle.PaysOnce(sub) && !sub.PixAutomatic:
 		begins = *p.Payment.MadeFor
 	}
-	return begins, s.calendar.MonthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
+	return begins, s.deps.Calendar.MonthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
 }
 
 func takesMoney(d payments.Dispute) bool {

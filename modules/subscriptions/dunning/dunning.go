@@ -28,19 +28,11 @@ type Deps struct {
 
 // Dunning writes to customers whose payment failed.
 type Dunning struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	accounts  *accounts.Service
-	payments  *payments.Service
-	mail      mail.Sender
-	templates *mail.Templates
-	cfg       lifecycle.Config
-	db        *subscriptionsdb.Queries
-	debits    *debits.Debits
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Dunning {
-	return &Dunning{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, mail: d.Mail, templates: d.Templates, cfg: d.Config, db: subscriptionsdb.New(), debits: d.Debits}
+	return &Dunning{deps: d, db: subscriptionsdb.New()}
 }

@@ -50,9 +50,9 @@ func (s *Dunning) MailDunning(ctx context.Context, id objectid.ID, paymentID str
 // MailDunningAfter is MailDunning, and takes the mail from whoever has had it in hand for
 // longer than claim.
 func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentID string, day int, claim time.Duration) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	lost := now.Add(-claim)
-	m, err := s.db.ClaimDunningMail(ctx, s.pool, subscriptionsdb.ClaimDunningMailParams{
+	m, err := s.db.ClaimDunningMail(ctx, s.deps.Pool, subscriptionsdb.ClaimDunningMailParams{
 		SubscriptionID: id, PaymentID: paymentID, Day: int32(day), Now: &now, LostSince: &lost, //nolint:gosec // a configured number of days
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -63,7 +63,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 	}
 	sent, failed := s.writeDunning(ctx, m)
 	after := subscriptionsdb.ReleaseDunningMailParams{SubscriptionID: id, PaymentID: paymentID, Day: m.Day, DueAt: m.DueAt}
-	switch now := s.clock.Now(); {
+	switch now := s.deps.Clock.Now(); {
 	case failed != nil:
 		after.DueAt = now.Add(dunningRetry)
 	case sent:
@@ -71,7 +71,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 	default:
 		after.DroppedAt = &now
 	}
-	if err := s.db.ReleaseDunningMail(context.WithoutCancel(ctx), s.pool, after); err != nil {
+	if err := s.db.ReleaseDunningMail(context.WithoutCancel(ctx), s.deps.Pool, after); err != nil {
 		return errors.Join(failed, fmt.Errorf("note dunning mail: %w", err))
 	}
 	return failed
@@ -80,7 +80,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 // writeDunning writes and sends the mail; sent is false when there is nothing to
 // be asked for any more, or nobody to be asked.
 func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.SubscriptionsDunningMail) (sent bool, err error) {
-	sub, err := s.db.GetSubscription(ctx, s.pool, m.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, m.SubscriptionID)
 	if err != nil {
 		return false, fmt.Errorf("read subscription: %w", err)
 	}
@@ -88,14 +88,14 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	if err != nil || !owes || s.tooLate(m) {
 		return false, err
 	}
-	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
+	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
 	if fault.Is(err, fault.Missing) {
 		return false, nil // he has deleted his account
 	}
 	if err != nil {
 		return false, err
 	}
-	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
+	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, sub.PlanID)
 	if err != nil {
 		return false, fmt.Errorf("read plan: %w", err)
 	}
@@ -103,16 +103,16 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
 		Suspended: sub.Status == state.Suspended, Pix: sub.PaymentMethod == gateway.MethodPix,
 	}
-	again, code, paid, err := s.debits.HowToPayDebit(ctx, sub, m.PaymentID)
+	again, code, paid, err := s.deps.Debits.HowToPayDebit(ctx, sub, m.PaymentID)
 	if err != nil || paid {
 		return false, err
 	}
 	shown.Again, shown.Code = again, code.Payload
-	message, err := s.templates.Render(mailPaymentFailed, customer.Language, customer.Email, shown)
+	message, err := s.deps.Templates.Render(mailPaymentFailed, customer.Language, customer.Email, shown)
 	if err != nil {
 		return false, fmt.Errorf("write mail: %w", err)
 	}
-	if err := s.mail.Send(ctx, message); err != nil {
+	if err := s.deps.Mail.Send(ctx, message); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -121,11 +121,11 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 // MailDueDunning sends what is due and was not sent: its job was lost, or the mail
 // server would not take it.
 func (s *Dunning) MailDueDunning(ctx context.Context, now time.Time) error {
-	if s.mail == nil {
+	if s.deps.Mail == nil {
 		return nil
 	}
 	lost := now.Add(-DunningClaim)
-	due, err := s.db.ListDueDunningMails(ctx, s.pool, subscriptionsdb.ListDueDunningMailsParams{Now: now, LostSince: &lost})
+	due, err := s.db.ListDueDunningMails(ctx, s.deps.Pool, subscriptionsdb.ListDueDunningMailsParams{Now: now, LostSince: &lost})
 	if err != nil {
 		return fmt.Errorf("list dunning mails: %w", err)
 	}

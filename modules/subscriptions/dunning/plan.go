@@ -31,12 +31,12 @@ func (DunningArgs) Kind() string { return "subscriptions_dunning_mail" }
 // plan nothing new, and a payment without an id none: the gateway tells the failed
 // payment by an event of its own.
 func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment) error {
-	if s.mail == nil || failed == nil || failed.ID == "" {
+	if s.deps.Mail == nil || failed == nil || failed.ID == "" {
 		return nil
 	}
-	now := s.clock.Now()
-	for _, day := range s.cfg.DunningDays {
-		if _, err := s.planDunningTx(ctx, tx, sub, failed, day, now.In(s.cfg.Zone).AddDate(0, 0, day).UTC()); err != nil {
+	now := s.deps.Clock.Now()
+	for _, day := range s.deps.Config.DunningDays {
+		if _, err := s.planDunningTx(ctx, tx, sub, failed, day, now.In(s.deps.Config.Zone).AddDate(0, 0, day).UTC()); err != nil {
 			return err
 		}
 	}
@@ -46,12 +46,12 @@ func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, faile
 // DunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
 func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit, failed *gateway.Payment) error {
-	if s.mail == nil || d.FailedAt == nil {
+	if s.deps.Mail == nil || d.FailedAt == nil {
 		return nil
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	day := int(now.Sub(*d.FailedAt) / (24 * time.Hour))
-	for planned, tries := false, 0; !planned && tries <= len(s.cfg.DunningDays)+len(s.cfg.PixRetryDays); tries++ {
+	for planned, tries := false, 0; !planned && tries <= len(s.deps.Config.DunningDays)+len(s.deps.Config.PixRetryDays); tries++ {
 		var err error
 		if planned, err = s.planDunningTx(ctx, tx, sub, failed, day+tries, now); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
 func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment, day int, due time.Time) (planned bool, err error) {
-	amount, now := int64(failed.Amount), s.clock.Now()
+	amount, now := int64(failed.Amount), s.deps.Clock.Now()
 	if amount == 0 { // a status event names the invoice alone
 		amount = sub.PriceCents * int64(sub.PeriodMonths)
 	}
@@ -81,7 +81,7 @@ func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 	if due.After(now) {
 		opts.ScheduledAt = due
 	}
-	if _, err = s.jobs.InsertTx(ctx, tx, args, opts); err != nil {
+	if _, err = s.deps.Jobs.InsertTx(ctx, tx, args, opts); err != nil {
 		return false, fmt.Errorf("schedule dunning mail: %w", err)
 	}
 	return true, nil
@@ -94,7 +94,7 @@ func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Row, paymentID st
 	if sub.Status.Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
-	paid, err := s.payments.FindPayment(ctx, s.pool, sub.Gateway, paymentID)
+	paid, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, sub.Gateway, paymentID)
 	if err != nil {
 		return false, fmt.Errorf("find payment: %w", err)
 	}
@@ -106,6 +106,6 @@ func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Row, paymentID st
 const dunningLate = 48 * time.Hour
 
 func (s *Dunning) tooLate(m subscriptionsdb.SubscriptionsDunningMail) bool {
-	day := m.RegisterDate.In(s.cfg.Zone).AddDate(0, 0, int(m.Day))
-	return s.clock.Now().Sub(day) > dunningLate
+	day := m.RegisterDate.In(s.deps.Config.Zone).AddDate(0, 0, int(m.Day))
+	return s.deps.Clock.Now().Sub(day) > dunningLate
 }

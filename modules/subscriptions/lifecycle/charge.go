@@ -21,7 +21,7 @@ type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
 func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, edit func(c *RenewalCharge)) (RenewalCharge, error) {
 	from, asked := c.State, c.IntentOpen
 	edit(&c)
-	c.RegisterUpdateDate = s.clock.Now()
+	c.RegisterUpdateDate = s.deps.Clock.Now()
 	n, err := s.db.UpdateRenewalCharge(ctx, tx, subscriptionsdb.UpdateRenewalChargeParams{
 		ID: c.ID, FromState: from, State: c.State, IntentOpen: c.IntentOpen, LookAt: c.LookAt, Misses: c.Misses, GatewayPaymentID: c.GatewayPaymentID,
 		PixPayload: c.PixPayload, PixImage: c.PixImage, PixExpiresAt: c.PixExpiresAt, MovedFrom: c.MovedFrom, MovedTo: c.MovedTo, Now: c.RegisterUpdateDate,
@@ -30,7 +30,7 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, ed
 		err = errMoved
 	}
 	if err == nil && asked && !c.IntentOpen { // by an event, if not by who looked
-		err = s.intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Succeeded[any]{}, byWebhook)
+		err = s.deps.Intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Succeeded[any]{}, byWebhook)
 	}
 	if err != nil {
 		return c, fmt.Errorf("write renewal charge %s: %w", c.ID, err)
@@ -40,7 +40,7 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, ed
 
 // TendTx has a renewal charge looked after at an instant.
 func (s *Store) TendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, RenewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, RenewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: at, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub Row) error
 		return fmt.Errorf("list renewal charges: %w", err)
 	}
 	for _, id := range ids {
-		if err := s.TendTx(ctx, tx, id, s.clock.Now()); err != nil {
+		if err := s.TendTx(ctx, tx, id, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 	}

@@ -117,7 +117,7 @@ func PixAmount(sub Row) money.Cents {
 // PayerOfRow is the payer as the row knows him; his data are only asked for
 // where they still are.
 func (s *Reads) PayerOfRow(ctx context.Context, sub Row) gateway.Payer {
-	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
+	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
 	if err != nil {
 		customer = accounts.Customer{ID: sub.CustomerID}
 	}

@@ -100,7 +100,7 @@ func (s *Store) Reopen(r *Row, ended Row) {
 	case ended.GatewayEndedAt != nil:
 		r.GatewayDeletedAt = ended.GatewayEndedAt
 	case ended.GatewayDeletedAt == nil:
-		r.GatewayEndOpenSince = new(s.clock.Now())
+		r.GatewayEndOpenSince = new(s.deps.Clock.Now())
 	}
 }
 
@@ -109,7 +109,7 @@ func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) er
 	if !Stops(sub) {
 		return nil
 	}
-	_, err := s.jobs.InsertTx(ctx, tx, StopArgs{SubscriptionID: sub.ID}, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, StopArgs{SubscriptionID: sub.ID}, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
 	if err != nil {
 		return fmt.Errorf("queue the end of a recurrence: %w", err)
 	}
@@ -126,7 +126,7 @@ func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 
 // EndTx inserts the job that ends a subscription at its gateway.
 func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
-	if _, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
+	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
 		return fmt.Errorf("queue the end at the gateway: %w", err)
 	}
 	return nil
@@ -143,8 +143,8 @@ const WithdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 
 // GiveBackLaterTx has a job give back what a withdrawn subscription still has.
 func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(EndRetry),
 	})
 	if err != nil {
 		return fmt.Errorf("queue refund: %w", err)

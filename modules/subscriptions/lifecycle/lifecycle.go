@@ -34,24 +34,14 @@ type Calendar struct {
 
 // Reads answers what the rows of a subscription say.
 type Reads struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	accounts *accounts.Service
-	payments *payments.Service
-	cfg      Config
+	deps     Deps
 	db       *subscriptionsdb.Queries
 	calendar *Calendar
 }
 
 // Store is the only one that writes a subscription's state.
 type Store struct {
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	payments *payments.Service
-	intents  *intent.Service
-	promos   PromoCodes
+	deps     Deps
 	db       *subscriptionsdb.Queries
 	calendar *Calendar
 	reads    *Reads
@@ -60,7 +50,7 @@ type Store struct {
 // New makes the room.
 func New(d Deps) (*Calendar, *Reads, *Store) {
 	calendar := &Calendar{clock: d.Clock, cfg: d.Config}
-	reads := &Reads{pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: calendar}
-	store := &Store{jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, promos: d.Promos, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
+	reads := &Reads{deps: d, db: subscriptionsdb.New(), calendar: calendar}
+	store := &Store{deps: d, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
 	return calendar, reads, store
 }

@@ -36,7 +36,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 			end = new(earlierOf(due, *end))
 		}
 	}
-	if sub.Status != state.Active || end == nil || !end.After(s.clock.Now()) {
+	if sub.Status != state.Active || end == nil || !end.After(s.deps.Clock.Now()) {
 		return nil, nil //nolint:nilnil // nil is the answer: nothing is paid
 	}
 	return end, nil
@@ -61,7 +61,7 @@ func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Row) (time.
 // paid for it; "" for none. The days are those from today to the date that it names,
 // whatever the time of day.
 func (s *Reads) GivenUp(sub Row, end *time.Time, wasPaid bool) string {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if end == nil || !end.After(now) {
 		return ""
 	}
@@ -72,7 +72,7 @@ func (s *Reads) GivenUp(sub Row, end *time.Time, wasPaid bool) string {
 			kind = "trial"
 		}
 	}
-	days := max(1, daysBetween(now.In(s.cfg.Zone), end.In(s.cfg.Zone)))
+	days := max(1, daysBetween(now.In(s.deps.Config.Zone), end.In(s.deps.Config.Zone)))
 	if days == 1 {
 		return fmt.Sprintf(" One %s day, until %s, was given up.", kind, s.calendar.Day(*end))
 	}
@@ -95,7 +95,7 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*tim
 	case unpaid == nil:
 		return sub.NextBillingDate, nil
 	}
-	paid, err := s.payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read payments: %w", err)
 	}
@@ -112,14 +112,14 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*tim
 // afterLastPayment is where the period ends that the last payment has paid.
 func (s *Reads) afterLastPayment(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
 	first := s.calendar.FirstDue(sub).UTC()
-	paid, err := s.payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read payments: %w", err)
 	}
 	if len(paid) == 0 {
 		return first, nil
 	}
-	last := StartOfDay(*paid[0].Payment.SettledAt, s.cfg.Zone)
+	last := StartOfDay(*paid[0].Payment.SettledAt, s.deps.Config.Zone)
 	if first.After(last) {
 		return first, nil
 	}

@@ -48,7 +48,7 @@ func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) err
 
 // TurnPauseTx turns a pause into another state and has it carried out.
 func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, to state.Pause, since time.Time, until *time.Time) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: to, Since: since, Until: until, Now: now})
 	if err != nil {
 		return fmt.Errorf("turn pause: %w", err)
@@ -58,7 +58,7 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, to s
 
 // SchedulePauseTx has a pause carried out by job.
 func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, PauseArgs{PauseID: id, At: at}, &river.InsertOpts{
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, PauseArgs{PauseID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool
 
 // PausedLatelyTx is IsPausedTx for what was read a moment ago.
 func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
-	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: id, At: s.clock.Now().Add(-time.Hour)})
+	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: id, At: s.deps.Clock.Now().Add(-time.Hour)})
 }
 
 // PausedAtTx reports whether an instant lies within a pause. Gateway B's clock has

@@ -117,7 +117,7 @@ var heldByAdmin = state.ReasonFor(state.AdminSuspends, state.Known{})
 // ClosedByDisputeTx reports whether a suspended subscription would be open but
 // for its dispute: payments that failed keep it closed, and so does an admin.
 func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
-	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
+	if int(sub.PaymentFailures) >= s.deps.Config.MaxPaymentFailures {
 		return false, nil
 	}
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
@@ -129,7 +129,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 
 // Current returns the customer's live subscription; 404 when there is none.
 func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error) {
-	sub, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
+	sub, err := s.db.GetLiveSubscription(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Row{}, fault.NotFound("Subscription")
 	}

@@ -55,12 +55,12 @@ func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Row
 	if until.Sub(begins) < 48*time.Hour {
 		return nil
 	}
-	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForSubscription, old.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, old.ID)
 	if err != nil || len(paid) == 0 {
 		return err
 	}
 	p := paid[0].Payment
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedDuplicate, Gateway: old.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: old.CustomerID, SubscriptionID: old.ID, PaidAt: p.SettledAt,
 		Note: "Paid while its renewal " + renewal.ID.String() + " was being confirmed, which charges the same time.", Automatic: true,
@@ -96,7 +96,7 @@ func (s *Store) followedByTx(ctx context.Context, tx pgx.Tx, ended Row) error {
 	if err != nil || !ok || waiting.ID == ended.ID {
 		return err
 	}
-	err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, ended.CustomerID, waiting.ID)
+	err = s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, ended.CustomerID, waiting.ID)
 	if IsMissing(err) {
 		return nil // the customer has deleted the account meanwhile
 	}

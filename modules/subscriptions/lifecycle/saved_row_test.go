@@ -27,7 +27,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	s := newStore(t, db)
-	s.clock = clock.NewFake(time.Now())
+	s.deps.Clock = clock.NewFake(time.Now())
 	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(state.Cancelled))
 	found, err := s.db.GetSubscription(t.Context(), db, id)
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 	db := pgtest.DB(t)
 	s := newStore(t, db)
 	var log bytes.Buffer
-	s.log = leaktest.Logger(t, &log)
+	s.deps.Log = leaktest.Logger(t, &log)
 	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(state.Active))
 	edit := func(as state.Edit, edit func(r *Row)) Row {
 		read, err := s.db.GetSubscription(t.Context(), db, id)

@@ -45,7 +45,7 @@ func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.I
 
 // LockCustomerTx lets a deleted customer pass: what he owes and is owed goes on.
 func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
-	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
 	if IsMissing(err) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID object
 
 // IsGoneTx reports whether the customer has deleted his account.
 func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
-	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
 	if IsMissing(err) {
 		return true, nil
 	}
@@ -71,7 +71,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 	if !ok {
 		return false, nil
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	after := *sub
 	after.Status = to
 	switch {
@@ -137,7 +137,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 		if err := s.db.VoidPauses(ctx, tx, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: sub.EndedAt}); err != nil {
 			return fmt.Errorf("void pauses: %w", err)
 		}
-		if err := s.accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+		if err := s.deps.Accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
 		if err := s.withdrawChargesTx(ctx, tx, sub); err != nil {
@@ -146,7 +146,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 		return s.followedByTx(ctx, tx, sub)
 	}
 	if from.Ended() || from == state.None && !Waits(sub) || from == state.Pending && sub.RenewsID != nil {
-		err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
+		err = s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
 		if IsMissing(err) {
 			return nil // the customer has deleted his account meanwhile
 		}
@@ -209,10 +209,10 @@ type named struct {
 // for. What differs is written in any case; a column that the change does not name is a
 // mistake of ours, and logged as one.
 func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, as named, end IntentEnd) (Row, error) {
-	r.RegisterUpdateDate = s.clock.Now()
+	r.RegisterUpdateDate = s.deps.Clock.Now()
 	differ := changed(&before, &r)
 	if more := outside(differ, as.columns); more != nil {
-		s.log.ErrorContext(ctx, "a change of a subscription writes columns that it does not name",
+		s.deps.Log.ErrorContext(ctx, "a change of a subscription writes columns that it does not name",
 			slog.String("subscription_id", r.ID.String()), slog.String("change", as.name), slog.Any("columns", more))
 	}
 	sql, args := updateOf(r.ID, before.Status, &r, differ)
@@ -224,7 +224,7 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, as named, 
 		return Row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, before.Status, errMoved)
 	}
 	if before.IntentOpen && !r.IntentOpen {
-		if err := s.intents.EndTx(ctx, tx, IntentOf(r.ID), end.How, end.By); err != nil {
+		if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(r.ID), end.How, end.By); err != nil {
 			return Row{}, err
 		}
 	}
@@ -238,7 +238,7 @@ func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscr
 // looks at the row again when its time comes, so one too many does no harm.
 func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	at := func(when time.Time, args river.JobArgs, queue string) error {
-		_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
+		_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
 			ScheduledAt: when, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
 		})
 		if err != nil {
@@ -272,9 +272,9 @@ func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Row) e
 	case after.PromoCode == nil:
 		return nil
 	case after.Status == state.Active && before.StartedAt == nil:
-		return s.promos.RedeemTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
+		return s.deps.Promos.RedeemTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
 	case after.Status.Ended() && after.StartedAt == nil:
-		return s.promos.ReleaseTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
+		return s.deps.Promos.ReleaseTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
 	}
 	return nil
 }
@@ -290,10 +290,10 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	if sub.TrialDays == 0 {
 		return nil
 	}
-	if _, err := s.accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID); err != nil {
+	if _, err := s.deps.Accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID); err != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	n, err := s.db.BeginTrial(ctx, tx, subscriptionsdb.BeginTrialParams{SubscriptionID: &sub.ID, Now: &now})
 	if err != nil {
 		return fmt.Errorf("begin trial: %w", err)
@@ -301,14 +301,14 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	if n > 0 {
 		return nil
 	}
-	c, err := s.accounts.CustomerByID(ctx, tx, sub.CustomerID)
+	c, err := s.deps.Accounts.CustomerByID(ctx, tx, sub.CustomerID)
 	if IsMissing(err) || err == nil && c.TaxID == "" {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return s.NoteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
+	return s.NoteTrial(ctx, tx, s.deps.Accounts.TaxIDMAC(c.TaxID), now)
 }
 
 // NoteTrial notes that a tax id has had its trial.

@@ -32,7 +32,7 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gatewa
 	}
 	pix := sub.PaymentMethod == gateway.MethodPix
 	if sub.IntentOpen && sub.Status == state.Pending && !pix {
-		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, sub)
+		return lifecycle.Row{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, sub)
 	}
 	c := lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &customerID}
 	var after lifecycle.Row
@@ -56,7 +56,7 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gatewa
 // currentAt is the customer's live subscription: 404 without one, 400 when it is
 // with the other gateway; "" stands for either.
 func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, error) {
-	sub, err := s.reads.Current(ctx, customerID)
+	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err == nil && only != "" && sub.Gateway != only {
 		return lifecycle.Row{}, fault.Bad("Your subscription is not with this gateway.")
 	}
@@ -68,20 +68,20 @@ func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gatewa
 // which goes on. While the gateway does not answer it ends here all the same: the code is
 // made unpayable by job, and money that was quicker is late money.
 func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
-	if err := s.recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
-		s.log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+	if err := s.deps.Recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
+		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
 		return after, err
 	}
-	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
+	after, err := s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 	if err == nil && after.Status == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	last, err := s.db.GetLastReason(ctx, s.pool, sub.ID)
+	last, err := s.db.GetLastReason(ctx, s.deps.Pool, sub.ID)
 	if err != nil {
 		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}
@@ -100,7 +100,7 @@ func (s *Own) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Chan
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	sub, err = s.calls.EndNow(ctx, sub)
+	sub, err = s.deps.Calls.EndNow(ctx, sub)
 	return sub, givenUp, err
 }
 
@@ -108,23 +108,23 @@ func (s *Own) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Chan
 func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
 	var paid *time.Time
 	wasPaid := false
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if sub.Status == state.Pending && locked.Status == state.Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
-		if paid, err = s.reads.PaidUntil(ctx, tx, locked); err != nil {
+		if paid, err = s.deps.Reads.PaidUntil(ctx, tx, locked); err != nil {
 			return err
 		}
-		if _, last, err := s.disputes.LatestOfChainTx(ctx, tx, locked); err != nil {
+		if _, last, err := s.deps.Disputes.LatestOfChainTx(ctx, tx, locked); err != nil {
 			return err
 		} else if last != nil {
 			wasPaid = true
 		}
-		moved, err := s.store.MoveTx(ctx, tx, &locked, c)
+		moved, err := s.deps.Store.MoveTx(ctx, tx, &locked, c)
 		if err != nil {
 			return err
 		}
@@ -135,15 +135,15 @@ func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Cha
 		if !lifecycle.KnownAtGateway(sub) {
 			return nil
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(lifecycle.EndRetry),
+		_, err = s.deps.Jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(lifecycle.EndRetry),
 		})
 		return err
 	})
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
-	return sub, s.reads.GivenUp(sub, paid, wasPaid), nil
+	return sub, s.deps.Reads.GivenUp(sub, paid, wasPaid), nil
 }
 
 // cancelAtPeriodEnd stops the renewals of the customer's subscription and leaves
@@ -158,9 +158,9 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 		return lifecycle.Row{}, err
 	}
 	if sub.IntentOpen {
-		return lifecycle.Row{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.StandIn(sub, state.Pending))
+		return lifecycle.Row{}, s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
 	}
-	end, err := s.reads.PaidUntil(ctx, s.pool, sub)
+	end, err := s.deps.Reads.PaidUntil(ctx, s.deps.Pool, sub)
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
@@ -173,30 +173,30 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	var told *time.Time
 	before := sub
 	if sub.GwbSubscriptionID != nil && !lifecycle.EndsThere(sub) { // also where the row says so already: a resumption may be under way
-		told, err = s.calls.SetPeriodEnd(ctx, sub, true)
+		told, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true)
 		if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
-			err = s.calls.ProvedMissing(ctx, sub, err)
+			err = s.deps.Calls.ProvedMissing(ctx, sub, err)
 		}
 		if err != nil {
-			return lifecycle.Row{}, s.payments.Refused(ctx, "cancel at period end", err)
+			return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "cancel at period end", err)
 		}
 	}
-	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err = s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		sub, err = s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || sub.Status.Ended() && told != nil { // the gateway's event was faster
 			return err
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
-			return s.reconciler.NoteToldTx(ctx, tx, &sub, before, told != nil)
+			return s.deps.Reconciler.NoteToldTx(ctx, tx, &sub, before, told != nil)
 		}
-		end, err := s.reads.PaidUntil(ctx, tx, sub)
+		end, err := s.deps.Reads.PaidUntil(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
 		if end = lifecycle.Latest(end, told); end == nil {
 			return errNothingPaid()
 		}
-		extended, err := s.reads.ExtendedTo(ctx, tx, sub)
+		extended, err := s.deps.Reads.ExtendedTo(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
@@ -204,15 +204,15 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 		if err := s.endWithPeriodTx(ctx, tx, &sub, *end); err != nil {
 			return err
 		}
-		return s.reconciler.NoteToldTx(ctx, tx, &sub, before, told != nil)
+		return s.deps.Reconciler.NoteToldTx(ctx, tx, &sub, before, told != nil)
 	})
 	switch {
 	case err != nil:
 		return sub, err
 	case lifecycle.Stops(sub):
-		return s.calls.StopNow(ctx, sub)
+		return s.deps.Calls.StopNow(ctx, sub)
 	}
-	if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !sub.Status.Ended() {
+	if sub, err = s.deps.Reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !sub.Status.Ended() {
 		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")
 	}
 	return sub, err
@@ -224,17 +224,17 @@ func errNothingPaid() error {
 
 // endWithPeriodTx has the locked row end with its paid time.
 func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
-	err := s.store.EditTx(ctx, tx, sub, state.EndsWithPeriod, func(r *lifecycle.Row) {
+	err := s.deps.Store.EditTx(ctx, tx, sub, state.EndsWithPeriod, func(r *lifecycle.Row) {
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
 		if !lifecycle.TraitsOf(*r).EndsWithPeriod {
 			r.NextBillingDate = nil
 		}
 	})
 	if err == nil {
-		err = s.store.EndWaitingTx(ctx, tx, *sub, lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &sub.CustomerID})
+		err = s.deps.Store.EndWaitingTx(ctx, tx, *sub, lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &sub.CustomerID})
 	}
 	if err != nil {
 		return err
 	}
-	return s.store.StopTx(ctx, tx, *sub, s.clock.Now().Add(lifecycle.EndRetry))
+	return s.deps.Store.StopTx(ctx, tx, *sub, s.deps.Clock.Now().Add(lifecycle.EndRetry))
 }

@@ -29,14 +29,14 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 		return lifecycle.Row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
 	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
-		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, lifecycle.StandIn(sub, state.Pending))
+		return lifecycle.Row{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
 	}
-	gw, err := s.payments.Gateway(name)
+	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
 		return lifecycle.Row{}, "", gateway.FaultOf(err)
 	}
 	_, err = gw.ChangeCard(ctx, gateway.CardChange{
-		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), Payer: s.reads.PayerOfRow(ctx, sub), Instrument: card,
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), Payer: s.deps.Reads.PayerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
 		return lifecycle.Row{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
@@ -64,7 +64,7 @@ func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
 	if errors.Is(err, gateway.ErrMissing) {
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe anew.").WithCause(err)
 	}
-	return s.payments.Refused(ctx, "change card", err)
+	return s.deps.Payments.Refused(ctx, "change card", err)
 }
 
 // invoiceRepeats is how long gateway B knows the key of an attempt: later its
@@ -84,16 +84,16 @@ type invoice struct {
 // is paid is told by event alone.
 func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 	return &intent.Operation[invoice, *gateway.Payment]{
-		Kind: intent.OpenInvoice, Intents: s.intents,
+		Kind: intent.OpenInvoice, Intents: s.deps.Intents,
 		Opening: func(i invoice) intent.Opening {
 			return intent.Opening{
 				Ref: intent.Ref{Kind: intent.OpenInvoice, Subject: i.sub.ID, Item: i.attempt.String()}, Customer: i.sub.CustomerID, Gateway: i.sub.Gateway,
-				Reference: i.attempt.String(), Excludes: "open_invoice:" + i.sub.ID.String(), CallTime: s.intents.CallTime(),
+				Reference: i.attempt.String(), Excludes: "open_invoice:" + i.sub.ID.String(), CallTime: s.deps.Intents.CallTime(),
 			}
 		},
 		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
-			sub, err := s.db.GetSubscription(ctx, s.pool, i.Subject)
-			over := sub.Status.Ended() || s.clock.Now().Sub(i.CreatedAt) > invoiceRepeats
+			sub, err := s.db.GetSubscription(ctx, s.deps.Pool, i.Subject)
+			over := sub.Status.Ended() || s.deps.Clock.Now().Sub(i.CreatedAt) > invoiceRepeats
 			return invoice{sub: sub, attempt: objectid.ID(i.Item), looks: true}, over, err
 		},
 		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},
@@ -106,7 +106,7 @@ func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 			if by == intent.ByAnswer {
 				source = state.ByCustomer
 			}
-			i.sub, err = s.settler.SettleTx(ctx, tx, i.sub, source, settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
+			i.sub, err = s.deps.Settler.SettleTx(ctx, tx, i.sub, source, settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
 			return err
 		},
 	}
@@ -150,10 +150,10 @@ func (s *Own) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, st
 			said += " What is open could not be paid with it: " + declined.Message
 		}
 	case intent.Refused[*gateway.Payment]:
-		_ = s.payments.Refused(ctx, "pay open invoice", outcome.Cause)
+		_ = s.deps.Payments.Refused(ctx, "pay open invoice", outcome.Cause)
 		said += " What is open could not be paid with it yet."
 	case intent.NotKnown[*gateway.Payment]:
-		_ = s.payments.Refused(ctx, "pay open invoice", outcome.Cause)
+		_ = s.deps.Payments.Refused(ctx, "pay open invoice", outcome.Cause)
 		said += " What is open is being paid with it."
 	case intent.Succeeded[*gateway.Payment]:
 		if isPaid(outcome.Answer) {

@@ -64,7 +64,7 @@ func (h Handlers) cancelOwn(ctx context.Context, in *cancelInput, only gateway.N
 // endMessage says how a subscription that was cancelled ends.
 func (s *Own) endMessage(sub lifecycle.Row) string {
 	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.Status == state.Active {
-		return "The subscription ends with the paid period, on " + s.calendar.Day(*sub.ExpiresAt) + "."
+		return "The subscription ends with the paid period, on " + s.deps.Calendar.Day(*sub.ExpiresAt) + "."
 	}
 	return lifecycle.StatusMessages[sub.Status]
 }
@@ -205,14 +205,14 @@ func (h Handlers) changeCard(ctx context.Context, name gateway.Name, r renewal) 
 // own is a subscription as its customer sees it: with the end of the right to withdraw.
 func (h Handlers) own(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
 	doc := lifecycle.Shown(sub)
-	until, err := h.service.withdrawals.WithdrawalUntil(ctx, sub)
+	until, err := h.service.deps.Withdrawals.WithdrawalUntil(ctx, sub)
 	doc.WithdrawalUntil = httpapi.TimePtr(until)
 	return doc, err
 }
 
 // Mine is GET /customers/me/subscription.
 func (h Handlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
-	sub, err := h.service.reads.Current(ctx, httpapi.CallerOf(ctx).ID)
+	sub, err := h.service.deps.Reads.Current(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}

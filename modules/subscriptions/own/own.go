@@ -48,29 +48,11 @@ type Deps struct {
 
 // Own is what customers do with their own subscription.
 type Own struct {
-	pool        *pgxpool.Pool
-	jobs        *jobs.Client
-	clock       clock.Clock
-	log         *slog.Logger
-	payments    *payments.Service
-	intents     *intent.Service
-	db          *subscriptionsdb.Queries
-	calendar    *lifecycle.Calendar
-	reads       *lifecycle.Reads
-	store       *lifecycle.Store
-	calls       *calls.Calls
-	plans       *plans.Plans
-	debits      *debits.Debits
-	disputes    *disputes.Disputes
-	settler     *settle.Settler
-	charges     *charges.Charges
-	recovery    *recovery.Recovery
-	reconciler  *reconcile.Reconciler
-	checkout    *checkout.Checkout
-	withdrawals *withdrawal.Withdrawals
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Own {
-	return &Own{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, debits: d.Debits, disputes: d.Disputes, settler: d.Settler, charges: d.Charges, recovery: d.Recovery, reconciler: d.Reconciler, checkout: d.Checkout, withdrawals: d.Withdrawals}
+	return &Own{deps: d, db: subscriptionsdb.New()}
 }

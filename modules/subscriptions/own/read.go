@@ -28,7 +28,7 @@ import (
 // live and resolved (open-shapes, Live read of a pending gateway B
 // subscription). The client secret is there while the payer has to authenticate.
 func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
-	sub, err = s.reads.Current(ctx, customerID)
+	sub, err = s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
@@ -38,16 +38,16 @@ func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gatewa
 	if httpapi.HeadOnly(ctx) {
 		return sub, "", nil // the gateway is not asked
 	}
-	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
-		return s.checkout.ReadRenewal(ctx, sub, waiting, err)
+	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil || ok && waiting.ID != sub.ID {
+		return s.deps.Checkout.ReadRenewal(ctx, sub, waiting, err)
 	}
 	if sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodCard {
 		return sub, "", nil
 	}
-	resolved, clientSecret, err := s.recovery.Resolve(ctx, sub)
+	resolved, clientSecret, err := s.deps.Recovery.Resolve(ctx, sub)
 	if err != nil {
 		// The gateway's silence is no reason to hide what is known here.
-		s.log.WarnContext(ctx, "live read failed", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "live read failed", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 		return sub, "", nil
 	}
 	return resolved, clientSecret, nil
@@ -66,7 +66,7 @@ type pixShown struct {
 // (specification, PIX QR recovery errors). While it is being clarified whether there
 // is a code, it comes without.
 func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
-	sub, err := s.reads.Current(ctx, customerID)
+	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err == nil && sub.Status != state.Pending {
 		return s.chargeShown(ctx, sub)
 	}
@@ -87,12 +87,12 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 			return pixShown{}, err
 		}
 	}
-	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.clock.Now()) {
+	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.deps.Clock.Now()) {
 		return pixShown{}, errCodeGone()
 	}
 	shown := pixShown{sub: sub, message: checkout.PayPix}
 	if sub.PixPayload == nil {
-		i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
+		i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 		if err != nil {
 			return pixShown{}, err
 		}
@@ -105,7 +105,7 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 
 // chargeShown shows the code of a further period of a subscription that is paid.
 func (s *Own) chargeShown(ctx context.Context, sub lifecycle.Row) (pixShown, error) {
-	c, ok, err := s.charges.ShownCharge(ctx, sub)
+	c, ok, err := s.deps.Charges.ShownCharge(ctx, sub)
 	if err != nil {
 		return pixShown{}, err
 	}
@@ -113,7 +113,7 @@ func (s *Own) chargeShown(ctx context.Context, sub lifecycle.Row) (pixShown, err
 		return s.debitShown(ctx, sub)
 	}
 	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
-	i, open, err := s.charges.OpenIntentOf(ctx, c)
+	i, open, err := s.deps.Charges.OpenIntentOf(ctx, c)
 	if err != nil {
 		return pixShown{}, err
 	}
@@ -127,9 +127,9 @@ func (s *Own) chargeShown(ctx context.Context, sub lifecycle.Row) (pixShown, err
 func (s *Own) payRenewal(sub lifecycle.Row, c lifecycle.RenewalCharge) string {
 	switch {
 	case c.Cycle.Valid:
-		return "Pay the PIX for the period of your subscription that begins on " + s.calendar.Day(s.calendar.DayOf(c.Cycle)) + "."
+		return "Pay the PIX for the period of your subscription that begins on " + s.deps.Calendar.Day(s.deps.Calendar.DayOf(c.Cycle)) + "."
 	case sub.ExpiresAt != nil:
-		return "Pay the PIX to renew your subscription, which is paid until " + s.calendar.Day(*sub.ExpiresAt) + "."
+		return "Pay the PIX to renew your subscription, which is paid until " + s.deps.Calendar.Day(*sub.ExpiresAt) + "."
 	}
 	return "Pay the PIX to renew your subscription."
 }
@@ -141,10 +141,10 @@ func errCodeGone() error {
 // fetchPix asks the gateway for a code that its first answer did not bring.
 func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
-		after, err := s.recovery.LookNow(ctx, sub)
+		after, err := s.deps.Recovery.LookNow(ctx, sub)
 		switch {
 		case err != nil:
-			s.log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+			s.deps.Log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 			return sub, nil
 		case after.Status != state.Pending:
 			return lifecycle.Row{}, fault.NotFound("Pending subscription")
@@ -155,10 +155,10 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 	}
 	made, expired, err := s.askPix(ctx, sub)
 	if err == nil {
-		sub, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: made})
+		sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: made})
 	}
 	if err != nil {
-		return lifecycle.Row{}, s.payments.Refused(ctx, "read PIX code", err)
+		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "read PIX code", err)
 	}
 	if sub.PixPayload == nil && expired {
 		return lifecycle.Row{}, errCodeGone()
@@ -170,7 +170,7 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 }
 
 func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (made settle.Made, expired bool, err error) {
-	gateway, err := s.payments.Gateway(sub.Gateway)
+	gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, false, err
 	}
@@ -191,7 +191,7 @@ func (s *Own) debitShown(ctx context.Context, sub lifecycle.Row) (pixShown, erro
 	if !sub.PixAutomatic || sub.HasChargeback {
 		return pixShown{}, none
 	}
-	d, err := s.db.GetFailedDebit(ctx, s.pool, subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
+	d, err := s.db.GetFailedDebit(ctx, s.deps.Pool, subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return pixShown{}, none
 	}
@@ -201,9 +201,9 @@ func (s *Own) debitShown(ctx context.Context, sub lifecycle.Row) (pixShown, erro
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return pixShown{}, err
 	}
-	_, code, _, err := s.debits.HowToPayDebit(ctx, sub, *d.GatewayPaymentID)
+	_, code, _, err := s.deps.Debits.HowToPayDebit(ctx, sub, *d.GatewayPaymentID)
 	if err != nil {
-		return pixShown{}, s.payments.Refused(ctx, "read PIX code", err)
+		return pixShown{}, s.deps.Payments.Refused(ctx, "read PIX code", err)
 	}
 	if code.Payload == "" {
 		return pixShown{}, none

@@ -28,7 +28,7 @@ type renewal struct {
 // ends; a refused card changes nothing (open-shapes, section 5). A pending one gives no
 // access, and ends in the commit that begins the new one.
 func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (checkout.CardOutcome, error) {
-	old, err := s.reads.Current(ctx, customerID)
+	old, err := s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return checkout.CardOutcome{}, err
 	}
@@ -46,13 +46,13 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 		return checkout.CardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return checkout.CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.StandIn(old, state.Pending))
+		return checkout.CardOutcome{}, s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(old, state.Pending))
 	}
-	if _, err := s.plans.SellablePlan(ctx, old.PlanID); err != nil {
+	if _, err := s.deps.Plans.SellablePlan(ctx, old.PlanID); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	if old.Status == state.Active {
-		if err := s.checkout.DropWaiting(ctx, customerID); err != nil {
+		if err := s.deps.Checkout.DropWaiting(ctx, customerID); err != nil {
 			return checkout.CardOutcome{}, err
 		}
 	}
@@ -61,7 +61,7 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 			return checkout.CardOutcome{}, err
 		}
 	}
-	out, err := s.checkout.SubscribeCard(ctx, old.Gateway, o)
+	out, err := s.deps.Checkout.SubscribeCard(ctx, old.Gateway, o)
 	if err != nil {
 		return out, err
 	}
@@ -74,9 +74,9 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
 	case waited && out.Sub.Status == state.Active:
-		old, err := s.db.GetSubscription(ctx, s.pool, *out.Sub.RenewsID)
+		old, err := s.db.GetSubscription(ctx, s.deps.Pool, *out.Sub.RenewsID)
 		if err == nil && old.Status.Ended() {
-			_, err = s.calls.EndNow(ctx, old)
+			_, err = s.deps.Calls.EndNow(ctx, old)
 		}
 		if err != nil {
 			return out, err
@@ -94,7 +94,7 @@ func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 	}
 	out.Sub.Status, out.Sub.StartedAt = state.Pending, nil
 	if out.Sub.StartsAt != nil {
-		out.Message = "The card was accepted: it is charged first on " + s.calendar.Day(s.calendar.FirstDue(out.Sub)) + "."
+		out.Message = "The card was accepted: it is charged first on " + s.deps.Calendar.Day(s.deps.Calendar.FirstDue(out.Sub)) + "."
 	}
 	return out
 }
@@ -102,10 +102,10 @@ func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
 func (s *Own) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.Row, error) {
-	if err := s.recovery.DropPixAs(ctx, old, state.Replaced, state.ByCustomer); err != nil {
-		return lifecycle.Row{}, s.payments.Refused(ctx, "cancel PIX", err)
+	if err := s.deps.Recovery.DropPixAs(ctx, old, state.Replaced, state.ByCustomer); err != nil {
+		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "cancel PIX", err)
 	}
-	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
+	after, err := s.db.GetSubscription(ctx, s.deps.Pool, old.ID)
 	if err == nil && after.Status == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
@@ -131,7 +131,7 @@ func (r renewal) instrument(gw gateway.Name) (gateway.Instrument, error) {
 
 // RecallRenewal answers a repeated PUT /customers/me/subscription/renew.
 func (h Handlers) RecallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
-	sub, err := h.service.checkout.Recall(ctx, id)
+	sub, err := h.service.deps.Checkout.Recall(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -23,24 +23,24 @@ import (
 // errors of the gateway are as it gave them.
 func (s *Own) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
 	if sub.GwbSubscriptionID != nil {
-		_, err := s.calls.SetPeriodEnd(ctx, sub, false)
+		_, err := s.deps.Calls.SetPeriodEnd(ctx, sub, false)
 		var rejected *gateway.Rejected
 		if errors.Is(err, gateway.ErrMissing) || errors.As(err, &rejected) {
-			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.calendar.Day(*sub.ExpiresAt)).WithCause(err)
+			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.deps.Calendar.Day(*sub.ExpiresAt)).WithCause(err)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
-		if err := s.reconciler.NoteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
+		if err := s.deps.Reconciler.NoteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
 			return err
 		}
 		return write(tx, &locked)
@@ -61,15 +61,15 @@ func GoOn(r *lifecycle.Row) {
 // answer is pending, and the looks ask for it again; 409 to another try meanwhile.
 func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOutcome, error) {
 	ref := resumeIntent(sub.ID)
-	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
+	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, ref); err != nil || open {
 		return checkout.CardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
 	}
 	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
-		return s.store.EditTx(ctx, tx, locked, state.GoesOn, GoOn)
+		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, GoOn)
 	})
 	if err == nil {
-		if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
+		if sub, err = s.deps.Reconciler.AgreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
 			err = fault.Conflict("Your subscription was cancelled at the same time, and ends with its period.")
 		}
 	}
@@ -94,7 +94,7 @@ func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Re
 
 // resumeWaits is the 409 of who resumes, while that is being found out.
 func (s *Own) resumeWaits(ctx context.Context, sub lifecycle.Row) error {
-	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
+	i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 	if err != nil || !open {
 		return err
 	}
@@ -103,33 +103,33 @@ func (s *Own) resumeWaits(ctx context.Context, sub lifecycle.Row) error {
 
 // ResumeOrder is the order to take back that a subscription ends.
 func (s *Own) ResumeOrder() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.Resume, Intents: s.intents, Do: s.resumeAgain}
+	return &intent.Repeated{Kind: intent.Resume, Intents: s.deps.Intents, Do: s.resumeAgain}
 }
 
 // resumeAgain takes the end back once more, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
 func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, r.Subject)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
 	if err != nil || !lifecycle.Resumable(sub) {
 		return err
 	}
 	wanted := true
 	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) (err error) {
-		wanted, err = s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
+		wanted, err = s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
 		if err != nil || !wanted {
 			return err
 		}
-		if err := s.store.EditTx(ctx, tx, locked, state.GoesOn, GoOn); err != nil {
+		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, GoOn); err != nil {
 			return err
 		}
-		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, "look")
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, "look")
 	})
 	switch {
 	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
 		return nil
 	case err == nil && !wanted:
-		if _, err = s.calls.SetPeriodEnd(ctx, sub, true); err == nil {
-			err = s.reconciler.NoteTold(ctx, sub)
+		if _, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true); err == nil {
+			err = s.deps.Reconciler.NoteTold(ctx, sub)
 		}
 	}
 	return err
@@ -138,16 +138,16 @@ func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
 // it to end after all.
 func (s *Own) giveUpResume(ctx context.Context, sub lifecycle.Row) error {
-	if open, err := s.intents.IsOpen(ctx, s.pool, resumeIntent(sub.ID)); err != nil || !open {
+	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if _, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
-		if open, err := s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
+		if open, err := s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
 			return err
 		}
-		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, "answer")
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, "answer")
 	})
 }

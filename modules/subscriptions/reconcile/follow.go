@@ -29,7 +29,7 @@ var endedAuthorizations = map[gateway.AuthorizationStatus]state.Action{
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
 // subscription did not know it learns, and is opened, when our id stands in it.
 func (s *Reconciler) FollowAuthorization(ctx context.Context, a webhooks.RefusedArgs) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return gateway.ReasonOtherSubscription, nil
 	}
-	gw, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return "", err
 	}
@@ -56,14 +56,14 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	ref.ID = a.AuthorizationID
 	auth, err := gw.ReadPixAuthorization(ctx, ref)
 	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationActive {
-		s.log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
+		s.deps.Log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
 			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+	_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 	return "", err
 }
 
@@ -76,7 +76,7 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told 
 	if sub.GwaPixAuthID == nil {
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	gw, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return "", err
 	}
@@ -86,22 +86,22 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told 
 	}
 	action, ended := endedAuthorizations[a.Status]
 	if !ended {
-		s.log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
+		s.deps.Log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return "", postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
 			return err
 		}
-		return s.applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)
+		return s.deps.Applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)
 	})
 }
 
 // FollowRecurrence does what the gateway itself says of a recurrence. One that goes on
 // there goes on here, whatever an event said.
 func (s *Reconciler) FollowRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -122,11 +122,11 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	if lifecycle.TraitsOf(sub).EndsWithPeriod {
 		return "", s.lookAtPeriodEnd(ctx, sub.ID)
 	}
-	gw, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return "", err
 	}
-	remote, err := s.calls.ReadRunning(ctx, gw, sub)
+	remote, err := s.deps.Calls.ReadRunning(ctx, gw, sub)
 	switch {
 	case err == calls.ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
 		return gateway.ReasonAskedAgain, nil
@@ -135,27 +135,27 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	case remote.Status != gateway.RemoteCanceled && a.Moved:
 		return s.followDay(ctx, sub, remote)
 	case remote.Status != gateway.RemoteCanceled:
-		s.log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
+		s.deps.Log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return "", postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status.Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
 			return err
 		}
 		if remote.Inactive {
-			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
-		return s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &a.EventID}, remote)
+		return s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &a.EventID}, remote)
 	})
 }
 
 // followDay learns on which day the recurrence charges next, as it was read.
 func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
-	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
@@ -163,7 +163,7 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote ga
 			ignored = gateway.ReasonEnded
 			return nil
 		}
-		return s.store.EditTx(ctx, tx, &locked, state.RecurrenceRead, func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) })
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.RecurrenceRead, func(r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, &remote) })
 	})
 }
 
@@ -172,27 +172,27 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote ga
 // first call is still open is left to its recovery job.
 func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
 	ctx = gateway.Background(ctx)
-	sub, err := s.reads.Current(ctx, customerID)
+	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if lifecycle.IsMissing(err) || (err == nil && sub.IntentOpen) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && recovery.AsksLive(waiting) {
+	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil || ok && waiting.ID != sub.ID && recovery.AsksLive(waiting) {
 		if err == nil {
-			_, _, err = s.recovery.Resolve(ctx, waiting)
+			_, _, err = s.deps.Recovery.Resolve(ctx, waiting)
 		}
 		return err
 	}
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
 	card := sub.PaymentMethod == gateway.MethodCard
 	switch {
 	case card && sub.Status == state.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
-		_, _, err = s.recovery.Resolve(ctx, sub)
+		_, _, err = s.deps.Recovery.Resolve(ctx, sub)
 		return err
 	case card && lifecycle.RemoteID(sub) != "":
 		return s.syncCard(ctx, gw, sub)
@@ -210,12 +210,12 @@ func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecy
 	if err != nil {
 		return err
 	}
-	_, err = s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
+	_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
 	return err
 }
 
 func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) error {
-	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
+	remote, err := s.deps.Calls.ReadRunning(ctx, gateway, sub)
 	if errors.Is(err, calls.ErrMissingOnce) {
 		return nil
 	}
@@ -223,18 +223,18 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 		return err
 	}
 	if lifecycle.Running(remote.Status) {
-		if sub, err = s.settler.Settle(ctx, sub, state.ByLiveRead, recovery.JudgeRemote(remote)); err != nil {
+		if sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, recovery.JudgeRemote(remote)); err != nil {
 			return err
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {
 			return err // moved meanwhile by a newer word
 		}
 		if remote.Inactive {
-			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
@@ -249,23 +249,23 @@ func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	if !known || action == state.GatewaySaysIncomplete {
 		return nil
 	}
-	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) }}
+	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, &remote) }}
 	switch {
 	case action == state.GatewaySaysActive:
 		if !lifecycle.TraitsOf(sub).StatusTellsPayment || sub.Status != state.Suspended {
 			return nil
 		}
-		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
+		if by, err := s.deps.Reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
-		c.Edit = func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
-	case action == state.GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
+		c.Edit = func(r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
+	case action == state.GatewaySaysSuspended && s.deps.Config.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
 		return nil
 	case action != state.GatewaySaysCancelled && lifecycle.EndsThere(sub):
 		return nil
 	case action == state.GatewaySaysCancelled:
-		return s.applier.EndWithGatewayTx(ctx, tx, &sub, c, remote)
+		return s.deps.Applier.EndWithGatewayTx(ctx, tx, &sub, c, remote)
 	}
-	_, err := s.store.MoveTx(ctx, tx, &sub, c)
+	_, err := s.deps.Store.MoveTx(ctx, tx, &sub, c)
 	return err
 }

@@ -19,7 +19,7 @@ import (
 func (s *Reconciler) lookLater(ctx context.Context, a settle.LateMoneyArgs, why error) error {
 	again, err := s.lookAgain(ctx, a)
 	if err == nil && !again {
-		s.log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
+		s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
 		return s.finishAsked(ctx, gateway.GWA, a.EventID, a.SubscriptionID, gateway.ReasonNotAsIsTold)
 	}
@@ -32,20 +32,20 @@ func (s *Reconciler) lookAgain(ctx context.Context, a settle.LateMoneyArgs) (boo
 	if !again {
 		return false, nil
 	}
-	at := s.clock.Now().Add(pause)
+	at := s.deps.Clock.Now().Add(pause)
 	a.Misses++
-	return true, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.settler.InsertLateTx(ctx, tx, a, at) })
+	return true, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Settler.InsertLateTx(ctx, tx, a, at) })
 }
 
 // ConfirmLateMoney applies money as the gateway shows it. What it does not know, or shows
 // as another's or unpaid, gives nothing; what it does not answer is asked again.
 func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArgs) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
 	reference := sub.ID
-	charge, err := s.reads.ChargeOf(ctx, s.pool, gateway.Event{
+	charge, err := s.deps.Reads.ChargeOf(ctx, s.deps.Pool, gateway.Event{
 		Gateway: gateway.GWA, Reference: a.ChargeID, Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: a.PaymentID}},
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 	if charge != nil && charge.SubscriptionID == sub.ID {
 		reference = charge.ID
 	}
-	remote, err := s.payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, reference)
+	remote, err := s.deps.Payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, reference)
 	if err == nil {
 		err = s.confirmRecurrence(ctx, sub, remote.SubscriptionGatewayID)
 	}
@@ -73,26 +73,26 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 			return err
 		}
 	}
-	if told := a.SettledAt; told != nil && remote.SettledAt != nil && lifecycle.StartOfDay(*told, s.cfg.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt, s.cfg.Zone)) {
+	if told := a.SettledAt; told != nil && remote.SettledAt != nil && lifecycle.StartOfDay(*told, s.deps.Config.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt, s.deps.Config.Zone)) {
 		remote.SettledAt = told
 	}
 	e := gateway.Event{
-		Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.clock.Now(),
+		Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.deps.Clock.Now(),
 		SubscriptionID: remote.SubscriptionGatewayID, AuthorizationID: a.AuthorizationID, Reference: reference,
 		Payload: gateway.SettledPayment{Payment: remote},
 	}
 	if a.First {
 		e.ConciliationID = lifecycle.Text(sub.PixConciliationID)
 	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.uncountTx(ctx, tx, sub, untrue); err != nil {
 			return err
 		}
-		result, err := s.applier.ApplyEventTx(ctx, tx, e)
+		result, err := s.deps.Applier.ApplyEventTx(ctx, tx, e)
 		if err != nil {
 			return err
 		}
-		return s.payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
+		return s.deps.Payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
 	})
 }
 
@@ -101,12 +101,12 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if len(untrue) == 0 {
 		return nil
 	}
-	if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil { // before its payments, as everybody
+	if _, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil { // before its payments, as everybody
 		return err
 	}
 	for _, id := range untrue {
-		s.log.WarnContext(ctx, "payment that the gateway does not show counts no more", slog.String("subscription_id", sub.ID.String()), slog.String("payment_id", id))
-		if err := s.payments.Cases().UncountUnshownTx(ctx, tx, gateway.GWA, id); err != nil {
+		s.deps.Log.WarnContext(ctx, "payment that the gateway does not show counts no more", slog.String("subscription_id", sub.ID.String()), slog.String("payment_id", id))
+		if err := s.deps.Payments.Cases().UncountUnshownTx(ctx, tx, gateway.GWA, id); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // finishAsked tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
 func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event string, id objectid.ID, ignored gateway.Reason) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.db.GetSubscription(ctx, tx, id)
 		if err != nil {
 			return fmt.Errorf("read subscription: %w", err)
@@ -125,7 +125,7 @@ func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event str
 		if ignored != "" {
 			r.Status = gateway.ResultIgnored
 		}
-		return s.payments.FinishAskedTx(ctx, tx, gw, event, r)
+		return s.deps.Payments.FinishAskedTx(ctx, tx, gw, event, r)
 	})
 }
 
@@ -135,7 +135,7 @@ func (s *Reconciler) confirmRecurrence(ctx context.Context, sub lifecycle.Row, r
 	if recurrence == "" || recurrence == lifecycle.RemoteID(sub) {
 		return nil
 	}
-	gateway, err := s.payments.Gateway(gateway.GWA)
+	gateway, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p gatew
 	if sub.Status.Ended() || sub.PaymentMethod == gateway.MethodPix {
 		return nil, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, s.pool, gateway.GWA, sub.ID, p)
+	twins, err := s.deps.Payments.PaidFor(ctx, s.deps.Pool, gateway.GWA, sub.ID, p)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p gatew
 	for _, t := range twins {
 		shown := t.Shown
 		if !shown {
-			if shown, err = s.payments.Comparison().IsShown(ctx, gateway.GWA, t.PaymentID); err != nil {
+			if shown, err = s.deps.Payments.Comparison().IsShown(ctx, gateway.GWA, t.PaymentID); err != nil {
 				return nil, err
 			}
 		}

@@ -40,9 +40,9 @@ func (ReconcileArgs) Kind() string { return "subscriptions_reconcile" }
 // ReconcileSilent reads the recurrences whose next payment should have been told by
 // now; of automatic PIX its debit and its authorization.
 func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
-	silent, err := s.db.ListOverdueRecurrences(ctx, s.pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
+	silent, err := s.db.ListOverdueRecurrences(ctx, s.deps.Pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
 	if err != nil {
 		return fmt.Errorf("list overdue recurrences: %w", err)
 	}
@@ -52,13 +52,13 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 		if !o.Of(name) {
 			continue
 		}
-		if err := s.payments.Comparison().Pace(ctx, name); err != nil {
+		if err := s.deps.Payments.Comparison().Pace(ctx, name); err != nil {
 			return errors.Join(failed, err)
 		}
 		report.Asked++
 		ask := s.askAgain
 		if sub.PixAutomatic {
-			ask = s.retries.AskAutomatic
+			ask = s.deps.Retries.AskAutomatic
 		}
 		f, found, err := ask(ctx, sub, o.DryRun)
 		if found {
@@ -80,11 +80,11 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 // the run is dry. Ended reports that it is gone there.
 func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return f, false, err
 	}
-	read := s.calls.ReadRunning
+	read := s.deps.Calls.ReadRunning
 	if dryRun {
 		read = func(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
 			return gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
@@ -102,26 +102,26 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.deps.Settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return f, false, err
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if remote.Inactive {
-			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
 		if locked.Status.Ended() {
 			return nil
 		}
-		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
-			return s.store.EditTx(ctx, tx, &locked, state.EndedThere, s.calendar.EndedThere)
+		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.deps.Clock.Now()) {
+			return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 		}
-		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
+		err = s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
 		ended = locked.Status.Ended()
 		return err
 	})
@@ -131,12 +131,12 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 // EndForgotten ends at the gateways what ended here and is not known to have ended
 // there: the job was lost, or gave up.
 func (s *Reconciler) EndForgotten(ctx context.Context) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-time.Hour)
-	ids, err := s.db.ListDueEnds(ctx, s.pool, subscriptionsdb.ListDueEndsParams{Since: &since, Before: &before})
+	ids, err := s.db.ListDueEnds(ctx, s.deps.Pool, subscriptionsdb.ListDueEndsParams{Since: &since, Before: &before})
 	failed := err
 	for _, id := range ids {
-		failed = errors.Join(failed, s.calls.EndAtGateway(ctx, id))
+		failed = errors.Join(failed, s.deps.Calls.EndAtGateway(ctx, id))
 	}
 	return failed
 }

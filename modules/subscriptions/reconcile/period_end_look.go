@@ -30,11 +30,11 @@ func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	if !told {
 		return nil
 	}
-	now := s.clock.Now()
-	return s.store.EditTx(ctx, tx, sub, state.PeriodEndTold, func(r *lifecycle.Row) {
+	now := s.deps.Clock.Now()
+	return s.deps.Store.EditTx(ctx, tx, sub, state.PeriodEndTold, func(r *lifecycle.Row) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
-		s.applier.PlanPeriodEndLook(r)
+		s.deps.Applier.PlanPeriodEndLook(r)
 		if overlapped {
 			r.PeriodEndLookAt = &now
 		}
@@ -43,8 +43,8 @@ func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 
 // NoteTold is NoteToldTx for a call after which the gateway is to be read at once.
 func (s *Reconciler) NoteTold(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -55,23 +55,23 @@ func (s *Reconciler) NoteTold(ctx context.Context, sub lifecycle.Row) error {
 // AgreedNow reads the gateway where calls of ours overlapped, and answers the row as it
 // is after. What it does not answer the sweep asks again.
 func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || sub.Status.Ended() {
+	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.deps.Clock.Now()) || sub.Status.Ended() {
 		return sub, nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	if err := s.lookAtPeriodEnd(ctx, sub.ID); err != nil {
-		s.log.WarnContext(ctx, "not known yet whether it ends with its period", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "not known yet whether it ends with its period", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
-	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 }
 
 // LookAtPeriodEnds reads what is due. While the gateway does not answer the rest waits.
 func (s *Reconciler) LookAtPeriodEnds(ctx context.Context, now time.Time) error {
-	ids, err := s.db.ListDuePeriodEnds(ctx, s.pool, &now)
+	ids, err := s.db.ListDuePeriodEnds(ctx, s.deps.Pool, &now)
 	failed := err
 	for _, id := range ids {
-		if err := s.payments.Comparison().Pace(ctx, gateway.GWB); err != nil {
+		if err := s.deps.Payments.Comparison().Pace(ctx, gateway.GWB); err != nil {
 			return errors.Join(failed, err)
 		}
 		err := s.lookAtPeriodEnd(gateway.Background(ctx), id)
@@ -87,16 +87,16 @@ func (s *Reconciler) LookAtPeriodEnds(ctx context.Context, now time.Time) error 
 // the row say the same: what stands there is what charges the customer. While a call or
 // an event changes the row meanwhile it reads again.
 func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
-	gateway, err := s.payments.Gateway(gateway.GWB)
+	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}
 	for range lookTries {
-		sub, err := s.db.GetSubscription(ctx, s.pool, id)
+		sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 		if err != nil || sub.Status.Ended() || lifecycle.RemoteID(sub) == "" {
 			return err
 		}
-		remote, err := s.calls.ReadRunning(ctx, gateway, sub)
+		remote, err := s.deps.Calls.ReadRunning(ctx, gateway, sub)
 		missing := err == calls.ErrMissingOnce //nolint:errorlint // joined with another, that one has failed
 		if err != nil && !missing {
 			return fmt.Errorf("read whether %s ends with its period: %w", id, err)
@@ -110,8 +110,8 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 
 // agree writes what was read into the row, unless that has changed since before it.
 func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gateway.RemoteSubscription, missing bool) (written bool, err error) {
-	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.LockTx(ctx, tx, before.CustomerID, before.ID)
+	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		sub, err := s.deps.Store.LockTx(ctx, tx, before.CustomerID, before.ID)
 		if err != nil {
 			return err
 		}
@@ -123,23 +123,23 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 		if sub.Status.Ended() {
 			return nil
 		}
-		extended, err := s.reads.ExtendedTo(ctx, tx, sub)
+		extended, err := s.deps.Reads.ExtendedTo(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
 		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled && remote.Status != gateway.RemoteIncompleteExpired
-		err = s.store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Row) {
+		err = s.deps.Store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Row) {
 			r.PeriodEndLookAt = nil
 			if follows {
-				s.applier.FollowPeriodEnd(r, &remote, extended)
+				s.deps.Applier.FollowPeriodEnd(r, &remote, extended)
 			}
-			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-webhooks.LookAhead).After(s.clock.Now()) {
-				s.applier.PlanPeriodEndLook(r)
+			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-webhooks.LookAhead).After(s.deps.Clock.Now()) {
+				s.deps.Applier.PlanPeriodEndLook(r)
 			}
 		})
 		if err == nil && sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
-			s.log.WarnContext(ctx, "whether it ends with its period stood otherwise at the gateway", slog.String("subscription_id", sub.ID.String()),
+			s.deps.Log.WarnContext(ctx, "whether it ends with its period stood otherwise at the gateway", slog.String("subscription_id", sub.ID.String()),
 				slog.Bool("cancel_at_period_end", sub.CancelAtPeriodEnd))
 		}
 		return err

@@ -37,24 +37,11 @@ type Deps struct {
 
 // Reconciler compares subscriptions with what the gateways say of them.
 type Reconciler struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	settler  *settle.Settler
-	applier  *webhooks.Applier
-	retries  *retries.Retries
-	recovery *recovery.Recovery
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Reconciler {
-	return &Reconciler{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, settler: d.Settler, applier: d.Applier, retries: d.Retries, recovery: d.Recovery}
+	return &Reconciler{deps: d, db: subscriptionsdb.New()}
 }

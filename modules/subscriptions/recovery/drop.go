@@ -17,7 +17,7 @@ import (
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
 func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
-	gw, err := s.payments.Gateway(sub.Gateway)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Ac
 	paid, err := gateway.WithdrawPix(ctx, gw, *sub.PixPaymentID, sub.ID)
 	switch {
 	case paid != nil:
-		_, err = s.settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Code{PixCharge: *paid}})
+		_, err = s.deps.Settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Code{PixCharge: *paid}})
 		return err
 	case err != nil && by == state.Replaced && !errors.Is(err, gateway.ErrAlreadyPaid):
 		return s.EndLater(ctx, sub, source, err)
@@ -48,7 +48,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 		return err
 	}
 	if err == nil && auth.Status == gateway.AuthorizationActive {
-		_, err = s.settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+		_, err = s.deps.Settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 		return err
 	}
 	err = gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
@@ -65,32 +65,32 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 // there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
 // it all the same is given back, as late money.
 func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state.Source, cause error) error {
-	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+	s.deps.Log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {
 			return err
 		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.Replaced, Source: source}); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.Replaced, Source: source}); err != nil {
 			return err
 		}
-		return s.store.EndAtGatewayTx(ctx, tx, locked)
+		return s.deps.Store.EndAtGatewayTx(ctx, tx, locked)
 	})
 }
 
 // End moves a subscription in its own transaction; one that has moved meanwhile
 // is left alone.
 func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if locked.Status != sub.Status {
 			return nil
 		}
-		_, err = s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: by, Source: source})
+		_, err = s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: by, Source: source})
 		return err
 	})
 }

@@ -19,18 +19,18 @@ import (
 // meanwhile, or has ended, is left alone. Where a recurrence goes on after an
 // extension, that is no end, and is taken away shortly before.
 func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, id)
-		now := s.clock.Now()
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, id)
+		now := s.deps.Clock.Now()
 		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(extensions.HandOver)) {
 			return err
 		}
-		if goesOn, err := s.reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
-			return errors.Join(err, s.store.EditTx(ctx, tx, &locked, state.EndLifted, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
+		if goesOn, err := s.deps.Reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
+			return errors.Join(err, s.deps.Store.EditTx(ctx, tx, &locked, state.EndLifted, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
 		}
 		if locked.ExpiresAt.After(now) {
 			return nil
@@ -39,22 +39,22 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 		if locked.CancelAtPeriodEnd && lifecycle.RemoteID(locked) != "" {
 			action = state.CustomerCancels // as the gateway's own event says, whichever comes first
 		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: action, Source: state.ByJob}); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: action, Source: state.ByJob}); err != nil {
 			return err
 		}
-		return s.store.EndAtGatewayTx(ctx, tx, locked)
+		return s.deps.Store.EndAtGatewayTx(ctx, tx, locked)
 	})
 }
 
 // DropPix gives up a PIX that nobody paid before its code ran out or the wait was
 // over; it cancels the payment at the gateway first. When that fails the looks repeat it.
 func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
-	return s.calls.Ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
+	return s.deps.Calls.Ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
 	waits := sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix && !sub.IntentOpen
-	return waits && !s.calendar.PixDue(sub).After(s.clock.Now())
+	return waits && !s.deps.Calendar.PixDue(sub).After(s.deps.Clock.Now())
 }
 
 func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
@@ -63,18 +63,18 @@ func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
 
 // Ends is the order to end something at the gateway.
 func (s *Recovery) Ends() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.End, Intents: s.intents, Do: s.endWhatIsTo}
+	return &intent.Repeated{Kind: intent.End, Intents: s.deps.Intents, Do: s.endWhatIsTo}
 }
 
 // endWhatIsTo ends at the gateway whatever of a subscription is to end there.
 func (s *Recovery) endWhatIsTo(ctx context.Context, r intent.Ref) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, r.Subject)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
 	switch {
 	case err != nil:
 	case lifecycle.RunsThere(sub):
-		err = s.calls.EndThere(ctx, sub)
+		err = s.deps.Calls.EndThere(ctx, sub)
 	case lifecycle.Stops(sub):
-		err = s.calls.StopThere(ctx, sub)
+		err = s.deps.Calls.StopThere(ctx, sub)
 	case s.pixRunsOut(sub):
 		err = s.dropUnpaid(ctx, sub)
 	}

@@ -39,7 +39,7 @@ type step = intent.Step[FirstCall, settle.Made]
 // a charged first month has left makes the recurrence behind it.
 func (s *Recovery) FirstCalls() *intent.Operation[FirstCall, settle.Made] {
 	return &intent.Operation[FirstCall, settle.Made]{
-		Kind: intent.Subscription, Intents: s.intents, Committed: "subscribe.after_intent", Settling: "subscribe.before_commit",
+		Kind: intent.Subscription, Intents: s.deps.Intents, Committed: "subscribe.after_intent", Settling: "subscribe.before_commit",
 		Opening:  func(c FirstCall) intent.Opening { return openingOf(c.Sub, c.CallTime) },
 		Row:      s.firstCallOf,
 		Ways:     s.ways,
@@ -52,7 +52,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 	sub, plan, payer := c.Sub, c.Plan, c.Payer
 	switch {
 	case sub.PixAutomatic:
-		terms := s.calendar.AuthorizationOf(sub, plan, payer)
+		terms := s.deps.Calendar.AuthorizationOf(sub, plan, payer)
 		return []step{{
 			Answered: "subscribe.after_call",
 			Call: func(ctx context.Context, gw gateway.Gateway, _ FirstCall, _ settle.Made) (settle.Made, error) {
@@ -64,13 +64,13 @@ func (s *Recovery) ways(c FirstCall) []step {
 				return settle.Authorization{PixAuthorization: auth}, found, err
 			},
 		}}
-	case s.calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0:
+	case s.deps.Calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0:
 		return []step{
 			{Answered: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth, Judge: s.judgeFirstMonth},
 			{Answered: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew, Behind: true},
 		}
 	case sub.PaymentMethod == gateway.MethodPix:
-		terms := s.calendar.PixTermsOf(sub, plan, payer)
+		terms := s.deps.Calendar.PixTermsOf(sub, plan, payer)
 		return []step{{
 			Answered: "subscribe.after_call",
 			Call: func(ctx context.Context, gw gateway.Gateway, _ FirstCall, _ settle.Made) (settle.Made, error) {
@@ -83,7 +83,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 			},
 		}}
 	}
-	terms := s.calendar.TermsOf(sub, plan, payer)
+	terms := s.deps.Calendar.TermsOf(sub, plan, payer)
 	terms.Instrument = c.Instrument
 	return []step{{
 		Answered: "subscribe.after_call", Judge: judgeRecurrence,
@@ -108,13 +108,13 @@ func openingOf(sub lifecycle.Row, callTime time.Duration) intent.Opening {
 // firstCallOf reads a subscription whose call was not known; over when its intent is closed.
 func (s *Recovery) firstCallOf(ctx context.Context, i intent.Intent) (c FirstCall, over bool, err error) {
 	c.looks = true
-	if c.Sub, err = s.db.GetSubscription(ctx, s.pool, i.Subject); err != nil || !c.Sub.IntentOpen {
+	if c.Sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject); err != nil || !c.Sub.IntentOpen {
 		return c, true, err
 	}
-	if c.Plan, err = s.db.GetPlanByPlanID(ctx, s.pool, c.Sub.PlanID); err != nil {
+	if c.Plan, err = s.db.GetPlanByPlanID(ctx, s.deps.Pool, c.Sub.PlanID); err != nil {
 		return c, false, fmt.Errorf("read plan: %w", err)
 	}
-	c.Payer = s.reads.PayerOfRow(ctx, c.Sub)
+	c.Payer = s.deps.Reads.PayerOfRow(ctx, c.Sub)
 	return c, false, nil
 }
 
@@ -168,7 +168,7 @@ func (s *Recovery) judgeFirstMonth(c FirstCall, made settle.Made) settle.Outcome
 	switch {
 	case status == gateway.PaymentSettled:
 		return settle.Succeeded{Answer: made}
-	case !c.looks, status == gateway.PaymentPending && s.calendar.Age(c.Sub) < riskLife:
+	case !c.looks, status == gateway.PaymentPending && s.deps.Calendar.Age(c.Sub) < riskLife:
 		return settle.Pending{Answer: made}
 	case status != gateway.PaymentPending && settle.AccessBegun(c.Sub):
 		// Access that has begun was paid for, and the money given back since: it goes on
@@ -183,7 +183,7 @@ func (s *Recovery) judgeFirstMonth(c FirstCall, made settle.Made) settle.Outcome
 // it or has it made again. Declined there, the month is the last.
 func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c FirstCall, made settle.Made) (settle.Made, error) {
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before makes it
-	terms := s.calendar.TermsOf(c.Sub, c.Plan, c.Payer)
+	terms := s.deps.Calendar.TermsOf(c.Sub, c.Plan, c.Payer)
 	terms.Instrument = gateway.Instrument{CardToken: month.Charge.CardToken, RemoteIP: c.Instrument.RemoteIP}
 	if c.looks {
 		terms.Instrument.RemoteIP = settle.NoAddress
@@ -205,7 +205,7 @@ func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c First
 // made, the month stands alone: whose money is disputed or back is charged no further.
 func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway, c FirstCall, made settle.Made) (settle.Made, bool, error) {
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before finds it
-	remote, found, err := gw.FindSubscription(gateway.Background(ctx), s.calendar.TermsOf(c.Sub, c.Plan, c.Payer))
+	remote, found, err := gw.FindSubscription(gateway.Background(ctx), s.deps.Calendar.TermsOf(c.Sub, c.Plan, c.Payer))
 	if err != nil {
 		return nil, false, err
 	}
@@ -223,7 +223,7 @@ func (s *Recovery) settleTx(ctx context.Context, tx pgx.Tx, c *FirstCall, outcom
 	if by == intent.ByAnswer {
 		source, outcome = state.BySubscribe, asAnswered(outcome)
 	}
-	c.Sub, err = s.settler.SettleTx(ctx, tx, c.Sub, source, outcome)
+	c.Sub, err = s.deps.Settler.SettleTx(ctx, tx, c.Sub, source, outcome)
 	return err
 }
 

@@ -36,14 +36,14 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 	outcome := JudgeRemote(remote)
 	_, pending := outcome.(settle.Pending)
 	open := pending || remote.Outcome == gateway.RequiresAction
-	if !lifecycle.Running(remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
+	if !lifecycle.Running(remote.Status) && (!open || s.deps.Calendar.Age(sub) >= incompleteLife) {
 		if err := s.endDead(ctx, sub, remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.settler.Settle(ctx, sub, state.ByLiveRead, settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return resolved, "", err
 	}
-	resolved, err := s.settler.Settle(ctx, sub, state.ByLiveRead, outcome)
+	resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, outcome)
 	return resolved, remote.ClientSecret.Reveal(), err
 }
 
@@ -51,26 +51,26 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 // as it is after.
 func (s *Recovery) LookNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	if sub.IntentOpen {
-		if err := s.intents.LookNow(ctx, sub.ID); err != nil {
+		if err := s.deps.Intents.LookNow(ctx, sub.ID); err != nil {
 			return sub, err
 		}
 	}
-	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 }
 
 func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
-	gw, err := s.payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
-	return s.calls.ReadRunning(ctx, gw, sub)
+	return s.deps.Calls.ReadRunning(ctx, gw, sub)
 }
 
 func (s *Recovery) endDead(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
 	if remote.Status == gateway.RemoteCanceled || remote.Status == gateway.RemoteIncompleteExpired {
 		return nil
 	}
-	gateway, err := s.payments.Gateway(gateway.GWB)
+	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	if id == "" {
 		return false, nil
 	}
-	gw, err := s.payments.Gateway(waiting.Gateway)
+	gw, err := s.deps.Payments.Gateway(waiting.Gateway)
 	if err != nil {
 		return false, err
 	}
@@ -96,7 +96,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentSettled
 	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusTellsPayment {
-		_, err = s.settler.Settle(ctx, waiting, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.deps.Settler.Settle(ctx, waiting, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return true, err
 	}
 	return false, gw.CancelSubscription(ctx, id, waiting.ID)

@@ -26,32 +26,32 @@ func (RecoverArgs) Kind() string { return "subscriptions_recover" }
 // Recover looks at an open intent at once. One that is not open is left alone, and so
 // is one whose call may still be under way.
 func (s *Recovery) Recover(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil || !sub.IntentOpen {
 		return err
 	}
 	if err := s.Adopt(ctx, id); err != nil {
 		return err
 	}
-	return s.intents.LookAt(ctx, intent.Subscription, id)
+	return s.deps.Intents.LookAt(ctx, intent.Subscription, id)
 }
 
 // Adopt opens the intent that a row of the release before lacks.
 func (s *Recovery) Adopt(ctx context.Context, id objectid.ID) error {
-	if open, err := s.intents.IsOpen(ctx, s.pool, lifecycle.IntentOf(id)); err != nil || open {
+	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, lifecycle.IntentOf(id)); err != nil || open {
 		return err
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, id)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, id)
 		if err != nil || !locked.IntentOpen {
 			return err
 		}
 		var open *intent.ErrOpen
-		err = s.intents.OpenTx(ctx, tx, openingOf(locked, 0))
+		err = s.deps.Intents.OpenTx(ctx, tx, openingOf(locked, 0))
 		if errors.As(err, &open) {
 			return nil
 		}

@@ -30,20 +30,11 @@ type Deps struct {
 
 // Recovery asks the gateway what it has made of a subscription, and drops what nobody paid.
 type Recovery struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	settler  *settle.Settler
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Recovery {
-	return &Recovery{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, settler: d.Settler}
+	return &Recovery{deps: d, db: subscriptionsdb.New()}
 }

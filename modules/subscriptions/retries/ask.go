@@ -36,11 +36,11 @@ func (s *Retries) AskAutomatic(ctx context.Context, sub lifecycle.Row, dryRun bo
 // unless the run is dry: its debits are refused, and nothing else would end it.
 func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.Text(sub.GwaPixAuthID)}
-	gw, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return f, false, err
 	}
-	read := s.calls.ReadAuthorization
+	read := s.deps.Calls.ReadAuthorization
 	if dryRun {
 		read = func(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.PixAuthorization, error) {
 			return gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
@@ -61,7 +61,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+	ended, err := s.deps.Settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 	return f, err == nil && ended.Status.Ended(), err
 }
 
@@ -72,7 +72,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 // nothing to be learned, such as a debit that is still to be ordered.
 func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
-	debit, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.DateOf(*sub.NextBillingDate)})
+	debit, err := s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
 		return f, false, nil
 	}
@@ -88,8 +88,8 @@ func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) 
 	if err != nil || waits || dryRun {
 		return f, err == nil && !waits, err
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		result, err := s.applier.ApplyEventTx(ctx, tx, e)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		result, err := s.deps.Applier.ApplyEventTx(ctx, tx, e)
 		found = result.Status == gateway.ResultApplied
 		return err
 	})
@@ -102,12 +102,12 @@ func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) 
 // debitAsEvent reads a debit and says what its present state means. Waits: it falls
 // due only now, since its order came late.
 func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waits bool, err error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	e = gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now,
 		AuthorizationID: lifecycle.Text(sub.GwaPixAuthID), Reference: sub.ID,
 	}
-	gw, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return e, false, err
 	}

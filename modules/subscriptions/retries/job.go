@@ -25,7 +25,7 @@ import (
 // RetryDebit orders the next planned retry of a debit, from the day before its day on.
 // When that fails the looks repeat it.
 func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.D
 
 // Order is the order to take a debit again; its item is the cycle.
 func (s *Retries) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.DebitRetry, Intents: s.intents, Do: func(ctx context.Context, r intent.Ref) error {
+	return &intent.Repeated{Kind: intent.DebitRetry, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error {
 		cycle, err := time.Parse(time.DateOnly, r.Item)
 		if err != nil {
 			return fmt.Errorf("cycle of a debit: %w", err)
@@ -50,27 +50,27 @@ func (s *Retries) Order() *intent.Repeated {
 // and that committed, before the gateway is asked. To ask twice for one day is harmless:
 // the gateway takes each day of a debit once.
 func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
-	d, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: id, Cycle: cycle})
+	d, err := s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: id, Cycle: cycle})
 	if err != nil {
 		return fmt.Errorf("read debit of %s: %w", id, err)
 	}
-	next, open, err := s.debits.RetriesOf(ctx, s.pool, d)
+	next, open, err := s.deps.Debits.RetriesOf(ctx, s.deps.Pool, d)
 	if err != nil || next == nil || d.GatewayPaymentID == nil {
 		return err
 	}
 	switch {
 	case sub.Status.Ended() || sub.CancelAtPeriodEnd:
-		return s.debits.DropRetries(ctx, sub, d, debits.DroppedEnded)
-	case !s.debits.InTime(next.RetryDate):
+		return s.deps.Debits.DropRetries(ctx, sub, d, debits.DroppedEnded)
+	case !s.deps.Debits.InTime(next.RetryDate):
 		return s.afterRetry(ctx, sub, d, next.RetryDate, state.RetryDropped, debits.DroppedLate)
-	case !s.collects(sub) || s.clock.Now().Before(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
+	case !s.collects(sub) || s.deps.Clock.Now().Before(s.deps.Calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
-	gw, err := s.payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	if err != nil || !found {
 		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notShown(err)))
 	}
-	ordered := order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == next.RetryDate
+	ordered := order.DueDate != nil && s.deps.Calendar.DateOf(*order.DueDate) == next.RetryDate
 	switch {
 	case order.Status == gateway.PixOrderOpen && ordered:
 		return s.keepRetry(ctx, sub, d, next.RetryDate, order)
@@ -87,12 +87,12 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	case order.Status == gateway.PixOrderDone:
 		return s.heardOfDebit(ctx, sub, d)
 	case order.Status == gateway.PixOrderCancelled || order.Final:
-		return s.debits.DropRetries(ctx, sub, d, order.Reason)
+		return s.deps.Debits.DropRetries(ctx, sub, d, order.Reason)
 	case order.Status != gateway.PixOrderRefused:
 		return fmt.Errorf("debit of %s: an order of unknown state", id)
-	case ordered, open != nil && order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == open.RetryDate:
+	case ordered, open != nil && order.DueDate != nil && s.deps.Calendar.DateOf(*order.DueDate) == open.RetryDate:
 		// The bank refused it, and its event was lost.
-		return s.afterRetry(ctx, sub, d, s.calendar.DateOf(*order.DueDate), state.RetryRefused, order.Reason)
+		return s.afterRetry(ctx, sub, d, s.deps.Calendar.DateOf(*order.DueDate), state.RetryRefused, order.Reason)
 	case open != nil:
 		return nil // its order is not shown yet
 	}
@@ -109,7 +109,7 @@ func notShown(err error) error {
 // collects reports whether a failed debit of the subscription may be taken again: while
 // it is active, or suspended for want of payment, and its money is not disputed.
 func (s *Retries) collects(sub lifecycle.Row) bool {
-	unpaid := sub.Status == state.Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
+	unpaid := sub.Status == state.Suspended && int(sub.PaymentFailures) >= s.deps.Config.MaxPaymentFailures
 	return !sub.HasChargeback && (sub.Status == state.Active || unpaid)
 }
 
@@ -121,15 +121,15 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 	if !claimed {
 		return calls.ErrDebitUnderWay
 	}
-	order, err := gw.RetryPixOrder(ctx, gateway.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.calendar.DayOf(r.RetryDate)})
+	order, err := gw.RetryPixOrder(ctx, gateway.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.deps.Calendar.DayOf(r.RetryDate)})
 	faultpoint.Hit("debit_retry.after_call")
 	var rejected *gateway.Rejected
 	switch {
 	case err == nil:
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
 	case errors.As(err, &rejected) && r.TriedAt == nil:
-		s.log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-		return s.debits.EndRetry(ctx, sub, d, r.RetryDate, state.RetryDropped, rejected.Code)
+		s.deps.Log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		return s.deps.Debits.EndRetry(ctx, sub, d, r.RetryDate, state.RetryDropped, rejected.Code)
 	}
 	// A refused repetition proves nothing about the call before: its order is looked for.
 	return fmt.Errorf("retry debit of %s: %w", sub.ID, err)
@@ -138,15 +138,15 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
 func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry) (claimed bool, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.debits.InTime(r.RetryDate) {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.deps.Debits.InTime(r.RetryDate) {
 			return err
 		}
-		if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
+		if paused, err := s.deps.Reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
 			return err
 		}
-		now := s.clock.Now()
+		now := s.deps.Clock.Now()
 		n, err := s.db.ClaimDebitRetry(ctx, tx, subscriptionsdb.ClaimDebitRetryParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-lifecycle.DebitGrace)),
 		})
@@ -160,8 +160,8 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 }
 
 func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, order gateway.PixOrder) error {
-	return s.debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
-		now := s.clock.Now()
+	return s.deps.Debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
+		now := s.deps.Clock.Now()
 		_, err := s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, OrderID: &order.ID, Now: &now,
 		})
@@ -171,7 +171,7 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.
 
 // afterRetry ends one retry and goes on with the next.
 func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
-	if err := s.debits.EndRetry(ctx, sub, d, day, to, reason); err != nil {
+	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, to, reason); err != nil {
 		return err
 	}
 	return s.askForRetry(ctx, sub.ID, d.Cycle)
@@ -183,20 +183,20 @@ func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Row, d lifecyc
 	if err != nil || waits {
 		return err
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := s.applier.ApplyEventTx(ctx, tx, e)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		_, err := s.deps.Applier.ApplyEventTx(ctx, tx, e)
 		return err
 	})
 }
 
 // dueRetryParams: what is to be ordered until tomorrow.
 func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
-	return subscriptionsdb.ListDueDebitRetriesParams{Until: lifecycle.DateAfter(s.calendar.DateOf(now), 1), Since: new(now.Add(-lifecycle.DebitSilence))}
+	return subscriptionsdb.ListDueDebitRetriesParams{Until: lifecycle.DateAfter(s.deps.Calendar.DateOf(now), 1), Since: new(now.Add(-lifecycle.DebitSilence))}
 }
 
 // RetryDue orders the retries whose own jobs are silent.
 func (s *Retries) RetryDue(ctx context.Context, now time.Time) error {
-	due, err := s.db.ListDueDebitRetries(ctx, s.pool, s.dueRetryParams(now))
+	due, err := s.db.ListDueDebitRetries(ctx, s.deps.Pool, s.dueRetryParams(now))
 	failed := err
 	for _, r := range due {
 		failed = errors.Join(failed, s.RetryDebit(ctx, r.SubscriptionID, r.Cycle))

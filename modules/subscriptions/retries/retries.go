@@ -35,23 +35,11 @@ type Deps struct {
 
 // Retries has debits that failed taken again, and asks what became of them.
 type Retries struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	debits   *debits.Debits
-	settler  *settle.Settler
-	applier  *webhooks.Applier
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Retries {
-	return &Retries{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: d.Debits, settler: d.Settler, applier: d.Applier}
+	return &Retries{deps: d, db: subscriptionsdb.New()}
 }

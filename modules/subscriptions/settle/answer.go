@@ -40,7 +40,7 @@ type FirstMonth struct {
 type Invoice struct{ gateway.Payment }
 
 func (m Recurrence) learn(s *Settler, r *lifecycle.Row) {
-	s.calendar.LearnRemote(r, &m.RemoteSubscription)
+	s.deps.Calendar.LearnRemote(r, &m.RemoteSubscription)
 }
 
 func (m Code) learn(_ *Settler, r *lifecycle.Row) { lifecycle.LearnPix(r, &m.PixCharge) }
@@ -49,7 +49,7 @@ func (m Authorization) learn(_ *Settler, r *lifecycle.Row) {
 	lifecycle.LearnAuthorization(r, &m.PixAuthorization)
 }
 
-func (m FirstMonth) learn(s *Settler, r *lifecycle.Row) { s.calendar.LearnRemote(r, m.Recurrence) }
+func (m FirstMonth) learn(s *Settler, r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, m.Recurrence) }
 
 func (Invoice) learn(*Settler, *lifecycle.Row) {}
 
@@ -82,7 +82,7 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.So
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		settled, err = s.SettleTx(ctx, tx, sub, source, outcome)
 		return err
 	})
@@ -91,13 +91,13 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.So
 
 // SettleTx locks the subscription and writes an outcome into it.
 func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source, outcome Outcome) (lifecycle.Row, error) {
-	settled, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	settled, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 	ended := err == nil && settled.Status.Ended()
 	if err == nil {
 		err = s.settleTx(ctx, tx, &settled, source, outcome)
 	}
 	if err == nil && ended && settled.Status.Ended() {
-		err = s.store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
+		err = s.deps.Store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
 	}
 	if err != nil {
 		return lifecycle.Row{}, fmt.Errorf("settle subscription %s: %w", sub.ID, err)
@@ -126,7 +126,7 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
 			return err
 		}
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
 		return err
 	}
 	return s.unmadeTx(ctx, tx, sub, source)
@@ -134,12 +134,12 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 
 // unmadeTx ends what the gateway has not made and will not make.
 func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source) error {
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.NothingAtGateway, Source: source})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.NothingAtGateway, Source: source})
 	if err != nil || moved {
 		return err
 	}
-	err = s.store.EditEndingTx(ctx, tx, sub, state.MadeNothing, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(source)}, s.closeUnmade) // it was ended or opened by somebody else
-	if err != nil || !s.calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
+	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.MadeNothing, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(source)}, s.closeUnmade) // it was ended or opened by somebody else
+	if err != nil || !s.deps.Calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
 		return err
 	}
 	return s.endAfterFirstMonthTx(ctx, tx, sub)
@@ -148,12 +148,12 @@ func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 // learnTx keeps what the gateway has made; open: it decides later.
 func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, made Made, open bool) error {
 	firstSight := !lifecycle.KnownAtGateway(*sub)
-	err := s.store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Row) {
+	err := s.deps.Store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Row) {
 		if made != nil {
 			made.learn(s, r)
 		}
-		if recurrenceOf(made) != nil && firstSight && s.calendar.ChargesFirstMonth(*r) {
-			due := s.calendar.FirstDue(*r).UTC()
+		if recurrenceOf(made) != nil && firstSight && s.deps.Calendar.ChargesFirstMonth(*r) {
+			due := s.deps.Calendar.FirstDue(*r).UTC()
 			r.NextBillingDate = &due // its answer already tells the charge after the first
 		}
 		if !open {
@@ -165,7 +165,7 @@ func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, ma
 	}
 	// Events may have overtaken the ids by which they are found.
 	ids := []string{sub.ID.String(), lifecycle.Text(sub.GwaSubscriptionID), lifecycle.Text(sub.GwbSubscriptionID), lifecycle.Text(sub.PixPaymentID), lifecycle.Text(sub.GwaPixAuthID), lifecycle.Text(sub.PixConciliationID)}
-	return s.payments.ReplayWaitingTx(ctx, tx, sub.Gateway, ids...)
+	return s.deps.Payments.ReplayWaitingTx(ctx, tx, sub.Gateway, ids...)
 }
 
 // settleMadeTx does what follows from it.
@@ -195,20 +195,20 @@ func (s *Settler) closeUnmade(r *lifecycle.Row) {
 	lifecycle.CloseIntent(r)
 	if r.Status == state.Active && r.ExpiresAt == nil && lifecycle.DebitsNothing(*r) {
 		r.AnchorDay = nil
-		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r), nil
+		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r), nil
 	}
 }
 
 // declineTx ends the subscription here, and by job at the gateway: what is left
 // there could still be paid.
 func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made) error {
-	if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: source}); err != nil {
+	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: source}); err != nil {
 		return err
 	}
 	if remote := recurrenceOf(made); remote != nil && remote.Status != gateway.RemoteIncomplete {
 		return nil // it is over there too
 	}
-	return s.store.EndAtGatewayTx(ctx, tx, *sub)
+	return s.deps.Store.EndAtGatewayTx(ctx, tx, *sub)
 }
 
 // settleRemoteTx writes what became of a card subscription. At gateway A the
@@ -228,8 +228,8 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		if sub.StartsAt != nil {
 			action = state.RenewalTaken
 		}
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
-			if due := s.calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
+			if due := s.deps.Calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
 				r.NextBillingDate = &due // its answer already tells the charge after the first
 			}
 		}})
@@ -237,7 +237,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case paid && !waits:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
 	case lifecycle.TraitsOf(*sub).StatusTellsPayment && sub.Status != state.Suspended: // what reopens that is judged elsewhere
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
 		return err
 	}
 	return nil
@@ -250,7 +250,7 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 	case gateway.AuthorizationActive:
 		c.Action = state.AuthorizationActivated
 		if sub.Status.Ended() {
-			return s.store.EndAtGatewayTx(ctx, tx, *sub)
+			return s.deps.Store.EndAtGatewayTx(ctx, tx, *sub)
 		}
 		return s.AuthorizeTx(ctx, tx, sub, c, auth)
 	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused:
@@ -260,16 +260,16 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 	default:
 		return nil
 	}
-	if s.calendar.EndsWithPeriod(*sub) {
-		c.Action, c.Edit = state.GatewayDeletedPaid, s.calendar.EndedThere
+	if s.deps.Calendar.EndsWithPeriod(*sub) {
+		c.Action, c.Edit = state.GatewayDeletedPaid, s.deps.Calendar.EndedThere
 	}
-	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
 // AuthorizeTx activates an automatic PIX that the payer has authorized.
 func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *gateway.PixAuthorization) error {
-	now, note := s.clock.Now(), c.Edit
+	now, note := s.deps.Clock.Now(), c.Edit
 	c.Edit = func(r *lifecycle.Row) {
 		if note != nil {
 			note(r)
@@ -277,13 +277,13 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		lifecycle.CloseIntent(r)
 		lifecycle.LearnAuthorization(r, a)
 		if r.NextBillingDate == nil {
-			r.NextBillingDate = s.calendar.PeriodFrom(now, r)
+			r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r)
 		}
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
-		return s.store.EditTx(ctx, tx, sub, state.Authorized, c.Edit)
+		return s.deps.Store.EditTx(ctx, tx, sub, state.Authorized, c.Edit)
 	}
-	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
@@ -321,9 +321,9 @@ func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *life
 	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
 		return nil
 	}
-	began := s.clock.Now()
+	began := s.deps.Clock.Now()
 	if sub.StartedAt != nil {
 		began = *sub.StartedAt
 	}
-	return s.store.EditTx(ctx, tx, sub, state.FirstMonthAlone, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
+	return s.deps.Store.EditTx(ctx, tx, sub, state.FirstMonthAlone, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(began, r), nil })
 }

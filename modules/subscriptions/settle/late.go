@@ -41,7 +41,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		return err
 	}
 	if why != "" {
-		s.log.WarnContext(ctx, "money for an ended subscription opens nothing", slog.String("subscription_id", sub.ID.String()),
+		s.deps.Log.WarnContext(ctx, "money for an ended subscription opens nothing", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.String("payment_id", p.ID), slog.String("why", why))
 		return s.ListUnappliedTx(ctx, tx, *sub, p, why, true)
 	}
@@ -51,13 +51,13 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			return err
 		}
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
 		if p.Charge == nil || sub.Status != state.Expired { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
 		if !p.Recurs { // what ended here was to end at the gateway, too
-			s.store.Reopen(r, *sub)
+			s.deps.Store.Reopen(r, *sub)
 		}
 		s.pay(r, p)
 	}})
@@ -67,7 +67,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	if err := s.countTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
-	return s.store.StopTx(ctx, tx, *sub, s.clock.Now())
+	return s.deps.Store.StopTx(ctx, tx, *sub, s.deps.Clock.Now())
 }
 
 // endedUnknownTx reports whether a subscription ended only because nothing of it was found
@@ -90,7 +90,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if err != nil || len(withdrawals) > 0 {
 		return "Paid after the customer had withdrawn from the subscription.", err
 	}
-	gone, err := s.store.IsGoneTx(ctx, tx, sub.CustomerID)
+	gone, err := s.deps.Store.IsGoneTx(ctx, tx, sub.CustomerID)
 	if err != nil || gone {
 		return "Paid after the customer had deleted the account.", err
 	}
@@ -133,7 +133,7 @@ func (LateMoneyArgs) Kind() string { return "subscriptions_late_money" }
 
 // InsertLateTx has the gateway asked for a payment at an instant.
 func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
 	if err != nil {
 		return fmt.Errorf("have late money read: %w", err)
 	}

@@ -38,7 +38,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if p.Amount == 0 {
 		return s.settleNothingTx(ctx, tx, sub, p)
 	}
-	known, err := s.payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
 	if err != nil || IsOthers(*sub, known) {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 		}
 		return err
 	}
-	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
 		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.Source != state.ByWebhook,
 	})
@@ -83,7 +83,7 @@ func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 			return false, err
 		}
 	}
-	known, err := s.payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
 	if err != nil || known != nil {
 		return false, err
 	}
@@ -112,7 +112,7 @@ func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	case lifecycle.PaysOnce(sub):
 		return lifecycle.Text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
 	case sub.PixAutomatic && !p.First:
-		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
+		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 		return found && int64(p.Amount) == d.AmountCents, err
 	}
 	return s.isAskedTx(ctx, tx, sub, p)
@@ -127,7 +127,7 @@ func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 	case sub.PixAutomatic && p.First:
 		return p.Amount == lifecycle.PixAmount(sub), nil
 	case sub.PixAutomatic:
-		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
+		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 		if err != nil || found {
 			return int64(p.Amount) == d.AmountCents, err
 		}
@@ -138,7 +138,7 @@ func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 		return true, nil
 	}
 	moved, err := s.db.IsMovedPrice(ctx, tx, subscriptionsdb.IsMovedPriceParams{
-		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.clock.Now().Add(-chargedAhead)),
+		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.deps.Clock.Now().Add(-chargedAhead)),
 	})
 	if err != nil {
 		return false, fmt.Errorf("read plan moves: %w", err)
@@ -164,7 +164,7 @@ func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return s.settleBookedTx(ctx, tx, sub, p)
 	}
 	if p.Charge.Cycle.Valid {
-		p.cycle = new(s.calendar.DayOf(p.Charge.Cycle))
+		p.cycle = new(s.deps.Calendar.DayOf(p.Charge.Cycle))
 	}
 	before := *sub
 	if err := s.settleBookedTx(ctx, tx, sub, p); err != nil {
@@ -181,7 +181,7 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
 	from, to := paidEnd(before), paidEnd(after)
-	_, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) {
+	_, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) {
 		c.State, c.IntentOpen, c.LookAt = state.ChargeUnapplied, false, nil
 		if to != nil && (from == nil || to.After(*from)) {
 			c.State, c.MovedFrom, c.MovedTo = state.ChargePaid, from, to
@@ -206,7 +206,7 @@ func paidEnd(sub lifecycle.Row) *time.Time {
 func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (err error) {
 	if !p.First && p.Charge == nil {
 		older := false
-		if p.cycle, older, err = s.debits.PayDebitTx(ctx, tx, *sub, p.Payment); err != nil {
+		if p.cycle, older, err = s.deps.Debits.PayDebitTx(ctx, tx, *sub, p.Payment); err != nil {
 			return err
 		}
 		p.Older = p.Older || older
@@ -239,10 +239,10 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
-		err = s.store.EditTx(ctx, tx, sub, state.PaidWhileDisputed, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
+		err = s.deps.Store.EditTx(ctx, tx, sub, state.PaidWhileDisputed, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
 		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})
 	if err != nil || !moved {
 		return err
 	}
@@ -262,19 +262,19 @@ func (s *Settler) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	case lifecycle.StartsFree(*sub):
 		c.Action = state.TrialStarts
 	}
-	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
 // countTx notes in the ledger that a payment opened the subscription or paid one of its
 // periods: what it does not say of has to be listed.
 func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) error {
-	return s.payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
+	return s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
 }
 
 // pay writes what a payment means for the dates of a subscription.
 func (s *Settler) pay(r *lifecycle.Row, p Payment) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	settledAt := now
 	if p.SettledAt != nil {
 		settledAt = lifecycle.LatestOf(*p.SettledAt, &r.RegisterDate) // gateway A may tell the day alone
@@ -298,27 +298,27 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 		if r.PixPaymentID == nil && !r.PixAutomatic {
 			r.PixPaymentID = &p.ID
 		}
-		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(lifecycle.LatestOf(settledAt, r.ExpiresAt), r), nil
+		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(settledAt, r.ExpiresAt), r), nil
 		if p.Charge != nil {
 			r.CancelAtPeriodEnd = false
 		}
 	case !p.Recurs:
-		r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(settledAt, r), nil
+		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(settledAt, r), nil
 	case p.First:
-		next := s.calendar.FirstDue(*r).UTC()
+		next := s.deps.Calendar.FirstDue(*r).UTC()
 		r.NextBillingDate = &next
 	case lifecycle.TraitsOf(*r).ChargesByDay:
-		due := lifecycle.StartOfDay(settledAt, s.cfg.Zone)
+		due := lifecycle.StartOfDay(settledAt, s.deps.Config.Zone)
 		if p.DueDate != nil {
 			due = *p.DueDate
 		}
 		if r.AnchorDay == nil {
-			s.calendar.Anchor(r, due)
+			s.deps.Calendar.Anchor(r, due)
 		}
-		next := lifecycle.LatestOf(s.calendar.MonthsOn(due, 1, *r), r.NextBillingDate)
+		next := lifecycle.LatestOf(s.deps.Calendar.MonthsOn(due, 1, *r), r.NextBillingDate)
 		r.NextBillingDate = &next
 	case r.NextBillingDate == nil:
-		r.NextBillingDate = s.calendar.PeriodFrom(settledAt, r)
+		r.NextBillingDate = s.deps.Calendar.PeriodFrom(settledAt, r)
 	}
 	payStopped(r, p)
 }
@@ -343,7 +343,7 @@ func (s *Settler) payAutomatic(r *lifecycle.Row, p Payment, settledAt time.Time)
 	case p.DueDate != nil:
 		from = *p.DueDate
 	}
-	next := lifecycle.LatestOf(*s.calendar.PeriodFrom(from, r), r.NextBillingDate)
+	next := lifecycle.LatestOf(*s.deps.Calendar.PeriodFrom(from, r), r.NextBillingDate)
 	r.NextBillingDate = &next
 	if !lifecycle.Stopped(*r) {
 		r.ExpiresAt = nil

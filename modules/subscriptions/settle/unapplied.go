@@ -22,7 +22,7 @@ import (
 // unapplied payments, from which it is refunded by itself, and ends at the gateway
 // what went on charging.
 func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment, note string, automatic bool) error {
-	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
 		Reference: referenceOf(p),
@@ -30,7 +30,7 @@ func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	if err != nil {
 		return err
 	}
-	return s.store.EndAtGatewayTx(ctx, tx, sub)
+	return s.deps.Store.EndAtGatewayTx(ctx, tx, sub)
 }
 
 // referenceOf is our id that the gateway was told with a payment, where it is not the
@@ -47,12 +47,12 @@ func referenceOf(p Payment) objectid.ID {
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by
 // the deletion.
 func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (refunded bool, err error) {
-	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
+	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
 		return false, err
 	}
 	if sub.Status == state.Pending {
-		if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
 			return false, err
 		}
 	}
@@ -67,8 +67,8 @@ func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}
-	if lifecycle.TraitsOf(sub).ChargesByDay && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.cfg.Zone)) {
-		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.cfg.Zone))
+	if lifecycle.TraitsOf(sub).ChargesByDay && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.deps.Config.Zone)) {
+		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.deps.Config.Zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
 }
@@ -90,7 +90,7 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 		price = money.Cents(sub.PriceCents)
 	}
 	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
 	})
@@ -103,11 +103,11 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !p.Recurs || p.First {
 		return false, nil
 	}
-	moved, err := s.reads.IsMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
+	moved, err := s.deps.Reads.IsMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
 	if err != nil || !moved {
 		return false, err
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged for time by which the subscription was extended.",
 	})
@@ -127,7 +127,7 @@ func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if before && (lifecycle.TraitsOf(sub).EndsWithPeriod || s.movesEnd(sub, p)) {
 		return false, nil
 	}
-	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged by a recurrence that had ended.",
 	})
@@ -147,19 +147,19 @@ func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
 func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	at := s.clock.Now()
+	at := s.deps.Clock.Now()
 	if p.SettledAt != nil {
 		at = *p.SettledAt
 	}
-	paused, err := s.reads.PausedAtTx(ctx, tx, sub.ID, at)
+	paused, err := s.deps.Reads.PausedAtTx(ctx, tx, sub.ID, at)
 	if err != nil || !paused {
 		return false, err
 	}
-	all, err := s.disputes.DisputesOf(ctx, tx, sub)
+	all, err := s.deps.Disputes.DisputesOf(ctx, tx, sub)
 	if err != nil || disputes.DisputedPayment(all, p.Payment) {
 		return false, err
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
 		Note: disputes.SlippedNote,
@@ -188,7 +188,7 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	case p.AuthorizationGatewayID != "" && p.AuthorizationGatewayID == lifecycle.Text(sub.GwaPixAuthID):
 		return false, nil
 	}
-	_, found, err := s.reads.DebitOfTx(ctx, tx, sub, p.ID)
+	_, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.ID)
 	if err != nil || found {
 		return false, err
 	}
@@ -209,7 +209,7 @@ func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if p.First {
 		note = "The first month of the subscription was paid before."
 	}
-	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: note,
 	})
@@ -224,14 +224,14 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !paysADay(sub, p) {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
+	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
 	if err != nil || len(twins) == 0 {
 		return false, err
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
-		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.cfg.Zone).Format(time.DateOnly) + ", which another one has paid.",
+		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.deps.Config.Zone).Format(time.DateOnly) + ", which another one has paid.",
 	})
 	return true, err
 }
@@ -249,7 +249,7 @@ func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if !paysADay(sub, p) || sub.Status.Ended() {
 		return false, nil
 	}
-	twins, err := s.payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
+	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
 		return false, err
 	}
@@ -278,5 +278,5 @@ func (s *Settler) dueOf(sub lifecycle.Row, p gateway.Payment) time.Time {
 	case p.SettledAt != nil:
 		return *p.SettledAt
 	}
-	return s.clock.Now()
+	return s.deps.Clock.Now()
 }

@@ -25,14 +25,14 @@ const decisionWait = 5 * time.Minute
 // live before; what is not known ends nothing. Neither does anything while too much is
 // missing at the gateway, or after a restore.
 func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
-	state, err := s.payments.Cases().UnappliedStateOf(ctx, s.pool, a.Gateway, a.PaymentID)
+	state, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, s.deps.Pool, a.Gateway, a.PaymentID)
 	if err != nil {
 		return err
 	}
 	switch state {
 	case payments.UnappliedRefunding, payments.UnappliedRefunded:
 	case payments.UnappliedOpen:
-		byItself, err := s.payments.Cases().IsRefundedByList(ctx, s.pool, a.Gateway, a.PaymentID)
+		byItself, err := s.deps.Payments.Cases().IsRefundedByList(ctx, s.deps.Pool, a.Gateway, a.PaymentID)
 		if err == nil && !byItself {
 			err = river.JobSnooze(decisionWait)
 		}
@@ -43,21 +43,21 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	default:
 		return nil // a person has decided otherwise
 	}
-	if _, err := s.locator.LocateRemote(ctx, s.pool, a.Gateway, a.RecurrenceID); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.deps.Locator.LocateRemote(ctx, s.deps.Pool, a.Gateway, a.RecurrenceID); !errors.Is(err, pgx.ErrNoRows) {
 		return err // a row owns it by now
 	}
-	held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool)
+	held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}
-	suspect, err := s.payments.Intents().Health().Suspect(ctx, s.pool)
+	suspect, err := s.deps.Payments.Intents().Health().Suspect(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}
 	if held || slices.Contains(suspect, string(a.Gateway)) {
 		return river.JobSnooze(webhooks.StrayWait)
 	}
-	gw, err := s.payments.Gateway(a.Gateway)
+	gw, err := s.deps.Payments.Gateway(a.Gateway)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	if err != nil && !errors.Is(err, gateway.ErrMissing) { // one read ends nothing: what is missing is deleted, too
 		return fmt.Errorf("read recurrence %s: %w", a.RecurrenceID, err)
 	}
-	s.log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway", slog.String("gateway", string(a.Gateway)),
+	s.deps.Log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway", slog.String("gateway", string(a.Gateway)),
 		slog.String("recurrence_id", a.RecurrenceID), slog.String("subscription_id", a.SubscriptionID.String()))
 	if err := gw.CancelSubscription(ctx, a.RecurrenceID, reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", a.RecurrenceID, err)

@@ -49,10 +49,10 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 		return unclaimed, err
 	}
 	paymentID := e.PaymentID()
-	if state, err := s.payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, paymentID); err != nil || state != "" {
+	if state, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, paymentID); err != nil || state != "" {
 		return unclaimed, err // it is listed, and needs no ledger for that
 	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, paymentID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paymentID)
 	if err != nil || known != nil {
 		return unclaimed, err
 	}
@@ -64,7 +64,7 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 	if customer == "" {
 		unclaimed.Reason = gateway.ReasonNamedMoney
 	}
-	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	_, err = s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return unclaimed, fmt.Errorf("have stray money read: %w", err)
 	}
@@ -79,7 +79,7 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 // answered it may be that one's. What names an id of ours, of a customer whom nobody
 // knows, is listed for people.
 func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
-	sub, customer, err := s.ofGatewayCustomer(ctx, s.pool, a.Gateway, a.CustomerID)
+	sub, customer, err := s.ofGatewayCustomer(ctx, s.deps.Pool, a.Gateway, a.CustomerID)
 	if err != nil || customer == "" && a.Reference == "" {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	if sub != nil {
 		named = ""
 	}
-	gw, err := s.payments.Gateway(a.Gateway)
+	gw, err := s.deps.Payments.Gateway(a.Gateway)
 	if err != nil {
 		return err
 	}
@@ -119,11 +119,11 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		return s.leaveStray(ctx, a, "it is another customer's")
 	}
 	if customer == "" {
-		return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.listNamedTx(ctx, tx, a, remote) })
+		return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error { return s.listNamedTx(ctx, tx, a, remote) })
 	}
 	waits := false
-	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		if err := s.store.LockCustomerTx(ctx, tx, customer); err != nil {
+	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		if err := s.deps.Store.LockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
 		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
@@ -133,7 +133,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		if sub == nil {
 			return s.listOfBuyerTx(ctx, tx, customer, a, remote)
 		}
-		locked, err := s.store.LockTx(ctx, tx, customer, sub.ID)
+		locked, err := s.deps.Store.LockTx(ctx, tx, customer, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -148,21 +148,21 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
 func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs, p gateway.Payment) error {
-	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	_, err = s.locator.LocateRemote(ctx, tx, a.Gateway, recurrence)
+	_, err = s.deps.Locator.LocateRemote(ctx, tx, a.Gateway, recurrence)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row, and is applied with it
 	}
-	s.log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
+	s.deps.Log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence), slog.String("customer_id", sub.CustomerID.String()))
-	if err := s.locator.BookTx(ctx, tx, sub, a.Gateway, p); err != nil {
+	if err := s.deps.Locator.BookTx(ctx, tx, sub, a.Gateway, p); err != nil {
 		return err
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 		PaidAt: p.SettledAt, Note: "The gateway took it of this customer, and it names no subscription or order of ours.", Automatic: true,
 	})
@@ -172,13 +172,13 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if recurrence == "" {
 		return nil
 	}
-	return s.locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
+	return s.deps.Locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
 		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: sub.ID, PaymentID: p.ID, CustomerID: a.CustomerID,
 	})
 }
 
 func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) error {
-	s.log.WarnContext(ctx, "money that the gateway does not confirm is left alone", slog.String("gateway", string(a.Gateway)),
+	s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm is left alone", slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", a.PaymentID), slog.String("reason", why))
 	return nil
 }
@@ -193,7 +193,7 @@ func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway 
 		return &found, found.CustomerID, nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
-		customer, err = s.accounts.CustomerOfGateway(ctx, db, string(gateway), gatewayID)
+		customer, err = s.deps.Accounts.CustomerOfGateway(ctx, db, string(gateway), gatewayID)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("find whose money it is: %w", err)
@@ -206,22 +206,22 @@ func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway 
 // lost, and goes back by itself; about all else people decide, since it may be what they
 // have bought of somebody else there. The recurrence ends when its money goes back.
 func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p gateway.Payment) error {
-	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	if _, err := s.locator.LocateRemote(ctx, tx, a.Gateway, recurrence); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.deps.Locator.LocateRemote(ctx, tx, a.Gateway, recurrence); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
 	note, lost := "The gateway took it of this customer, who has no subscription there, and it names no order of ours.", recurrence != "" && a.Reference != ""
 	if lost {
 		note = "The gateway took it of this customer by recurrence " + recurrence + ", which names " + a.Reference.String() + ": no subscription of ours, as after a restore of an older database."
 	}
-	if err := s.payments.Cases().ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil || recurrence == "" {
+	if err := s.deps.Payments.Cases().ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil || recurrence == "" {
 		return err
 	}
-	return s.locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
+	return s.deps.Locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
 		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: a.Reference, PaymentID: p.ID, CustomerID: a.CustomerID,
 	})
 }

@@ -30,7 +30,7 @@ type strayRecurrence = subscriptionsdb.SubscriptionsStrayRecurrence
 // a gateway's customer who is not known either; theirs it is whom it names, where they live.
 // What charged it is to end at the gateway.
 func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p gateway.Payment) error {
-	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
@@ -45,19 +45,19 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 	if p.SubscriptionGatewayID != "" {
 		note += " Recurrence " + p.SubscriptionGatewayID + " charged it."
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, Reference: a.Reference, PaidAt: p.SettledAt,
 		Note: note, GatewayCustomerID: a.CustomerID,
 	})
 	if err != nil || p.SubscriptionGatewayID == "" {
 		return err
 	}
-	held, err := s.payments.Comparison().MayLack(ctx, tx, p.SettledAt)
+	held, err := s.deps.Payments.Comparison().MayLack(ctx, tx, p.SettledAt)
 	if err != nil {
 		return err
 	}
 	err = s.db.InsertStrayRecurrence(ctx, tx, subscriptionsdb.InsertStrayRecurrenceParams{
-		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held, Now: s.clock.Now(),
+		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held, Now: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("note stray recurrence: %w", err)
@@ -71,7 +71,7 @@ func (s *Strays) namedCustomer(ctx context.Context, db postgres.DB, p gateway.Pa
 	if p.LocalCustomerID == "" {
 		return "", nil
 	}
-	found, err := s.accounts.CustomersByID(ctx, db, []objectid.ID{p.LocalCustomerID})
+	found, err := s.deps.Accounts.CustomersByID(ctx, db, []objectid.ID{p.LocalCustomerID})
 	if err != nil {
 		return "", fmt.Errorf("find the customer of %s: %w", p.ID, err)
 	}
@@ -82,7 +82,7 @@ func (s *Strays) namedCustomer(ctx context.Context, db postgres.DB, p gateway.Pa
 // listed until now, are to end: a person has run `marquee reconcile --apply`. After a
 // restore the first such run confirms nothing: it lists what a further one ends.
 func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
-	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
 		return err
 	}
 	var of []string
@@ -91,7 +91,7 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 			of = append(of, string(gateway))
 		}
 	}
-	err := s.db.ConfirmStrayRecurrences(ctx, s.pool, subscriptionsdb.ConfirmStrayRecurrencesParams{Now: s.clock.Now(), Gateways: of})
+	err := s.db.ConfirmStrayRecurrences(ctx, s.deps.Pool, subscriptionsdb.ConfirmStrayRecurrencesParams{Now: s.deps.Clock.Now(), Gateways: of})
 	if err != nil {
 		return fmt.Errorf("confirm stray recurrences: %w", err)
 	}
@@ -102,18 +102,18 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 // owns. Those found after a restore, and many at once, wait until a person has confirmed
 // them, and the operators hear of it once.
 func (s *Strays) EndStrays(ctx context.Context) error {
-	open, err := s.db.ListOpenStrayRecurrences(ctx, s.pool)
+	open, err := s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)
 	}
 	if len(open) == 0 {
 		return nil
 	}
-	held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool)
+	held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}
-	suspect, err := s.intents.Health().Suspect(ctx, s.pool)
+	suspect, err := s.deps.Intents.Health().Suspect(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,8 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.EndStrayRecurrence(context.WithoutCancel(ctx), s.pool, subscriptionsdb.EndStrayRecurrenceParams{
-		Gateway: r.Gateway, RecurrenceID: r.RecurrenceID, Outcome: &outcome, Now: new(s.clock.Now()),
+	err = s.db.EndStrayRecurrence(context.WithoutCancel(ctx), s.deps.Pool, subscriptionsdb.EndStrayRecurrenceParams{
+		Gateway: r.Gateway, RecurrenceID: r.RecurrenceID, Outcome: &outcome, Now: new(s.deps.Clock.Now()),
 	})
 	if err != nil {
 		return fmt.Errorf("note the end of recurrence %s: %w", r.RecurrenceID, err)
@@ -165,11 +165,11 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 }
 
 func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome state.Stray, err error) {
-	_, err = s.locator.LocateRemote(ctx, s.pool, r.Gateway, r.RecurrenceID)
+	_, err = s.deps.Locator.LocateRemote(ctx, s.deps.Pool, r.Gateway, r.RecurrenceID)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return state.StrayOwned, err
 	}
-	kept, err := s.payments.Cases().IsKept(ctx, s.pool, r.Gateway, r.PaymentID)
+	kept, err := s.deps.Payments.Cases().IsKept(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
 	if err == nil && kept {
 		outcome = state.StrayKept
 	}
@@ -177,7 +177,7 @@ func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome st
 }
 
 func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRecurrence) error {
-	gw, err := s.payments.Gateway(name)
+	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRe
 	if err == nil && remote.Status.Ended() && !remote.Inactive {
 		return nil
 	}
-	s.log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway", slog.String("gateway", string(r.Gateway)),
+	s.deps.Log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway", slog.String("gateway", string(r.Gateway)),
 		slog.String("recurrence_id", r.RecurrenceID), slog.String("reference", r.Reference.String()))
 	if err := gw.CancelSubscription(ctx, r.RecurrenceID, r.Reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", r.RecurrenceID, err)
@@ -199,11 +199,11 @@ func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRe
 
 // tellStrays writes to the operators, once a recurrence, what waits for a person.
 func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		var lines strings.Builder
 		told := 0
 		for _, r := range waiting {
-			n, err := s.db.TellStrayRecurrence(ctx, tx, subscriptionsdb.TellStrayRecurrenceParams{Now: new(s.clock.Now()), Gateway: r.Gateway, RecurrenceID: r.RecurrenceID})
+			n, err := s.db.TellStrayRecurrence(ctx, tx, subscriptionsdb.TellStrayRecurrenceParams{Now: new(s.deps.Clock.Now()), Gateway: r.Gateway, RecurrenceID: r.RecurrenceID})
 			if err != nil {
 				return fmt.Errorf("tell of stray recurrence: %w", err)
 			}
@@ -215,8 +215,8 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 		if told == 0 {
 			return nil
 		}
-		s.log.ErrorContext(ctx, "recurrences charge that name ids which are not known here: nothing is ended by itself", slog.Int("recurrences", told))
-		return s.operators.TellTx(ctx, tx, fault.Count(told, "recurrence")+" that nobody here owns", fmt.Sprintf(
+		s.deps.Log.ErrorContext(ctx, "recurrences charge that name ids which are not known here: nothing is ended by itself", slog.Int("recurrences", told))
+		return s.deps.Operators.TellTx(ctx, tx, fault.Count(told, "recurrence")+" that nobody here owns", fmt.Sprintf(
 			"Found charging customers at the gateways: %s, naming ids of ours that this database does not know, most likely since it is an older one that was restored.\n"+
 				"They go on charging; none is ended by itself.\n\n%s\nList them by `marquee reconcile --since`; what was listed before is ended by `--apply`. See docs/operations.md, \"Recurrences that nobody owns\".\n",
 			fault.Count(told, "recurrence"), lines.String()))
@@ -226,7 +226,7 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 // ReconcileStrays lists the recurrences that name an id of ours and that no row owns; a
 // run that is not dry ends those that do not wait for a confirmation.
 func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
-	before, err := s.db.ListOpenStrayRecurrences(ctx, s.pool)
+	before, err := s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)
 	}
@@ -234,7 +234,7 @@ func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOption
 	left := before
 	if !o.DryRun && len(before) > 0 {
 		failed = s.EndStrays(ctx)
-		if left, err = s.db.ListOpenStrayRecurrences(ctx, s.pool); err != nil {
+		if left, err = s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool); err != nil {
 			return errors.Join(failed, fmt.Errorf("list stray recurrences: %w", err))
 		}
 	}

@@ -32,20 +32,11 @@ type Deps struct {
 
 // Strays ends recurrences that nobody has here, and gives their money back.
 type Strays struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	log       *slog.Logger
-	accounts  *accounts.Service
-	payments  *payments.Service
-	intents   *intent.Service
-	operators *operators.Mailer
-	db        *subscriptionsdb.Queries
-	store     *lifecycle.Store
-	locator   *webhooks.Locator
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Strays {
-	return &Strays{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, operators: d.Operators, db: subscriptionsdb.New(), store: d.Store, locator: d.Locator}
+	return &Strays{deps: d, db: subscriptionsdb.New()}
 }

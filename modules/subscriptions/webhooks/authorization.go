@@ -19,13 +19,13 @@ import (
 // before or after the payment of the first code: whichever is first opens.
 func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
 	if sub.Status.Ended() {
-		return gateway.ReasonEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
+		return gateway.ReasonEnded, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, told) && !e.IsProof() {
 		return gateway.ReasonAskedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
 	c := lifecycle.Change{Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
-	return "", s.settler.AuthorizeTx(ctx, tx, sub, c, &told)
+	return "", s.deps.Settler.AuthorizeTx(ctx, tx, sub, c, &told)
 }
 
 // teaches reports whether an event tells an id of the authorization that the row lacks,
@@ -44,12 +44,12 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
-	case cancelled && !s.calendar.EndsWithPeriod(*sub):
+	case cancelled && !s.deps.Calendar.EndsWithPeriod(*sub):
 		c := lifecycle.Change{Action: state.AuthorizationCancelled, Source: state.ByWebhook, Event: &e.ID}
-		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil {
 			return "", err
 		}
-		return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
+		return "", s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
@@ -58,14 +58,14 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 
 // UnauthorizeTx ends a subscription with its authorization.
 func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, event string) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &event, Edit: func(r *lifecycle.Row) {
 		r.GatewayEndedAt = &now
 	}}
-	if s.calendar.EndsWithPeriod(*sub) {
-		c.Action, c.Edit = state.GatewayDeletedPaid, s.calendar.EndedThere
+	if s.deps.Calendar.EndsWithPeriod(*sub) {
+		c.Action, c.Edit = state.GatewayDeletedPaid, s.deps.Calendar.EndedThere
 	}
-	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
@@ -82,7 +82,7 @@ type RefusedArgs struct {
 func (RefusedArgs) Kind() string { return "subscriptions_authorization_refused" }
 
 func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a RefusedArgs) error {
-	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return fmt.Errorf("have the authorization looked at: %w", err)
 	}

@@ -65,12 +65,12 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
+	sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
 	if err != nil {
 		return gateway.Result{}, err
 	}
 	if e.Known == nil && ofPayment(e) != "" { // it may have been booked while the row was locked
-		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, ofPayment(e)); err != nil {
+		if e.Known, err = s.deps.Payments.FindPayment(ctx, tx, e.Gateway, ofPayment(e)); err != nil {
 			return gateway.Result{}, err
 		}
 	}
@@ -131,11 +131,11 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 		if err != nil {
 			return "", fmt.Errorf("book payment %s, which was taken back: %w", paid.ID, err)
 		}
-		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, paid.ID); err != nil {
+		if e.Known, err = s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.ID); err != nil {
 			return "", err
 		}
 	}
-	ignored, done, err := s.charges.ApplyChargeTx(ctx, tx, sub, e)
+	ignored, done, err := s.deps.Charges.ApplyChargeTx(ctx, tx, sub, e)
 	if err != nil || done {
 		return ignored, err
 	}
@@ -151,7 +151,7 @@ func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !settled || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
 	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
 	if err != nil || known != nil {
 		return false, err
 	}
@@ -159,14 +159,14 @@ func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 		SubscriptionID: sub.ID, PaymentID: told.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
 		SettledAt: told.Payment.SettledAt,
 	}
-	charge, err := s.reads.ChargeOf(ctx, tx, e)
+	charge, err := s.deps.Reads.ChargeOf(ctx, tx, e)
 	if err != nil {
 		return false, err
 	}
 	if charge != nil {
 		a.ChargeID = charge.ID
 	}
-	return true, s.settler.InsertLateTx(ctx, tx, a, time.Time{})
+	return true, s.deps.Settler.InsertLateTx(ctx, tx, a, time.Time{})
 }
 
 // heldByID reports whether a payment is held against an id that the gateway told here: a
@@ -179,12 +179,12 @@ func heldByID(sub lifecycle.Row, e gateway.Event) bool {
 // lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
 // locks whose it is by now.
 func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e *gateway.Event) (lifecycle.Row, error) {
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
 	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
 		return sub, err
 	}
 	e.Known = known
-	return s.store.LockTx(ctx, tx, known.CustomerID, known.LocalID)
+	return s.deps.Store.LockTx(ctx, tx, known.CustomerID, known.LocalID)
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
@@ -205,12 +205,12 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	recurs := (sub.PaymentMethod != gateway.MethodPix || sub.PixAutomatic) && (adopted || !sub.Status.Ended())
-	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e, p)
+	beside, err := s.deps.Settler.IsBesideTx(ctx, tx, *sub, e, p)
 	if err != nil {
 		return "", err
 	}
 	asked := false
-	err = s.settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
+	err = s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
 		Payment: p, Source: settle.SourceOf(e), Event: settle.EventOf(e), Recurs: recurs,
 		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, Asked: &asked,
 	})
@@ -232,7 +232,7 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if p.InvoiceID == "" || p.Amount == 0 || status != state.Active && status != state.Suspended {
 		return false, nil
 	}
-	f, err := s.payments.LastFailure(ctx, tx, gateway.ForSubscription, sub.ID)
+	f, err := s.deps.Payments.LastFailure(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil || f == nil {
 		return false, err
 	}

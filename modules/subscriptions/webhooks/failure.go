@@ -30,7 +30,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if sub.PaymentMethod == gateway.MethodPix && (!sub.PixAutomatic || status == state.Pending) {
 		return gateway.ReasonCodeUnpaid, nil
 	}
-	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
+	first, err := s.deps.Payments.RecordFailureTx(ctx, tx, payments.Failure{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
 		PaymentID: f.Payment.ID, Attempt: f.Attempt, Amount: f.Payment.Amount, FailedAt: e.CreatedAt,
 	})
@@ -40,16 +40,16 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	switch {
 	case status.Ended():
 		return gateway.ReasonEnded, nil
-	case status == state.Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
+	case status == state.Pending && s.deps.Calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", err
 	case lifecycle.Stopped(*sub):
 		return gateway.ReasonRecurrenceStopped, nil
 	case lifecycle.Waits(*sub) && !e.Gateway.Traits().PayerConfirms:
-		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
-		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
+		return "", errors.Join(err, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub))
 	case f.First || status == state.Pending:
 		return gateway.ReasonFirstFailed, nil
 	case e.Known != nil, f.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
@@ -67,7 +67,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if e.Gateway.Traits().ChargesByDay && f.Payment.DueDate != nil {
 		at = *f.Payment.DueDate
 	}
-	if moved, err := s.reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
+	if moved, err := s.deps.Reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
 		return gateway.ReasonExtended, err
 	}
 	if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
@@ -79,16 +79,16 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
 func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, paymentID string) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, *sub, paymentID)
+	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, *sub, paymentID)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
 	}
-	begins := s.calendar.DayOf(d.Cycle)
-	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
-	if !early || sub.Status != state.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
+	begins := s.deps.Calendar.DayOf(d.Cycle)
+	early := d.FailedAt.Before(begins) && !s.deps.Clock.Now().Before(begins)
+	if !early || sub.Status != state.Active || int(sub.PaymentFailures) < s.deps.Config.MaxPaymentFailures {
 		return nil
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+	_, err = s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 	return err
 }
 
@@ -102,15 +102,15 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 	if err != nil {
 		return err
 	}
-	d, debited, err := s.reads.DebitOfTx(ctx, tx, *sub, paymentID)
+	d, debited, err := s.deps.Reads.DebitOfTx(ctx, tx, *sub, paymentID)
 	if err != nil {
 		return err
 	}
-	action, ahead := state.PaymentFails, debited && s.clock.Now().Before(s.calendar.DayOf(d.Cycle))
-	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
+	action, ahead := state.PaymentFails, debited && s.deps.Clock.Now().Before(s.deps.Calendar.DayOf(d.Cycle))
+	if int(sub.PaymentFailures)+1 >= s.deps.Config.MaxPaymentFailures && !ahead {
 		action = state.PaymentFailsTooOften
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e), Edit: func(r *lifecycle.Row) {
+	_, err = s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e), Edit: func(r *lifecycle.Row) {
 		r.PaymentFailures++
 		if next != nil {
 			r.NextBillingDate = next
@@ -119,14 +119,14 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 	if err != nil {
 		return err
 	}
-	return s.dunning.DunTx(ctx, tx, *sub, failed)
+	return s.deps.Dunning.DunTx(ctx, tx, *sub, failed)
 }
 
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
 func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, f gateway.FailedPayment) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, f.Payment.ID)
+	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, f.Payment.ID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 	}
 	first := d.FailedAt == nil
 	retryable := !f.Final && (first || d.Retryable)
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
 		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: &told, Retryable: retryable,
 	})
@@ -148,19 +148,19 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 	}
 	switch {
 	case !retryable:
-		if err := s.debits.EndRetriesTx(ctx, tx, d, state.RetryRefused, told); err != nil || first || !d.Retryable {
+		if err := s.deps.Debits.EndRetriesTx(ctx, tx, d, state.RetryRefused, told); err != nil || first || !d.Retryable {
 			return err
 		}
-		return s.dunning.DunAgainTx(ctx, tx, sub, d, &f.Payment)
+		return s.deps.Dunning.DunAgainTx(ctx, tx, sub, d, &f.Payment)
 	case first:
-		err = s.debits.PlanRetriesTx(ctx, tx, sub, d)
+		err = s.deps.Debits.PlanRetriesTx(ctx, tx, sub, d)
 	case f.Payment.DueDate != nil:
-		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*f.Payment.DueDate), state.RetryRefused, told)
+		err = s.deps.Debits.EndRetryTx(ctx, tx, d, s.deps.Calendar.DateOf(*f.Payment.DueDate), state.RetryRefused, told)
 	}
 	if err != nil {
 		return err
 	}
-	return s.debits.ScheduleRetryTx(ctx, tx, d)
+	return s.deps.Debits.ScheduleRetryTx(ctx, tx, d)
 }
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
@@ -174,13 +174,13 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	case sub.PixPaymentID != nil && *sub.PixPaymentID != p.ID:
 		return gateway.ReasonOtherAwaited, nil
 	}
-	_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{
+	_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
 		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, p.ID) },
 	})
 	if err != nil {
 		return "", err
 	}
-	return "", s.store.EndAtGatewayTx(ctx, tx, *sub)
+	return "", s.deps.Store.EndAtGatewayTx(ctx, tx, *sub)
 }
 
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
@@ -190,10 +190,10 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if sub.Status.Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return gateway.ReasonNoConsequence, nil
 	}
-	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
+	if paused, err := s.deps.Reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
 		return gateway.ReasonPaused, err
 	}
-	if err := s.debits.DropDebitTx(ctx, tx, *sub, p.ID); err != nil {
+	if err := s.deps.Debits.DropDebitTx(ctx, tx, *sub, p.ID); err != nil {
 		return "", err
 	}
 	moved, err := s.skipCycleTx(ctx, tx, sub, p.ID)
@@ -210,11 +210,11 @@ func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if !sub.PixAutomatic || paymentID == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
 	}
-	cycle, err := s.reads.CycleOfTx(ctx, tx, sub, paymentID)
+	cycle, err := s.deps.Reads.CycleOfTx(ctx, tx, sub, paymentID)
 	if err != nil || cycle == nil {
 		return nil, err
 	}
-	next := lifecycle.LatestOf(s.calendar.MonthsOn(*cycle, int(sub.PeriodMonths), sub), sub.NextBillingDate)
+	next := lifecycle.LatestOf(s.deps.Calendar.MonthsOn(*cycle, int(sub.PeriodMonths), sub), sub.NextBillingDate)
 	return &next, nil
 }
 
@@ -226,5 +226,5 @@ func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
 		return false, err
 	}
-	return true, s.store.EditTx(ctx, tx, sub, state.CycleSkipped, func(r *lifecycle.Row) { r.NextBillingDate = next })
+	return true, s.deps.Store.EditTx(ctx, tx, sub, state.CycleSkipped, func(r *lifecycle.Row) { r.NextBillingDate = next })
 }

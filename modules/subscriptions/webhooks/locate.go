@@ -37,7 +37,7 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 		func(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 			return s.LocateRemote(ctx, tx, e.Gateway, e.SubscriptionID)
 		},
-		s.locateAuthorization, s.locateReference, s.charges.LocateCharge, s.locateOwnPix,
+		s.locateAuthorization, s.locateReference, s.deps.Charges.LocateCharge, s.locateOwnPix,
 	} {
 		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -113,7 +113,7 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if !settled {
 		return false, nil
 	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
 	if err != nil || !settle.IsOthers(sub, known) {
 		return false, err
 	}
@@ -186,7 +186,7 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !settled || p.Amount == 0 {
 		return nil
 	}
-	s.log.WarnContext(ctx, "money that names a subscription and is not its own", slog.String("subscription_id", sub.ID.String()),
+	s.deps.Log.WarnContext(ctx, "money that names a subscription and is not its own", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID), slog.String("reason", string(why.reason)))
 	u := payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
@@ -198,7 +198,7 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if err := s.BookTx(ctx, tx, sub, e.Gateway, p); err != nil {
 		return err
 	}
-	if _, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
+	if _, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
 		return err
 	}
 	return s.endStrayTx(ctx, tx, sub, e)
@@ -209,16 +209,16 @@ func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e 
 	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.store.EditTx(ctx, tx, sub, state.RecurrenceAdopted, func(r *lifecycle.Row) { lifecycle.LearnRecurrence(r, e.SubscriptionID) })
+	err = s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceAdopted, func(r *lifecycle.Row) { lifecycle.LearnRecurrence(r, e.SubscriptionID) })
 	if err != nil {
 		return false, err
 	}
-	return true, s.payments.ReplayWaitingTx(ctx, tx, e.Gateway, e.SubscriptionID)
+	return true, s.deps.Payments.ReplayWaitingTx(ctx, tx, e.Gateway, e.SubscriptionID)
 }
 
 // BookTx takes a payment into the ledger and changes nothing of the subscription.
 func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, gw gateway.Name, p gateway.Payment) error {
-	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+	_, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: gw, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
 	return err
@@ -254,7 +254,7 @@ func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 
 // InsertEndStrayTx has a recurrence ended that nobody owns.
 func (s *Locator) InsertEndStrayTx(ctx context.Context, tx pgx.Tx, args EndStrayArgs) error {
-	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("queue the end of a recurrence: %w", err)
 	}

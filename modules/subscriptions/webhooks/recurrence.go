@@ -22,7 +22,7 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
-	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {
+	if echo, err := s.deps.Reads.IsEchoTx(ctx, tx, *sub, remote, e.CreatedAt); err != nil || echo {
 		return gateway.ReasonPaused, err
 	}
 	switch {
@@ -50,9 +50,9 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
-	return "", s.store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
+	return "", s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
 		noteEvent(r, e)
-		s.calendar.LearnRemote(r, &told)
+		s.deps.Calendar.LearnRemote(r, &told)
 	})
 }
 
@@ -71,13 +71,13 @@ func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 // askRecurrenceTx has the recurrence of the locked row read by job.
 func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
 	if lifecycle.TraitsOf(*sub).EndsWithPeriod { // the sweep looks where the job is lost
-		now := s.clock.Now()
-		if err := s.store.EditTx(ctx, tx, sub, state.LookAsked, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
+		now := s.deps.Clock.Now()
+		if err := s.deps.Store.EditTx(ctx, tx, sub, state.LookAsked, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}
 	a.SubscriptionID = sub.ID
-	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return fmt.Errorf("have the recurrence read: %w", err)
 	}
@@ -90,11 +90,11 @@ func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
 func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, remote gateway.RemoteSubscription) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	traits := lifecycle.TraitsOf(*sub)
 	told := c.Source == state.ByWebhook && traits.SignsEvents
 	leaves := told || traits.ChargesAhead > 0 && remote.NativeStatus != deletedAtGWA
-	if !s.calendar.Outlives(*sub) {
+	if !s.deps.Calendar.Outlives(*sub) {
 		note := c.Edit
 		c.Edit = func(r *lifecycle.Row) {
 			if note != nil {
@@ -104,22 +104,22 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 				r.GatewayEndedAt = &now
 			}
 		}
-		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !leaves {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !leaves {
 			return err
 		}
-		return s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: told})
+		return s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: told})
 	}
 	if sub.GatewayDeletedAt != nil {
 		return nil
 	}
-	c.Action, c.Edit = state.GatewayDeletedPaid, s.calendar.EndedThere
+	c.Action, c.Edit = state.GatewayDeletedPaid, s.deps.Calendar.EndedThere
 	if leaves {
 		c.Edit = func(r *lifecycle.Row) { r.GatewayEndOpenSince = &now }
 	}
-	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
+	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil {
 		return err
 	}
-	return s.store.StopTx(ctx, tx, *sub, now)
+	return s.deps.Store.StopTx(ctx, tx, *sub, now)
 }
 
 // deletedAtGWA is how the adapter calls a recurrence that was deleted.
@@ -151,6 +151,6 @@ func (s *Applier) PlanPeriodEndLook(r *lifecycle.Row) {
 	}
 	r.PeriodEndLookAt = nil
 	if lifecycle.TraitsOf(*r).EndsWithPeriod && lifecycle.RemoteID(*r) != "" && end != nil {
-		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
+		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.deps.Clock.Now())))
 	}
 }

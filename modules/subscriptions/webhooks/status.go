@@ -48,14 +48,14 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 	if action == state.GatewaySaysExpired && sub.IntentOpen {
 		action = state.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
-	by, err := s.reads.HeldTx(ctx, tx, *sub)
+	by, err := s.deps.Reads.HeldTx(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
 	if by != "" && (action == state.GatewaySaysActive || action == state.GatewaySaysIncomplete) {
 		action = state.GatewaySaysOpenHeld
 	}
-	extended, err := s.reads.ExtendedTo(ctx, tx, *sub)
+	extended, err := s.deps.Reads.ExtendedTo(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 				s.follow(r, e, told, extended)
 			}
 		}
-		_, err := s.store.MoveTx(ctx, tx, sub, c)
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 		return by, err
 	case state.GatewaySaysActive:
 		c.Edit = func(r *lifecycle.Row) {
@@ -81,7 +81,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 		if err != nil {
 			return "", err
 		}
-		if s.cfg.PastDueOnlyCounts && told.Status == gateway.RemotePastDue {
+		if s.deps.Config.PastDueOnlyCounts && told.Status == gateway.RemotePastDue {
 			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e, told)
 		}
 		c.Edit = func(r *lifecycle.Row) {
@@ -92,17 +92,17 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 			}
 		}
 		if counts && sub.Status != state.Pending && !paidAlready(*sub, told.LatestPayment) {
-			if err := s.dunning.DunTx(ctx, tx, *sub, told.LatestPayment); err != nil {
+			if err := s.deps.Dunning.DunTx(ctx, tx, *sub, told.LatestPayment); err != nil {
 				return "", err
 			}
 		}
 	default:
 		c.Edit = func(r *lifecycle.Row) { s.follow(r, e, told, extended) }
 	}
-	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !sub.Status.Ended() {
+	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !sub.Status.Ended() {
 		return "", err
 	}
-	return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
+	return "", s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
 }
 
 // paidAlready reports whether the newest payment that a status event names is
@@ -117,7 +117,7 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			return err
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) { s.follow(r, e, told, extended) })
+	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) { s.follow(r, e, told, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
@@ -127,7 +127,7 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 	if latest == nil || latest.ID == "" || latest.ID == lifecycle.Text(sub.LastPaidInvoiceID) {
 		return sub.Status != state.Suspended, nil
 	}
-	return s.payments.RecordFailureTx(ctx, tx, payments.Failure{
+	return s.deps.Payments.RecordFailureTx(ctx, tx, payments.Failure{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID,
 		PaymentID: latest.ID, Amount: latest.Amount, FailedAt: e.CreatedAt,
 	})
@@ -138,7 +138,7 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // extension is about to lengthen it still tells the old end.
 func (s *Applier) follow(r *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription, extended *time.Time) {
 	noteEvent(r, e)
-	s.calendar.LearnRemote(r, &told)
+	s.deps.Calendar.LearnRemote(r, &told)
 	s.FollowPeriodEnd(r, &told, extended)
 }
 

@@ -20,13 +20,13 @@ import (
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
 func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.DisputeReport) (gateway.Reason, error) {
-	changed, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
 	})
 	if err != nil {
 		return "", err
 	}
-	return s.disputes.FollowDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+	return s.deps.Disputes.FollowDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 }
 
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
@@ -53,13 +53,13 @@ func asPaid(later gateway.Event, p gateway.Payment) gateway.Event {
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
 func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) error {
-	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
 	if err != nil || !first {
 		return err
 	}
-	return s.settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
+	return s.deps.Settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
 }
 
 // applyRefundTx: charge.refunded, refund.*; PAYMENT_REFUNDED,
@@ -71,13 +71,13 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	record := payments.RefundRecord{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told, Payment: paymentOf(e),
 	}
-	changed, err := s.payments.RecordRefundTx(ctx, tx, record)
+	changed, err := s.deps.Payments.RecordRefundTx(ctx, tx, record)
 	if err != nil {
 		return "", err
 	}
 	reason := gateway.Reason("")
 	if changed.Dispute != nil {
-		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+		reason, err = s.deps.Disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 		if err != nil || changed.Dispute.State != gateway.DisputeWon {
 			return reason, err
 		}
@@ -118,26 +118,26 @@ func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	}
 	ends := sub
 	if last.ID != sub.ID {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, last.ID)
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, last.ID)
 		if err != nil {
 			return err
 		}
 		ends = &locked
 	}
-	moved, err := s.store.MoveTx(ctx, tx, ends, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &ends.CustomerID})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, ends, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &ends.CustomerID})
 	if err != nil || !moved {
 		return err
 	}
-	if err := s.store.EndAtGatewayTx(ctx, tx, *ends); err != nil {
+	if err := s.deps.Store.EndAtGatewayTx(ctx, tx, *ends); err != nil {
 		return err
 	}
-	return s.store.GiveBackLaterTx(ctx, tx, ends.ID)
+	return s.deps.Store.GiveBackLaterTx(ctx, tx, ends.ID)
 }
 
 // listReturnedTx has people decide about what is left of a PIX of which the payer's bank
 // did not take all in the end: its time was lost with the subscription.
 func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
-	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
+	given, err := s.deps.Payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,11 @@ func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if left <= 0 {
 		return nil
 	}
-	_, _, reference, err := s.disputes.PeriodOfTx(ctx, tx, sub, paid)
+	_, _, reference, err := s.deps.Disputes.PeriodOfTx(ctx, tx, sub, paid)
 	if err != nil {
 		return err
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 		PaidAt: r.Payment.SettledAt, Bought: true, Reference: reference,
 		Note: fmt.Sprintf("The payer's bank had taken the PIX back, which ended the subscription; a refund by which it did so failed, and R$ %s of it is with us.", left),
@@ -171,7 +171,7 @@ func paymentOf(e gateway.Event) *gateway.Payment {
 
 // listTakenBackTx has people look at what a bank took back of a payment, once or more often.
 func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
-	given, err := s.payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
+	given, err := s.deps.Payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 			part += g.Amount
 		}
 	}
-	return s.payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
+	return s.deps.Payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt, Bought: true,
 		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here asked for it.", part, r.Payment.ID, r.Payment.Amount),
@@ -190,7 +190,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 
 // totalRefundsTx writes what the ledger adds up to.
 func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
-	total, err := s.payments.RefundedTotal(ctx, tx, gateway.ForSubscription, sub.ID)
+	total, err := s.deps.Payments.RefundedTotal(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil || int64(total) == sub.TotalRefundedCents {
 		return err
 	}
@@ -200,19 +200,19 @@ func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			return fmt.Errorf("read withdrawals: %w", err)
 		}
 		for _, id := range withdrawn {
-			if err := s.store.GiveBackLaterTx(ctx, tx, id); err != nil {
+			if err := s.deps.Store.GiveBackLaterTx(ctx, tx, id); err != nil {
 				return err
 			}
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, state.RefundsTotalled, func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
+	return s.deps.Store.EditTx(ctx, tx, sub, state.RefundsTotalled, func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
 }
 
 // TotalRefunds rewrites the total after a refund that was settled elsewhere, in a
 // transaction of its own: the ledger locks its rows after the subscription's.
 func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) (sub lifecycle.Row, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if sub, err = s.store.LockTx(ctx, tx, customerID, id); err != nil {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if sub, err = s.deps.Store.LockTx(ctx, tx, customerID, id); err != nil {
 			return err
 		}
 		return s.totalRefundsTx(ctx, tx, &sub)

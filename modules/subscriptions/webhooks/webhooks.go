@@ -37,36 +37,20 @@ type Deps struct {
 
 // Locator finds the subscription that an event is about.
 type Locator struct {
-	jobs     *jobs.Client
-	log      *slog.Logger
-	payments *payments.Service
-	db       *subscriptionsdb.Queries
-	store    *lifecycle.Store
-	charges  *charges.Charges
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // Applier applies events to subscriptions.
 type Applier struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	payments *payments.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	debits   *debits.Debits
-	dunning  *dunning.Dunning
-	disputes *disputes.Disputes
-	settler  *settle.Settler
-	charges  *charges.Charges
-	locator  *Locator
+	deps    Deps
+	db      *subscriptionsdb.Queries
+	locator *Locator
 }
 
 // New makes the room.
 func New(d Deps) (*Locator, *Applier) {
-	locator := &Locator{jobs: d.Jobs, log: d.Log, payments: d.Payments, db: subscriptionsdb.New(), store: d.Store, charges: d.Charges}
-	applier := &Applier{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, debits: d.Debits, dunning: d.Dunning, disputes: d.Disputes, settler: d.Settler, charges: d.Charges, locator: locator}
+	locator := &Locator{deps: d, db: subscriptionsdb.New()}
+	applier := &Applier{deps: d, db: subscriptionsdb.New(), locator: locator}
 	return locator, applier
 }

@@ -41,25 +41,25 @@ type withdrawal struct {
 // without a subscription; 422 WITHDRAWAL_NOT_ALLOWED without a payment, after the
 // right has ended or under dispute, with the date of its end where there is one.
 func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
-	sub, err := s.reads.Current(ctx, customerID)
+	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if lifecycle.IsMissing(err) {
 		sub, err = s.endedLast(ctx, customerID, err)
 	}
 	if err != nil {
 		return withdrawal{}, err
 	}
-	withdrawn, err := s.isWithdrawn(ctx, s.pool, sub.ID)
+	withdrawn, err := s.isWithdrawn(ctx, s.deps.Pool, sub.ID)
 	switch {
 	case err != nil:
 		return withdrawal{}, err
 	case withdrawn: // asked again
 		return s.withdrawalOf(ctx, sub.ID)
 	}
-	if err := s.mayWithdraw(ctx, s.pool, sub); err != nil {
+	if err := s.mayWithdraw(ctx, s.deps.Pool, sub); err != nil {
 		return withdrawal{}, err
 	}
-	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, customerID, sub.ID)
+	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, customerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -74,18 +74,18 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 	}
 	// The request's key has the subscription; its refunds are but the consequence.
 	ctx = idempotency.WithAttempt(audit.With(ctx, nil), nil)
-	if sub, err = s.calls.EndNow(ctx, sub); err != nil {
+	if sub, err = s.deps.Calls.EndNow(ctx, sub); err != nil {
 		return withdrawal{}, err
 	}
 	if err := s.giveBack(context.WithoutCancel(ctx), sub.ID); err != nil {
-		s.log.WarnContext(ctx, "withdrawal not refunded yet", "subscription_id", sub.ID, "error", err)
+		s.deps.Log.WarnContext(ctx, "withdrawal not refunded yet", "subscription_id", sub.ID, "error", err)
 	}
 	return s.withdrawalOf(ctx, sub.ID)
 }
 
 // mayWithdraw answers why not.
 func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifecycle.Row) error {
-	chain, err := s.reads.RenewalChain(ctx, db, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, db, sub)
 	if err != nil {
 		return err
 	}
@@ -97,11 +97,11 @@ func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifec
 		return &fault.Error{Kind: fault.Invalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
 	}
 	switch {
-	case s.cfg.WithdrawalDays == 0:
+	case s.deps.Config.WithdrawalDays == 0:
 		return refuse("Withdrawal is not offered. Cancel the subscription instead.")
 	case until == nil:
 		return refuse("Nothing has been paid for the subscription. Cancel it instead.")
-	case !s.clock.Now().Before(*until):
+	case !s.deps.Clock.Now().Before(*until):
 		return refuse("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
 	case slices.ContainsFunc(chain, func(r lifecycle.Row) bool { return r.HasChargeback }):
 		return refuse("A payment of the subscription is disputed: the bank decides about the money. The right of withdrawal ends at " +
@@ -113,29 +113,29 @@ func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifec
 // WithdrawalUntil is the end of the right to withdraw; nil where there is none:
 // nothing paid, the setting off.
 func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub lifecycle.Row) (*time.Time, error) {
-	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, s.deps.Pool, sub)
 	if err != nil {
 		return nil, err
 	}
-	return s.withdrawalEnd(ctx, s.pool, chain)
+	return s.withdrawalEnd(ctx, s.deps.Pool, chain)
 }
 
 // withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
 // WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. A payment
 // of before that lengthened the subscription neither begins the right nor ends it.
 func (s *Withdrawals) withdrawalEnd(ctx context.Context, db postgres.DB, chain []lifecycle.Row) (*time.Time, error) {
-	if s.cfg.WithdrawalDays == 0 {
+	if s.deps.Config.WithdrawalDays == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
 	for _, sub := range slices.Backward(chain) {
-		first, err := s.payments.FirstPaymentOf(ctx, db, gateway.ForSubscription, sub.ID)
+		first, err := s.deps.Payments.FirstPaymentOf(ctx, db, gateway.ForSubscription, sub.ID)
 		if err != nil {
 			return nil, err
 		}
 		if first == nil { // a trial that was renewed
 			continue
 		}
-		return new(lifecycle.StartOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
+		return new(lifecycle.StartOfDay(*first, s.deps.Config.Zone).In(s.deps.Config.Zone).AddDate(0, 0, s.deps.Config.WithdrawalDays+1)), nil
 	}
 	return nil, nil //nolint:nilnil // as above
 }
@@ -149,7 +149,7 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err := s.mayWithdraw(ctx, tx, *sub); err != nil {
 		return err // a payment was disputed since it was read
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &sub.CustomerID})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &sub.CustomerID})
 	if err != nil {
 		return err
 	}
@@ -157,27 +157,27 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return fault.Conflict("The subscription is %s.", sub.Status)
 	}
 	if lifecycle.KnownAtGateway(*sub) {
-		_, err := s.jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(lifecycle.EndRetry),
+		_, err := s.deps.Jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(lifecycle.EndRetry),
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return s.store.GiveBackLaterTx(ctx, tx, sub.ID)
+	return s.deps.Store.GiveBackLaterTx(ctx, tx, sub.ID)
 }
 
 // endedLast is the customer's last subscription that has begun, for who has none now;
 // none when nothing was paid for it, so that there is nothing to withdraw from.
 func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (lifecycle.Row, error) {
-	last, err := s.db.GetLatestBegun(ctx, s.pool, customerID)
+	last, err := s.db.GetLatestBegun(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return lifecycle.Row{}, none
 	}
 	if err != nil {
 		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
 	}
-	if withdrawn, err := s.isWithdrawn(ctx, s.pool, last.ID); err != nil || withdrawn {
+	if withdrawn, err := s.isWithdrawn(ctx, s.deps.Pool, last.ID); err != nil || withdrawn {
 		return last, err
 	}
 	until, err := s.WithdrawalUntil(ctx, last)
@@ -197,17 +197,17 @@ func (s *Withdrawals) isWithdrawn(ctx context.Context, db postgres.DB, id object
 
 // withdrawalOf reads what became of a withdrawal.
 func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal, error) {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, s.deps.Pool, sub)
 	if err != nil {
 		return withdrawal{}, err
 	}
-	at, err := s.db.GetWithdrawnAt(ctx, s.pool, id)
+	at, err := s.db.GetWithdrawnAt(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		at, err = s.clock.Now(), nil
+		at, err = s.deps.Clock.Now(), nil
 	}
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read when it was withdrawn from: %w", err)
@@ -219,7 +219,7 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 		if err != nil {
 			return withdrawal{}, err
 		}
-		disputed, err := s.payments.DisputesOf(ctx, s.pool, gateway.ForSubscription, r.ID)
+		disputed, err := s.deps.Payments.DisputesOf(ctx, s.deps.Pool, gateway.ForSubscription, r.ID)
 		if err != nil {
 			return withdrawal{}, err
 		}
@@ -266,11 +266,11 @@ func isOwn(r payments.Refund) bool { return r.AdminID == nil && r.Reason == life
 
 // paidAndGiven are the payments of a subscription and the refunds of them.
 func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]gateway.LedgerPayment, []payments.Refund, error) {
-	paid, err := s.payments.PaymentsOf(ctx, s.pool, gateway.ForSubscription, id)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	given, err := s.payments.RefundsOf(ctx, s.pool, gateway.ForSubscription, id)
+	given, err := s.deps.Payments.RefundsOf(ctx, s.deps.Pool, gateway.ForSubscription, id)
 	return paid, given, err
 }
 
@@ -288,14 +288,14 @@ func (s *Withdrawals) GiveBack(ctx context.Context, id objectid.ID) error {
 }
 
 func (s *Withdrawals) giveBack(ctx context.Context, id objectid.ID) error {
-	if withdrawn, err := s.isWithdrawn(ctx, s.pool, id); err != nil || !withdrawn {
+	if withdrawn, err := s.isWithdrawn(ctx, s.deps.Pool, id); err != nil || !withdrawn {
 		return err
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
+	chain, err := s.deps.Reads.RenewalChain(ctx, s.deps.Pool, sub)
 	if err != nil {
 		return err
 	}
@@ -318,7 +318,7 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 			failed = errors.Join(failed, s.giveBackPayment(ctx, sub, p, given, left))
 		}
 	}
-	_, err = s.applier.TotalRefunds(ctx, sub.CustomerID, sub.ID)
+	_, err = s.deps.Applier.TotalRefunds(ctx, sub.CustomerID, sub.ID)
 	return errors.Join(failed, err)
 }
 
@@ -340,9 +340,9 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	if beside && refused {
 		return nil
 	}
-	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
+	call, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
 	defer cancel()
-	_, err := s.payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: lifecycle.WithdrawalReason}, nil)
+	_, err := s.deps.Payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: lifecycle.WithdrawalReason}, nil)
 	var rejected *gateway.Rejected
 	var declined *gateway.Declined
 	var disputed *payments.RefundDisputedError
@@ -360,8 +360,8 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 }
 
 func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, left money.Cents, note string) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
 			CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Note: note, Bought: true,
 		})

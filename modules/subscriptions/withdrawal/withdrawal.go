@@ -32,21 +32,11 @@ type Deps struct {
 
 // Withdrawals ends subscriptions within the days of regret and gives all money back.
 type Withdrawals struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	applier  *webhooks.Applier
+	deps Deps
+	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Withdrawals {
-	return &Withdrawals{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), reads: d.Reads, store: d.Store, calls: d.Calls, applier: d.Applier}
+	return &Withdrawals{deps: d, db: subscriptionsdb.New()}
 }

@@ -46,15 +46,8 @@ type Deps struct {
 
 // Checkout is the room.
 type Checkout struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	accounts *accounts.Service
-	payments *payments.Service
+	deps     Deps
 	intents  *intent.Service
-	events   *events.Store
-	door     *door.Door
-	orders   *orders.Store
-	cfg      Config
 	db       *ticketsdb.Queries
 	declines []byte // key of the subjects of declines
 	holders  []byte // key of those who hold places
@@ -67,8 +60,7 @@ type Checkout struct {
 // New makes the room.
 func New(d Deps) *Checkout {
 	s := &Checkout{
-		pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
-		events: d.Events, door: d.Door, orders: d.Orders, cfg: d.Config, db: ticketsdb.New(),
+		deps: d, intents: d.Payments.Intents(), db: ticketsdb.New(),
 		declines: secret.Derive(d.Config.FileKey, "tickets/declines"), holders: secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}
 	s.lockForSale = s.lockAndCount

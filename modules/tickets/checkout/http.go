@@ -78,7 +78,7 @@ func (s *Checkout) checkoutBodyOf(r receipt) (checkoutBody, error) {
 	}
 	codes := make([]ticketCodeBody, len(r.tickets))
 	for i, id := range r.tickets {
-		image, err := door.QRDataURI(s.door.CodeOf(id, r.order.EventID).Picture())
+		image, err := door.QRDataURI(s.deps.Door.CodeOf(id, r.order.EventID).Picture())
 		if err != nil {
 			return body, fmt.Errorf("draw code: %w", err)
 		}

@@ -44,7 +44,7 @@ func (s *Checkout) holderOf(ctx context.Context, e events.Event, c accounts.Cust
 		taxID = b.TaxID
 	}
 	h := holder{taxID: s.holderMAC("tax_id", e.ID, taxID), email: s.holderMAC("email", e.ID, accounts.Mailbox(c.Email))}
-	if !s.cfg.NoHoldLimits {
+	if !s.deps.Config.NoHoldLimits {
 		h.address = s.holderMAC("address", e.ID, httpapi.ClientNetwork(ctx))
 	}
 	return h
@@ -181,13 +181,13 @@ func (s *Checkout) withinLimits(e events.Event, held holdings, w wish) error {
 	if e.MaxPerPerson != nil && person.taken+w.quantity > int(*e.MaxPerPerson) {
 		return errTooManyForOne(e)
 	}
-	if w.gateway == nil || s.cfg.NoHoldLimits {
+	if w.gateway == nil || s.deps.Config.NoHoldLimits {
 		return nil
 	}
-	if most := max(unpaidPerPerson, s.cfg.MaxQuantity); person.unpaid+w.quantity > most {
-		return fault.Throttled(s.cfg.PixTTL,
+	if most := max(unpaidPerPerson, s.deps.Config.MaxQuantity); person.unpaid+w.quantity > most {
+		return fault.Throttled(s.deps.Config.PixTTL,
 			"At most %s of an event may wait for one person's payment at a time. Pay for those, or wait up to %s until they are given back.",
-			fault.Count(most, "place"), fault.Count(int(s.cfg.PixTTL.Minutes()), "minute"))
+			fault.Count(most, "place"), fault.Count(int(s.deps.Config.PixTTL.Minutes()), "minute"))
 	}
 	if held[w.heldBy()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
 		return fault.Throttled(heldWait, "At most %s of an event may wait for payment from one network at a time. Try again in %s.",
@@ -207,7 +207,7 @@ func (s *Checkout) withinLimits(e events.Event, held holdings, w wish) error {
 
 // crowded reports whether so many places are held unpaid that new ones are held shorter.
 func (s *Checkout) crowded(e events.Event) bool {
-	return !s.cfg.NoHoldLimits && e.Capacity != nil && 100*int64(e.PlacesUnpaid) > crowdedPercent*int64(*e.Capacity)
+	return !s.deps.Config.NoHoldLimits && e.Capacity != nil && 100*int64(e.PlacesUnpaid) > crowdedPercent*int64(*e.Capacity)
 }
 
 func errTooManyForOne(e events.Event) *fault.Error {
@@ -235,20 +235,20 @@ func (s *Checkout) subjects(ctx context.Context, instrument gateway.Instrument, 
 // checkDeclines answers 429 when one of the subjects has had too many cards
 // declined lately: whoever tries stolen numbers does not try many.
 func (s *Checkout) checkDeclines(ctx context.Context, sub subjects) error {
-	n, err := s.db.DeclineCount(ctx, s.pool, ticketsdb.DeclineCountParams{
-		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, Since: s.clock.Now().Add(-s.cfg.DeclineWindow),
+	n, err := s.db.DeclineCount(ctx, s.deps.Pool, ticketsdb.DeclineCountParams{
+		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, Since: s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow),
 	})
 	if err != nil {
 		return fmt.Errorf("count declines: %w", err)
 	}
-	if int(n.Address) >= s.cfg.DeclinesPerAddress || int(n.Card) >= s.cfg.DeclinesPerCard || int(n.Buyer) >= s.cfg.DeclinesPerBuyer {
-		return fault.Throttled(s.cfg.DeclineWindow, "Too many declined payments. Wait up to %s, or pay by PIX.", fault.Count(int(s.cfg.DeclineWindow.Minutes()), "minute"))
+	if int(n.Address) >= s.deps.Config.DeclinesPerAddress || int(n.Card) >= s.deps.Config.DeclinesPerCard || int(n.Buyer) >= s.deps.Config.DeclinesPerBuyer {
+		return fault.Throttled(s.deps.Config.DeclineWindow, "Too many declined payments. Wait up to %s, or pay by PIX.", fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
 	}
 	return nil
 }
 
 func (s *Checkout) noteDecline(ctx context.Context, sub subjects) error {
-	err := s.db.DeclineInsert(ctx, s.pool, ticketsdb.DeclineInsertParams{AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, At: s.clock.Now()})
+	err := s.db.DeclineInsert(ctx, s.deps.Pool, ticketsdb.DeclineInsertParams{AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, At: s.deps.Clock.Now()})
 	if err != nil {
 		return fmt.Errorf("note decline: %w", err)
 	}

@@ -60,17 +60,17 @@ func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
 }
 
 func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument gateway.Instrument, err error) {
-	if p.quantity > s.cfg.MaxQuantity {
-		return w, instrument, fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.cfg.MaxQuantity), "body", "quantity")
+	if p.quantity > s.deps.Config.MaxQuantity {
+		return w, instrument, fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.deps.Config.MaxQuantity), "body", "quantity")
 	}
-	e, err := s.db.EventGet(ctx, s.pool, p.eventID)
+	e, err := s.db.EventGet(ctx, s.deps.Pool, p.eventID)
 	if postgres.IsNoRows(err) {
 		return w, instrument, fault.NotFound("Event").WithField("event_id")
 	}
 	if err != nil {
 		return w, instrument, fmt.Errorf("read event: %w", err)
 	}
-	if err := events.Sellable(e, s.clock.Now()); err != nil {
+	if err := events.Sellable(e, s.deps.Clock.Now()); err != nil {
 		return w, instrument, err
 	}
 	if e.Capacity != nil && int(e.TicketsIssued)+p.quantity > int(*e.Capacity) {
@@ -104,7 +104,7 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument 
 			return w, instrument, err
 		}
 	}
-	if w.gateway, err = s.payments.Gateway(p.gateway); err != nil {
+	if w.gateway, err = s.deps.Payments.Gateway(p.gateway); err != nil {
 		return w, instrument, gateway.FaultOf(err)
 	}
 	w.payer, err = s.payerAt(ctx, w.gateway, w.customer, p.buyer)
@@ -126,22 +126,22 @@ func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 // with a tax id.
 func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accounts.Customer, error) {
 	if p.buyer != nil {
-		if !taxid.Valid(p.buyer.TaxID, s.cfg.AlphanumericTaxIDs) {
+		if !taxid.Valid(p.buyer.TaxID, s.deps.Config.AlphanumericTaxIDs) {
 			return accounts.Customer{}, fault.InvalidAt("has to be a CPF or CNPJ with valid check digits", "body", "buyer", "tax_id")
 		}
 		if free {
 			// It costs nothing to have the tickets of a free event mailed to somebody.
-			if err := s.accounts.TakeMail(ctx, p.buyer.Email); err != nil {
+			if err := s.deps.Accounts.TakeMail(ctx, p.buyer.Email); err != nil {
 				return accounts.Customer{}, err
 			}
 		}
-		return s.accounts.CheckoutCustomer(ctx, accounts.Buyer(*p.buyer))
+		return s.deps.Accounts.CheckoutCustomer(ctx, accounts.Buyer(*p.buyer))
 	}
-	c, err := s.accounts.CustomerByID(ctx, s.pool, p.customerID)
+	c, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, p.customerID)
 	if err != nil {
 		return c, err
 	}
-	if !free && !taxid.Valid(c.TaxID, s.cfg.AlphanumericTaxIDs) {
+	if !free && !taxid.Valid(c.TaxID, s.deps.Config.AlphanumericTaxIDs) {
 		return c, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 	}
 	return c, nil
@@ -167,9 +167,9 @@ func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.C
 	}
 	id, err := gw.EnsureCustomer(ctx, p)
 	if err != nil {
-		return p, s.payments.Refused(ctx, "make customer", err)
+		return p, s.deps.Payments.Refused(ctx, "make customer", err)
 	}
-	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gw.Name()), id)
+	p.GatewayID, err = s.deps.Accounts.SetGatewayCustomer(ctx, s.deps.Pool, c.ID, string(gw.Name()), id)
 	return p, err
 }
 
@@ -177,7 +177,7 @@ func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.C
 // came to nothing has freed its places, and says why.
 func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c accounts.Customer) (receipt, error) {
 	ctx = context.WithoutCancel(ctx) // who goes away is charged, and counted, all the same
-	p, outcome, err := s.orders.Charge().Run(ctx, p)
+	p, outcome, err := s.deps.Orders.Charge().Run(ctx, p)
 	r.order = p.Order
 	switch outcome := outcome.(type) {
 	case orders.Declined:
@@ -227,5 +227,5 @@ func (s *Checkout) notPaid(ctx context.Context, p orders.Purchase, why, failed e
 		}
 		return fault.Bad("%s", message).WithField(field).WithCause(why)
 	}
-	return s.payments.Refused(ctx, "pay order", why)
+	return s.deps.Payments.Refused(ctx, "pay order", why)
 }

@@ -18,7 +18,7 @@ import (
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; places
 // that were given back cost nothing, so that the purchase may run anew.
 func (s *Checkout) recall(ctx context.Context, orderID objectid.ID) (receipt, error) {
-	o, err := s.db.OrderGet(ctx, s.pool, orderID)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, orderID)
 	if err != nil {
 		return receipt{}, fmt.Errorf("read order: %w", err)
 	}
@@ -28,7 +28,7 @@ func (s *Checkout) recall(ctx context.Context, orderID objectid.ID) (receipt, er
 	case o.IntentOpen:
 		return receipt{}, idempotency.InProgress()
 	}
-	tickets, err := s.orders.TicketIDsOf(ctx, s.pool, o.ID)
+	tickets, err := s.deps.Orders.TicketIDsOf(ctx, s.deps.Pool, o.ID)
 	r := receipt{order: o, tickets: tickets[o.ID]}
 	if o.PixPayload != nil {
 		r.pix = &gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)}

@@ -173,7 +173,7 @@ func reserveFault(err error) error {
 
 func (s *Checkout) reserveTogether(ctx context.Context, wishes []wish) ([]reservation, error) {
 	var results []reservation
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.keepBuyersTx(ctx, tx, wishes); err != nil {
 			return err
 		}
@@ -192,14 +192,14 @@ func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) e
 	for _, w := range wishes {
 		buyers[w.customer.ID] = w.customer
 	}
-	return s.events.KeepNamesTx(ctx, tx, buyers)
+	return s.deps.Events.KeepNamesTx(ctx, tx, buyers)
 }
 
 // seat gives places as long as there are any, within the limits of what one buyer and
 // all guests may hold: an order that is too large for what is left is refused, a smaller
 // one behind it is not.
 func (s *Checkout) seat(e events.Event, held holdings, wishes []wish) []reservation {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	results := make([]reservation, len(wishes))
 	for i, w := range wishes {
 		err := events.Sellable(e, now)
@@ -248,12 +248,12 @@ func (s *Checkout) newOrder(e events.Event, w wish, now time.Time) orders.Order 
 // holdUntil is when unpaid places are given back: never later than the event, and
 // sooner while many are held unpaid.
 func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Time) time.Time {
-	until := now.Add(s.cfg.PixTTL)
+	until := now.Add(s.deps.Config.PixTTL)
 	switch {
 	case method == gateway.MethodCard:
-		until = now.Add(s.cfg.CardTTL)
+		until = now.Add(s.deps.Config.CardTTL)
 	case s.crowded(e):
-		until = now.Add(min(s.cfg.PixTTL, crowdedPixTTL))
+		until = now.Add(min(s.deps.Config.PixTTL, crowdedPixTTL))
 	}
 	if e.EndsAt.Before(until) {
 		return e.EndsAt
@@ -263,7 +263,7 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 
 // writeTx inserts the orders that have places, with their tickets.
 func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []wish, results []reservation) error {
-	p := ticketsdb.OrderReserveParams{EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.clock.Now()}
+	p := ticketsdb.OrderReserveParams{EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.deps.Clock.Now()}
 	if e.ImageID != nil {
 		p.ImageID = new(e.ImageID.String())
 	}
@@ -303,7 +303,7 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishe
 		if err := attempts[row.OrderID].BindTx(ctx, tx, r.order.ID); err != nil {
 			return err
 		}
-		if err := s.orders.PaidTx(ctx, tx, r.order); err != nil {
+		if err := s.deps.Orders.PaidTx(ctx, tx, r.order); err != nil {
 			return err
 		}
 	}
@@ -315,7 +315,7 @@ func (s *Checkout) openingsOf(results []reservation) []intent.Opening {
 	var all []intent.Opening
 	for _, r := range results {
 		if r.err == nil && r.order.IntentOpen {
-			all = append(all, s.orders.OpeningOf(r.order))
+			all = append(all, s.deps.Orders.OpeningOf(r.order))
 		}
 	}
 	return all

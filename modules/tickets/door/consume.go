@@ -26,9 +26,9 @@ func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*coll
 	var t events.Ticket
 	var err error
 	if caller.IsAdmin() {
-		t, err = s.events.TicketByPath(ctx, in.TicketID)
+		t, err = s.deps.Events.TicketByPath(ctx, in.TicketID)
 	} else {
-		t, err = s.events.OwnTicket(ctx, caller.ID, in.TicketID)
+		t, err = s.deps.Events.OwnTicket(ctx, caller.ID, in.TicketID)
 	}
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*coll
 	if _, err := s.consume(ctx, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
 		return nil, err
 	}
-	return s.events.TicketAnswer(ctx, t.ID)
+	return s.deps.Events.TicketAnswer(ctx, t.ID)
 }
 
 type consumeCodeInput struct {
@@ -81,7 +81,7 @@ func (s *Door) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeAnsw
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.events.TicketAnswer(ctx, content.TicketID)
+	answer, err := s.deps.Events.TicketAnswer(ctx, content.TicketID)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Door) refuseConsumed(err error, at httpapi.Time) (*codeAnswer, error) {
 	}
 	raw, err := json.Marshal(consumedBody{
 		Detail: f.Message, ConsumedAt: at,
-		Coded: httpapi.ErrorCoded{Code: f.Code, Message: f.Message, Timestamp: httpapi.Time(s.clock.Now()).String(), Field: f.Field},
+		Coded: httpapi.ErrorCoded{Code: f.Code, Message: f.Message, Timestamp: httpapi.Time(s.deps.Clock.Now()).String(), Field: f.Field},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
@@ -110,7 +110,7 @@ func errOtherEvent() *fault.Error {
 // consume uses a ticket once: of many at once, one is told that it was him. The
 // same nonce again is the same scan.
 func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (events.Ticket, error) {
 		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: postgres.Filled(nonce), Reason: reason, ActorID: &actor})
 	})
@@ -120,7 +120,7 @@ func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return t, fmt.Errorf("consume ticket: %w", err)
 	}
-	if t, err = s.db.TicketGet(ctx, s.pool, id); errors.Is(err, pgx.ErrNoRows) {
+	if t, err = s.db.TicketGet(ctx, s.deps.Pool, id); errors.Is(err, pgx.ErrNoRows) {
 		return t, events.ErrNoTicket()
 	}
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason
 	if t.Status == state.Consumed && nonce != "" && postgres.Text(t.ConsumeNonce) == nonce {
 		return t, nil
 	}
-	block, err := s.db.TicketBlock(ctx, s.pool, id)
+	block, err := s.db.TicketBlock(ctx, s.deps.Pool, id)
 	if err != nil {
 		return t, fmt.Errorf("read ticket's order: %w", err)
 	}
@@ -139,7 +139,7 @@ func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason
 // useTicket runs the compare-and-set that uses a ticket, for the audit trail to
 // tell of.
 func (s *Door) useTicket(ctx context.Context, id objectid.ID, use func(tx pgx.Tx) (events.Ticket, error)) (t events.Ticket, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		return events.Tickets.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
 			t, err = use(tx)
 			return err

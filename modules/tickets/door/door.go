@@ -28,19 +28,14 @@ type Deps struct {
 
 // Door is the room.
 type Door struct {
-	pool   *pgxpool.Pool
-	clock  clock.Clock
-	events *events.Store
-	cfg    Config
-	codes  Keys
-	db     *ticketsdb.Queries
+	deps  Deps
+	codes Keys
+	db    *ticketsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Door {
-	return &Door{
-		pool: d.Pool, clock: d.Clock, events: d.Events, cfg: d.Config, codes: NewKeys(d.Config.FileKey, d.Config.OldFileKeys), db: ticketsdb.New(),
-	}
+	return &Door{deps: d, codes: NewKeys(d.Config.FileKey, d.Config.OldFileKeys), db: ticketsdb.New()}
 }
 
 // Public are the keys that check codes offline, the signing one first.

@@ -24,22 +24,22 @@ type ticketQRBody struct {
 // TicketCode answers GET /me/tickets/{ticket_id}/qr; 409 unless the ticket is
 // available, and not blocked.
 func (s *Door) TicketCode(ctx context.Context, in *events.TicketInput) (*httpapi.Output[ticketQRBody], error) {
-	t, err := s.events.OwnTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
+	t, err := s.deps.Events.OwnTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
 	if err != nil {
 		return nil, err
 	}
 	if t.Status != state.Available {
 		return nil, notAvailable(t, "")
 	}
-	block, err := s.db.TicketBlock(ctx, s.pool, t.ID)
+	block, err := s.db.TicketBlock(ctx, s.deps.Pool, t.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read ticket's order: %w", err)
 	}
-	e, err := s.db.EventGet(ctx, s.pool, t.EventID)
+	e, err := s.db.EventGet(ctx, s.deps.Pool, t.EventID)
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
-	if !e.EndsAt.After(s.clock.Now()) {
+	if !e.EndsAt.After(s.deps.Clock.Now()) {
 		return nil, notAvailable(events.Ticket{Status: state.Expired}, "")
 	}
 	if block.Reason != "" {
@@ -99,13 +99,13 @@ func (s *Door) CheckinBundle(ctx context.Context, in *eventInput) (*httpapi.Outp
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	b := checkinBundleBody{GeneratedAt: httpapi.Time(now), CodePrefix: codePrefix, CodeForms: codeForms, Revoked: []string{}, Consumed: []consumedTicket{}}
 	for _, k := range s.codes {
 		b.Keys = append(b.Keys, doorKey{KeyID: k.name(), Algorithm: "Ed25519", PublicKey: base64.StdEncoding.EncodeToString(publicOf(k.private))})
 	}
 	// One snapshot, so that no ticket moves from one list past the other.
-	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	err = pgx.BeginTxFunc(ctx, s.deps.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		e, err := s.db.EventGet(ctx, tx, id)
 		if err != nil {
 			return err

@@ -98,16 +98,16 @@ func (s *Door) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (s
 		r.Result = scanOtherEvent
 		return r, nil
 	}
-	actor, now := httpapi.CallerOf(ctx).ID, s.clock.Now()
+	actor, now := httpapi.CallerOf(ctx).ID, s.deps.Clock.Now()
 	at := time.Time(sc.ScannedAt.Time)
-	if at.After(now.Add(s.cfg.ScanSkew)) {
+	if at.After(now.Add(s.deps.Config.ScanSkew)) {
 		r.refuse(refusedAhead, now)
 		return r, nil
 	}
 	if at.After(now) {
 		at = now // a device whose clock is ahead
 	}
-	t, err := s.db.TicketGet(ctx, s.pool, content.TicketID)
+	t, err := s.db.TicketGet(ctx, s.deps.Pool, content.TicketID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		r.Result = scanUnknown
 		return r, nil
@@ -115,7 +115,7 @@ func (s *Door) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (s
 	if err != nil {
 		return r, fmt.Errorf("read ticket: %w", err)
 	}
-	if at.Before(t.RegisterDate.Add(-s.cfg.ScanSkew)) {
+	if at.Before(t.RegisterDate.Add(-s.deps.Config.ScanSkew)) {
 		r.refuse(refusedBefore, t.RegisterDate)
 		return r, nil
 	}
@@ -136,7 +136,7 @@ func (s *Door) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (s
 
 // scanRefused says why a scan did not consume its ticket.
 func (s *Door) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.Time) error {
-	t, err := s.db.TicketGet(ctx, s.pool, *r.TicketID)
+	t, err := s.db.TicketGet(ctx, s.deps.Pool, *r.TicketID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		r.Result = scanUnknown
 		return nil
@@ -148,7 +148,7 @@ func (s *Door) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.
 	if t.Status == state.Consumed {
 		return nil
 	}
-	block, err := s.db.TicketBlock(ctx, s.pool, t.ID)
+	block, err := s.db.TicketBlock(ctx, s.deps.Pool, t.ID)
 	if err != nil {
 		return fmt.Errorf("read ticket's order: %w", err)
 	}
@@ -156,7 +156,7 @@ func (s *Door) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.
 		r.refuse(block.Reason, block.Since)
 		return nil
 	}
-	void, err := s.db.TicketVoidAt(ctx, s.pool, ticketsdb.TicketVoidAtParams{TicketID: t.ID, Instant: at})
+	void, err := s.db.TicketVoidAt(ctx, s.deps.Pool, ticketsdb.TicketVoidAtParams{TicketID: t.ID, Instant: at})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

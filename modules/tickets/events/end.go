@@ -37,7 +37,7 @@ func (s *Store) EventEnds(ctx context.Context, db postgres.DB, ids ...objectid.I
 // to expired). Reserved places of orders go through their orders, which may have
 // to be cancelled at a gateway. An event that is moved brings its tickets back.
 func (s *Store) ExpireEnded(ctx context.Context) error {
-	ended, err := s.db.EventListEnded(ctx, s.pool, s.clock.Now())
+	ended, err := s.db.EventListEnded(ctx, s.deps.Pool, s.deps.Clock.Now())
 	if err != nil {
 		return fmt.Errorf("list ended events: %w", err)
 	}
@@ -49,12 +49,12 @@ func (s *Store) ExpireEnded(ctx context.Context) error {
 }
 
 func (s *Store) expireEvent(ctx context.Context, id objectid.ID) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		e, err := s.db.EventLock(ctx, tx, id)
 		if err != nil {
 			return fmt.Errorf("lock event %s: %w", id, err)
 		}
-		now := s.clock.Now()
+		now := s.deps.Clock.Now()
 		if e.EndsAt.After(now) {
 			return nil // moved meanwhile
 		}

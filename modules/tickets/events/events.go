@@ -27,20 +27,11 @@ type Deps struct {
 
 // Store is the room.
 type Store struct {
-	pool     *pgxpool.Pool
-	lists    *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	files    *files.Service
-	crud     collection.Routes
-	db       *ticketsdb.Queries
+	deps Deps
+	db   *ticketsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Store {
-	return &Store{
-		pool: d.Pool, lists: d.Lists, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, files: d.Files, crud: d.Routes, db: ticketsdb.New(),
-	}
+	return &Store{deps: d, db: ticketsdb.New()}
 }

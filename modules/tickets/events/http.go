@@ -22,7 +22,7 @@ func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*colle
 	if err != nil {
 		return nil, err
 	}
-	return s.crud.List(view)(ctx, in)
+	return s.deps.Routes.List(view)(ctx, in)
 }
 
 func listable(ctx context.Context) (*collection.View, error) {
@@ -41,9 +41,9 @@ func (s *Store) EventSearch() collection.Searchable {
 // stops the sale, and info warns of it. Tickets that expired because an event had
 // ended come back when it is moved to where it is not over. Holders are told of a move (movedTx).
 func (s *Store) UpdateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
-	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var docs []byte
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		ended, err := s.db.EventLockEnded(ctx, tx, ticketsdb.EventLockEndedParams{Ids: objectid.Strings(collection.IDs(in.Body)), Now: by.Now})
 		if err != nil {
 			return fmt.Errorf("lock events: %w", err)

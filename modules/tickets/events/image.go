@@ -19,7 +19,7 @@ func (eventImages) FileKind() string { return "event" }
 
 // FilePlace makes uploads for an event its public image.
 func (i eventImages) FilePlace(ctx context.Context, id objectid.ID) (files.Place, bool, error) {
-	n, err := i.s.db.EventExists(ctx, i.s.pool, id)
+	n, err := i.s.db.EventExists(ctx, i.s.deps.Pool, id)
 	return files.Place{Purpose: files.EventImage}, n, err
 }
 
@@ -30,7 +30,7 @@ func (i eventImages) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]ob
 	for n, ref := range refs {
 		ids[n] = ref.FileID.String()
 	}
-	shown, err := i.s.db.EventListImages(ctx, i.s.pool, ids)
+	shown, err := i.s.db.EventListImages(ctx, i.s.deps.Pool, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (s *Store) mailTheseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, hold
 				InsertOpts: &river.InsertOpts{Queue: jobs.QueueMail},
 			}
 		}
-		if _, err := s.jobs.InsertManyFastTx(ctx, tx, all); err != nil {
+		if _, err := s.deps.Jobs.InsertManyFastTx(ctx, tx, all); err != nil {
 			return fmt.Errorf("queue mails: %w", err)
 		}
 	}

@@ -69,7 +69,7 @@ func (s *Store) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 	if err != nil {
 		return fmt.Errorf("list holders: %w", err)
 	}
-	if said := is.RefundUntil; len(holders) > 0 && (sameTime(was.RefundUntil, said) || said == nil || !said.After(s.clock.Now())) {
+	if said := is.RefundUntil; len(holders) > 0 && (sameTime(was.RefundUntil, said) || said == nil || !said.After(s.deps.Clock.Now())) {
 		note.RefundUntil = new(s.movedUntil(is.EventDate))
 	}
 	noted := func() error { return s.db.EventNoteMove(ctx, tx, note) }
@@ -85,7 +85,7 @@ func (s *Store) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 
 // movedUntil is until when holders of a moved event may give back.
 func (s *Store) movedUntil(start time.Time) time.Time {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if until := now.Add(movedGiveBack); !start.After(now) || until.Before(start) {
 		return until
 	}

@@ -53,7 +53,7 @@ func (s *Store) storeEventOf(e Event) storeEvent {
 		out.TicketValue = new(Reais(*e.TicketValueCents))
 	}
 	if e.ImageID != nil {
-		out.ImageURL = new(s.files.PublicURL(*e.ImageID))
+		out.ImageURL = new(s.deps.Files.PublicURL(*e.ImageID))
 	}
 	if e.Capacity != nil {
 		out.AvailableTickets = new(max(*e.Capacity-e.TicketsIssued, 0))
@@ -70,7 +70,7 @@ func (s *Store) ListStore(ctx context.Context, _ *struct{}) (*httpapi.Output[sto
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.EventListOnSale(ctx, s.lists, s.clock.Now())
+	rows, err := s.db.EventListOnSale(ctx, s.deps.Lists, s.deps.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func (s *Store) GetStoreEvent(ctx context.Context, in *storeEventInput) (*httpap
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
 	}
-	e, err := s.db.EventGet(ctx, s.lists, id)
-	if postgres.IsNoRows(err) || err == nil && Sellable(e, s.clock.Now()) != nil {
+	e, err := s.db.EventGet(ctx, s.deps.Lists, id)
+	if postgres.IsNoRows(err) || err == nil && Sellable(e, s.deps.Clock.Now()) != nil {
 		return nil, fault.NotFound("Event")
 	}
 	if err != nil {

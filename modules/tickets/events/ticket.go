@@ -95,7 +95,7 @@ func (s *Store) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID
 	if err != nil {
 		return nil, fmt.Errorf("lock event: %w", err)
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if e.CancelledAt != nil {
 		return nil, fault.Conflict("The event is called off: no tickets to it are given.")
 	}
@@ -125,7 +125,7 @@ func (s *Store) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID
 // for one who is not there. Customers are locked before events, so who issues to
 // several customers, one IssueTx after the other, calls it for all of them first.
 func (s *Store) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.ID) error {
-	known, err := s.accounts.CustomersByID(ctx, tx, ids)
+	known, err := s.deps.Accounts.CustomersByID(ctx, tx, ids)
 	if err != nil {
 		return err
 	}

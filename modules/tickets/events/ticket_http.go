@@ -31,7 +31,7 @@ func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*colle
 	customerID, _ := objectid.Parse(b.CustomerID.String())
 	admin := httpapi.CallerOf(ctx).ID
 	var ids []objectid.ID
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		ids, err = s.IssueTx(ctx, tx, Issue{
 			EventID: eventID, CustomerIDs: []objectid.ID{customerID}, Title: b.Title, Description: b.Description, ImageID: b.ImageID, ActorID: &admin, Reason: "admin",
 		})
@@ -49,9 +49,9 @@ func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*colle
 // UpdateTickets answers PUT /tickets. Orders and events are locked before the tickets, as
 // everywhere.
 func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
-	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var docs []byte
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := lockOrdersAndEvents(ctx, tx, collection.IDs(in.Body)); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*c
 // ListOwnTickets answers GET /me/tickets with the parameters of any collection;
 // 404 for the _id of somebody else's ticket.
 func (s *Store) ListOwnTickets(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
-	me, err := s.accounts.CustomerByID(ctx, s.pool, httpapi.CallerOf(ctx).ID)
+	me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (s *Store) ListOwnTickets(ctx context.Context, _ *collection.GetInput) (*co
 	if err != nil {
 		return nil, err
 	}
-	if err := list.Run(ctx, s.lists); err != nil {
-		return nil, collection.Report(ctx, s.log, err)
+	if err := list.Run(ctx, s.deps.Lists); err != nil {
+		return nil, collection.Report(ctx, s.deps.Log, err)
 	}
 	return list.Envelope(ctx), nil
 }
@@ -106,7 +106,7 @@ func (s *Store) TicketSearch() collection.Searchable {
 			if caller.IsAdmin() {
 				return Tickets.View, nil
 			}
-			me, err := s.accounts.CustomerByID(ctx, s.pool, caller.ID)
+			me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, caller.ID)
 			return OwnTickets[me.EmailVerified], err
 		},
 		Only: func(ctx context.Context) []collection.Only {
@@ -134,7 +134,7 @@ func (s *Store) OwnTicket(ctx context.Context, customerID objectid.ID, path stri
 		return Ticket{}, ErrNoTicket()
 	}
 	if t.WithoutLogin {
-		me, err := s.accounts.CustomerByID(ctx, s.pool, customerID)
+		me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, customerID)
 		if err != nil {
 			return Ticket{}, err
 		}
@@ -151,7 +151,7 @@ func (s *Store) TicketByPath(ctx context.Context, path string) (Ticket, error) {
 	if err != nil {
 		return Ticket{}, fault.InvalidAt(err.Error(), "path", "ticket_id")
 	}
-	t, err := s.db.TicketGet(ctx, s.pool, id)
+	t, err := s.db.TicketGet(ctx, s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return Ticket{}, ErrNoTicket()
 	}
@@ -166,7 +166,7 @@ func ErrNoTicket() *fault.Error { return fault.NotFound("Ticket") }
 
 // TicketAnswer is the envelope with one ticket.
 func (s *Store) TicketAnswer(ctx context.Context, id objectid.ID) (*collection.Answer, error) {
-	docs, n, err := Tickets.DocsTx(ctx, s.pool, []objectid.ID{id})
+	docs, n, err := Tickets.DocsTx(ctx, s.deps.Pool, []objectid.ID{id})
 	if err != nil {
 		return nil, err
 	}

@@ -34,14 +34,14 @@ type oldPlace struct{ Date, End, Location string }
 // SendEventMail writes to a holder. Who has deleted the account gets nothing, nor does who has
 // no good ticket of a moved event any more.
 func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
-	e, err := s.db.EventGet(ctx, s.pool, args.EventID)
+	e, err := s.db.EventGet(ctx, s.deps.Pool, args.EventID)
 	if postgres.IsNoRows(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
-	holder, err := s.accounts.CustomerByID(ctx, s.pool, args.CustomerID)
+	holder, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, args.CustomerID)
 	if fault.Is(err, fault.Missing) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
 		return err
 	}
 	if args.Template == events.MailMoved {
-		holders, err := s.db.TicketListHolders(ctx, s.pool, ticketsdb.TicketListHoldersParams{EventID: e.ID})
+		holders, err := s.db.TicketListHolders(ctx, s.deps.Pool, ticketsdb.TicketListHoldersParams{EventID: e.ID})
 		if err != nil || e.CancelledAt != nil || !slices.Contains(holders, holder.ID) {
 			return err
 		}
@@ -58,15 +58,15 @@ func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
 	if err != nil {
 		return err
 	}
-	message, err := s.templates.Render(args.Template, holder.Language, holder.Email, data)
+	message, err := s.deps.Templates.Render(args.Template, holder.Language, holder.Email, data)
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}
-	return s.mail.Send(ctx, message)
+	return s.deps.Mail.Send(ctx, message)
 }
 
 func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts.Customer, args events.MailArgs) (eventMail, error) {
-	in := func(t time.Time) string { return dateIn(holder.Language, t.In(s.cfg.Zone)) }
+	in := func(t time.Time) string { return dateIn(holder.Language, t.In(s.deps.Config.Zone)) }
 	end := func(t *time.Time) string {
 		if t == nil {
 			return ""
@@ -80,35 +80,35 @@ func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts
 	if args.Old != nil {
 		data.Old = &oldPlace{Date: in(args.Old.Start), End: end(args.Old.End), Location: args.Old.Location}
 	}
-	orders, err := s.db.OrderListPaidOf(ctx, s.pool, ticketsdb.OrderListPaidOfParams{CustomerID: holder.ID, EventID: e.ID})
+	orders, err := s.db.OrderListPaidOf(ctx, s.deps.Pool, ticketsdb.OrderListPaidOfParams{CustomerID: holder.ID, EventID: e.ID})
 	if err != nil {
 		return data, fmt.Errorf("list orders: %w", err)
 	}
 	total, since := money.Cents(0), e.CancelledAt
 	if since == nil {
-		since = new(s.clock.Now())
+		since = new(s.deps.Clock.Now())
 	}
 	for _, o := range orders {
 		if o.DisputedAt != nil {
 			data.Disputed = true
 			continue
 		}
-		tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+		tickets, err := s.db.TicketListOfOrder(ctx, s.deps.Pool, &o.ID)
 		if err != nil {
 			return data, fmt.Errorf("read tickets: %w", err)
 		}
 		if args.Template == events.MailMoved && slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed }) {
 			continue // it cannot be given back
 		}
-		left, _, err := s.orders.GivenBackOf(ctx, s.pool, o, since)
+		left, _, err := s.deps.Orders.GivenBackOf(ctx, s.deps.Pool, o, since)
 		if err != nil {
 			return data, err
 		}
 		total += left
-		if until := e.RefundUntil; until != nil && until.After(s.clock.Now()) {
+		if until := e.RefundUntil; until != nil && until.After(s.deps.Clock.Now()) {
 			data.Until = in(*until)
 			if o.WithoutLogin || holder.EmailVerified { // else nobody knows whose mailbox it is
-				data.Links = append(data.Links, s.links.Link(o.ID, *until))
+				data.Links = append(data.Links, s.deps.Links.Link(o.ID, *until))
 			}
 		}
 	}

@@ -33,22 +33,11 @@ type Deps struct {
 
 // Mails is the room.
 type Mails struct {
-	pool      *pgxpool.Pool
-	clock     clock.Clock
-	accounts  *accounts.Service
-	door      *door.Door
-	orders    *orders.Store
-	links     *orders.Links
-	mail      mail.Sender
-	templates *mail.Templates
-	cfg       Config
-	db        *ticketsdb.Queries
+	deps Deps
+	db   *ticketsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Mails {
-	return &Mails{
-		pool: d.Pool, clock: d.Clock, accounts: d.Accounts, door: d.Door, orders: d.Orders, links: d.Links, mail: d.Mail, templates: d.Templates,
-		cfg: d.Config, db: ticketsdb.New(),
-	}
+	return &Mails{deps: d, db: ticketsdb.New()}
 }

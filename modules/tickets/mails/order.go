@@ -47,29 +47,29 @@ type mailTicket struct {
 
 // SendMail writes to the buyer. Who has deleted his account gets nothing.
 func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
-	o, err := s.db.OrderGet(ctx, s.pool, args.OrderID)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, args.OrderID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read order: %w", err)
 	}
-	if overtaken(o, args.Template, s.clock.Now()) {
+	if overtaken(o, args.Template, s.deps.Clock.Now()) {
 		return nil
 	}
-	buyer, err := s.accounts.CustomerByID(ctx, s.pool, o.CustomerID)
+	buyer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, o.CustomerID)
 	if fault.Is(err, fault.Missing) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	e, err := s.db.EventGet(ctx, s.deps.Pool, o.EventID)
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
 	data := orderMail{
-		Name: buyer.FullName, Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.cfg.Zone)), Location: e.Location,
+		Name: buyer.FullName, Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.deps.Config.Zone)), Location: e.Location,
 		Total: money.Cents(o.TotalCents).In(buyer.Language), Free: o.TotalCents == 0,
 		CalledOff: e.CancelledAt != nil,
 	}
@@ -79,24 +79,24 @@ func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
 		if data.Tickets, pictures, err = s.drawTickets(ctx, o); err != nil || len(data.Tickets) == 0 {
 			return err
 		}
-		if until, _ := s.orders.WithdrawalUntil(e, o); until != nil && until.After(s.clock.Now()) {
-			data.Until = dateIn(buyer.Language, until.In(s.cfg.Zone))
-			data.Link = s.links.Link(o.ID, e.EndsAt.Add(linkLater))
+		if until, _ := s.deps.Orders.WithdrawalUntil(e, o); until != nil && until.After(s.deps.Clock.Now()) {
+			data.Until = dateIn(buyer.Language, until.In(s.deps.Config.Zone))
+			data.Link = s.deps.Links.Link(o.ID, e.EndsAt.Add(linkLater))
 		}
 	case orders.MailPix:
-		data.Pix = &mailCode{Payload: *o.PixPayload, CID: "pix." + o.ID.String(), Until: dateIn(buyer.Language, o.HoldUntil.In(s.cfg.Zone))}
+		data.Pix = &mailCode{Payload: *o.PixPayload, CID: "pix." + o.ID.String(), Until: dateIn(buyer.Language, o.HoldUntil.In(s.deps.Config.Zone))}
 		png, err := door.QRPNG(*o.PixPayload)
 		if err != nil {
 			return fmt.Errorf("draw PIX code: %w", err)
 		}
 		pictures = []mail.Inline{{ID: data.Pix.CID, Name: "pix.png", ContentType: "image/png", Data: png}}
 	}
-	message, err := s.templates.Render(args.Template, buyer.Language, buyer.Email, data)
+	message, err := s.deps.Templates.Render(args.Template, buyer.Language, buyer.Email, data)
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}
 	message.Inline = pictures
-	return s.mail.Send(ctx, message)
+	return s.deps.Mail.Send(ctx, message)
 }
 
 // overtaken reports whether what a mail was to tell is no longer so.
@@ -112,7 +112,7 @@ func overtaken(o orders.Order, template string, now time.Time) bool {
 
 // drawTickets draws the codes of an order's tickets that are good.
 func (s *Mails) drawTickets(ctx context.Context, o orders.Order) ([]mailTicket, []mail.Inline, error) {
-	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	tickets, err := s.db.TicketListOfOrder(ctx, s.deps.Pool, &o.ID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read tickets: %w", err)
 	}
@@ -122,7 +122,7 @@ func (s *Mails) drawTickets(ctx context.Context, o orders.Order) ([]mailTicket, 
 		if t.Status != state.Available {
 			continue
 		}
-		code := s.door.CodeOf(t.ID, t.EventID)
+		code := s.deps.Door.CodeOf(t.ID, t.EventID)
 		png, err := door.QRPNG(code.Picture())
 		if err != nil {
 			return nil, nil, fmt.Errorf("draw code: %w", err)

@@ -46,7 +46,7 @@ func (s *Store) OpeningOf(o Order) intent.Opening {
 // purchaseOf reads an order whose call was not known; over when the release before, which
 // knows no intents, has settled it.
 func (s *Store) purchaseOf(ctx context.Context, i intent.Intent) (p Purchase, over bool, err error) {
-	if p.Order, err = s.db.OrderGet(ctx, s.pool, i.Subject); err != nil {
+	if p.Order, err = s.db.OrderGet(ctx, s.deps.Pool, i.Subject); err != nil {
 		return p, false, err
 	}
 	p.Payer = gateway.Payer{CustomerID: p.Order.CustomerID, GatewayID: postgres.Text(p.Order.GatewayCustomerID)}
@@ -92,11 +92,11 @@ func (s *Store) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made
 // without one, is written. One that cannot be shown any more, since the places are held
 // no longer, is made unpayable first.
 func (s *Store) offerable(ctx context.Context, gw gateway.Gateway, o Order, charge gateway.PixCharge) (made Made, found bool, err error) {
-	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	e, err := s.db.EventGet(ctx, s.deps.Pool, o.EventID)
 	if err != nil {
 		return made, false, fmt.Errorf("read event: %w", err)
 	}
-	after, now := o, s.clock.Now()
+	after, now := o, s.deps.Clock.Now()
 	LearnPix(&after, &charge)
 	if Payable(after, now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return Made{Pix: &charge}, true, nil

@@ -31,7 +31,7 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 		err := s.SaveTx(ctx, tx, o, func(o *Order) {
 			o.DisputedAt = nil
 			if open {
-				o.DisputedAt = new(s.clock.Now())
+				o.DisputedAt = new(s.deps.Clock.Now())
 			}
 		})
 		if err != nil {
@@ -41,10 +41,10 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	if _, loses := state.Next(o.State, state.DisputeLost); !lost || !loses {
 		return nil
 	}
-	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: blockedPayment, Now: s.clock.Now()})
+	err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: blockedPayment, Now: s.deps.Clock.Now()})
 	if err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
@@ -52,11 +52,11 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 }
 
 func (s *Store) disputesTx(ctx context.Context, tx pgx.Tx, o Order) (open, lost bool, err error) {
-	disputes, err := s.payments.DisputesOf(ctx, tx, gateway.ForOrder, o.ID)
+	disputes, err := s.deps.Payments.DisputesOf(ctx, tx, gateway.ForOrder, o.ID)
 	if err != nil || len(disputes) == 0 {
 		return false, false, err
 	}
-	paid, err := s.payments.PaymentsOf(ctx, tx, gateway.ForOrder, o.ID)
+	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForOrder, o.ID)
 	if err != nil {
 		return false, false, fmt.Errorf("read payments: %w", err)
 	}

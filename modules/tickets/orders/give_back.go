@@ -55,7 +55,7 @@ func (s *Store) followGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Mone
 		if r.FailedUnasked() || r.FailedByDispute() {
 			return givenBack, s.PostponeGiveBack(ctx, tx, g)
 		}
-		if err := s.db.GiveBackFail(ctx, tx, ticketsdb.GiveBackFailParams{OrderID: o.ID, Now: new(s.clock.Now())}); err != nil {
+		if err := s.db.GiveBackFail(ctx, tx, ticketsdb.GiveBackFailParams{OrderID: o.ID, Now: new(s.deps.Clock.Now())}); err != nil {
 			return givenBack, fmt.Errorf("note that the refund failed: %w", err)
 		}
 		return givenBack, s.listNotGivenBackTx(ctx, tx, o, m, g.Why, r)
@@ -69,7 +69,7 @@ func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 			continue
 		}
 		left, _ := m.Left(p.Payment)
-		_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: o.CustomerID, OrderID: o.ID,
 			PaidAt: p.Payment.SettledAt, Note: why.Reason() + " The gateway did not give the money back: " + r.Failure, Bought: true,
 		})
@@ -85,7 +85,7 @@ func (s *Store) PostponeGiveBack(ctx context.Context, db postgres.DB, g ticketsd
 	if g.RefundID != nil {
 		refund = g.RefundID.String()
 	}
-	next := s.clock.Now().Add(wait)
+	next := s.deps.Clock.Now().Add(wait)
 	if err := s.db.GiveBackPostpone(ctx, db, ticketsdb.GiveBackPostponeParams{OrderID: g.OrderID, RefundID: refund, NextAt: &next}); err != nil {
 		return fmt.Errorf("postpone refund: %w", err)
 	}

@@ -26,14 +26,14 @@ type ordersBody struct {
 // ListOrders answers GET /me/ticket-orders, newest first. What a guest bought for
 // the address is hidden until it is verified.
 func (s *Own) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
-	me, err := s.store.accounts.CustomerByID(ctx, s.store.pool, httpapi.CallerOf(ctx).ID)
+	me, err := s.store.deps.Accounts.CustomerByID(ctx, s.store.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.store.OrdersOf(ctx, s.store.pool, me.ID, me.EmailVerified)
+	rows, err := s.store.OrdersOf(ctx, s.store.deps.Pool, me.ID, me.EmailVerified)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Own) OwnOrder(ctx context.Context, path string) (Order, error) {
 	if err != nil {
 		return Order{}, fault.InvalidAt(err.Error(), "path", "order_id")
 	}
-	o, err := s.store.db.OrderGet(ctx, s.store.pool, id)
+	o, err := s.store.db.OrderGet(ctx, s.store.deps.Pool, id)
 	if err != nil && !postgres.IsNoRows(err) {
 		return Order{}, fmt.Errorf("read order: %w", err)
 	}
@@ -80,7 +80,7 @@ func (s *Own) OwnOrder(ctx context.Context, path string) (Order, error) {
 		return Order{}, fault.NotFound("Order")
 	}
 	if o.WithoutLogin {
-		c, err := s.store.accounts.CustomerByID(ctx, s.store.pool, me)
+		c, err := s.store.deps.Accounts.CustomerByID(ctx, s.store.deps.Pool, me)
 		if err != nil {
 			return Order{}, err
 		}
@@ -135,7 +135,7 @@ func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order)
 	for i, o := range orders {
 		ids[i], own[o.ID] = o.ID, postgres.Text(o.GatewayPaymentID)
 	}
-	all, err := s.payments.RefundedPayments(ctx, db, gateway.ForOrder, ids)
+	all, err := s.deps.Payments.RefundedPayments(ctx, db, gateway.ForOrder, ids)
 	refunded := map[objectid.ID]money.Cents{}
 	for _, r := range all {
 		if r.PaymentID == own[r.LocalID] {
@@ -146,15 +146,15 @@ func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order)
 }
 
 func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
-	tickets, err := s.store.TicketIDsOf(ctx, s.store.pool, o.ID)
+	tickets, err := s.store.TicketIDsOf(ctx, s.store.deps.Pool, o.ID)
 	if err != nil {
 		return nil, err
 	}
-	docs, _, err := events.Tickets.DocsTx(ctx, s.store.pool, tickets[o.ID])
+	docs, _, err := events.Tickets.DocsTx(ctx, s.store.deps.Pool, tickets[o.ID])
 	if err != nil {
 		return nil, err
 	}
-	refunded, err := s.store.RefundedOf(ctx, s.store.pool, o)
+	refunded, err := s.store.RefundedOf(ctx, s.store.deps.Pool, o)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &body.Tickets); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)
 	}
-	e, err := s.store.db.EventGet(ctx, s.store.pool, o.EventID)
+	e, err := s.store.db.EventGet(ctx, s.store.deps.Pool, o.EventID)
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
@@ -170,7 +170,7 @@ func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
 		until, _ := s.store.WithdrawalUntil(e, o)
 		body.WithdrawalUntil = httpapi.TimePtr(until)
 	}
-	if Payable(o, s.store.clock.Now()) && e.CancelledAt == nil {
+	if Payable(o, s.store.deps.Clock.Now()) && e.CancelledAt == nil {
 		body.Pix = PixBodyOf(o, gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)})
 	}
 	raw, err := json.Marshal(body)

@@ -103,7 +103,7 @@ func Payable(o Order, now time.Time) bool {
 func (s *Store) PixTerms(o Order, payer gateway.Payer, description string) gateway.PixTerms {
 	terms := gateway.PixTerms{
 		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
-		DueDate: o.CreatedAt.In(s.cfg.Zone), ExpiresIn: s.cfg.PixTTL,
+		DueDate: o.CreatedAt.In(s.deps.Config.Zone), ExpiresIn: s.deps.Config.PixTTL,
 	}
 	if o.HoldUntil != nil {
 		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
@@ -124,7 +124,7 @@ func CardTerms(o Order, payer gateway.Payer, description string, instrument gate
 // until refund_until of an event that was moved or called off; a free order until its event
 // begins. Nil where there is no such right.
 func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.GivenBack) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	switch {
 	case e.CancelledAt != nil && postgres.Text(e.CancelRefund) == events.RefundAll:
 		return new(now.Add(time.Hour)), state.EventCancelled // without an end
@@ -134,10 +134,10 @@ func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.Give
 		return &e.EventDate, state.Withdrawn
 	}
 	var until *time.Time
-	if s.cfg.WithdrawalDays > 0 && o.PaidAt != nil {
-		day := o.PaidAt.In(s.cfg.Zone)
-		end := time.Date(day.Year(), day.Month(), day.Day()+s.cfg.WithdrawalDays+1, 0, 0, 0, 0, s.cfg.Zone)
-		if before := e.EventDate.Add(-s.cfg.WithdrawalBefore); before.Before(end) {
+	if s.deps.Config.WithdrawalDays > 0 && o.PaidAt != nil {
+		day := o.PaidAt.In(s.deps.Config.Zone)
+		end := time.Date(day.Year(), day.Month(), day.Day()+s.deps.Config.WithdrawalDays+1, 0, 0, 0, 0, s.deps.Config.Zone)
+		if before := e.EventDate.Add(-s.deps.Config.WithdrawalBefore); before.Before(end) {
 			end = before
 		}
 		until = &end
@@ -186,7 +186,7 @@ func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Orde
 	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
 		ID: o.ID, FromState: from, State: after.State, GatewayPaymentID: after.GatewayPaymentID, GatewayCustomerID: after.GatewayCustomerID,
 		PaymentStatus: after.PaymentStatus, PixPayload: after.PixPayload, PixImage: after.PixImage, HoldUntil: after.HoldUntil, PaidAt: after.PaidAt, DisputedAt: after.DisputedAt,
-		IntentOpen: after.IntentOpen, RecoveryTries: after.RecoveryTries, RecoveryAt: after.RecoveryAt, Now: s.clock.Now(),
+		IntentOpen: after.IntentOpen, RecoveryTries: after.RecoveryTries, RecoveryAt: after.RecoveryAt, Now: s.deps.Clock.Now(),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("order %s is no longer %s: %w", o.ID, from, errMoved)

@@ -35,23 +35,14 @@ type Deps struct {
 
 // Store is the room: orders, and what money does to them.
 type Store struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	accounts *accounts.Service
-	payments *payments.Service
-	intents  *intent.Service
-	events   *events.Store
-	cfg      Config
-	db       *ticketsdb.Queries
+	deps    Deps
+	intents *intent.Service
+	db      *ticketsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Store {
-	return &Store{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(), events: d.Events,
-		cfg: d.Config, db: ticketsdb.New(),
-	}
+	return &Store{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
 }
 
 // Own is what customers see of their orders.

@@ -29,10 +29,10 @@ type Money struct {
 }
 
 func (s *Store) MoneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m Money, err error) {
-	if m.Paid, err = s.payments.PaymentsOf(ctx, tx, gateway.ForOrder, id); err != nil {
+	if m.Paid, err = s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read payments: %w", err)
 	}
-	if m.Refunds, err = s.payments.RefundsOf(ctx, tx, gateway.ForOrder, id); err != nil {
+	if m.Refunds, err = s.deps.Payments.RefundsOf(ctx, tx, gateway.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read refunds: %w", err)
 	}
 	return m, nil
@@ -110,10 +110,10 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 	if _, returns := state.Next(o.State, state.MoneyReturned); !returns || !m.whole(*o) {
 		return nil
 	}
-	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	if err := s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.clock.Now()}); err != nil {
+	if err := s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.deps.Clock.Now()}); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
 	due := o.State == state.RefundDue
@@ -190,10 +190,10 @@ func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds
 	if len(done)+len(failed) == 0 {
 		return nil, nil
 	}
-	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return nil, fmt.Errorf("lock event: %w", err)
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{Now: now, OrderID: &o.ID, RefundIds: done}); err != nil {
 		return nil, fmt.Errorf("void tickets: %w", err)
 	}
@@ -203,7 +203,7 @@ func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds
 	if len(owed) == 0 || o.State != state.Paid || givenBack {
 		return out, nil
 	}
-	_, err = s.jobs.InsertTx(ctx, tx, SharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	_, err = s.deps.Jobs.InsertTx(ctx, tx, SharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return nil, fmt.Errorf("queue refund: %w", err)
 	}
@@ -222,7 +222,7 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 			if !IsOf(r, p.Payment) || r.FailedUnasked() {
 				continue
 			}
-			_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+			_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 				Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &r.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 				PaidAt: p.Payment.SettledAt, Note: "The gateway did not give the money back: " + r.Failure, Bought: true,
 			})
@@ -245,7 +245,7 @@ func (s *Store) FollowRefund(ctx context.Context, r payments.Refund) error {
 
 // FollowOrder has an order follow the ledger of refunds, as ReturnedTx does.
 func (s *Store) FollowOrder(ctx context.Context, id objectid.ID, told string) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil // deleted with its event
@@ -288,7 +288,7 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 		}
 		note := fmt.Sprintf("R$ %s of R$ %s of the order went back, and nobody here asked for it, or a restore has lost who did. "+
 			"Which tickets it is of is not known: set them to expired by PUT /tickets, then keep this.", part, p.Payment.Amount)
-		err := s.payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
+		err := s.deps.Payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnknown, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &part, CustomerID: o.CustomerID, OrderID: o.ID,
 			PaidAt: p.Payment.SettledAt, Bought: true, Note: strings.Join(append([]string{note}, reasons...), " "),
 		})

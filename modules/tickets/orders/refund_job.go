@@ -29,7 +29,7 @@ func (s *Store) RefundLaterTx(ctx context.Context, tx pgx.Tx, o Order, paymentID
 }
 
 func (s *Store) insertRefundTx(ctx context.Context, tx pgx.Tx, args RefundArgs, unique river.UniqueOpts) error {
-	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: unique})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: unique})
 	if err != nil {
 		return fmt.Errorf("queue refund: %w", err)
 	}

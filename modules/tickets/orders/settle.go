@@ -52,7 +52,7 @@ func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Or
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
 	o := Order{ID: id}
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByAnswer) })
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByAnswer) })
 	if err != nil {
 		return Order{}, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 		}
 		return s.learnTx(ctx, tx, o, outcome.Answer, end)
 	case intent.Pending[Made]:
-		if err := s.learnTx(ctx, tx, o, outcome.Answer, end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.clock.Now()) {
+		if err := s.learnTx(ctx, tx, o, outcome.Answer, end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
 			return err
 		}
 		// The gateway has thought about the card for too long. What it takes after all
@@ -125,7 +125,7 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
-		if err := s.payments.ReplayWaitingTx(ctx, tx, postgres.Text(o.Gateway), o.ID.String(), p.ID); err != nil {
+		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, postgres.Text(o.Gateway), o.ID.String(), p.ID); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 		made.RanOut = postgres.Text(o.PaymentMethod) != gateway.MethodCard
 		return s.GiveBackTx(ctx, tx, o, made, end)
 	case gateway.PaymentPending:
-		if open && made.Pix != nil && end.By == intent.ByLook && Payable(*o, s.clock.Now()) {
+		if open && made.Pix != nil && end.By == intent.ByLook && Payable(*o, s.deps.Clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
 		}
 	}
@@ -152,7 +152,7 @@ func isOtherAmount(o Order, p gateway.Payment) bool {
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
 // the order's own charge nobody can pay that any more, and the places are free again.
 func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
-	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: postgres.Text(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
 // never in neither and never in both. Repetitions change nothing.
 func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
-	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: postgres.Text(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	if err != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if !seated {
 		// Of an event that is over, places may still be held.
 		if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
@@ -253,7 +253,7 @@ func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string,
 	if e.CancelledAt == nil {
 		return "Paid when no place was left for the order.", nil
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	err = s.db.GiveBackOpen(ctx, tx, ticketsdb.GiveBackOpenParams{EventID: e.ID, OrderID: new(o.ID.String()), AskedAt: &now, Now: now})
 	if err != nil {
 		return "", fmt.Errorf("list order to give back: %w", err)
@@ -264,11 +264,11 @@ func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string,
 // isGoneTx reports whether the customer has deleted the account. It holds their row, so
 // that who deletes it meanwhile loses the tickets that were paid before, and no others.
 func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
-	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
 	if !fault.Is(err, fault.Missing) {
 		return false, err
 	}
-	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, customerID)
+	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, customerID)
 	return deleted != nil, err
 }
 
@@ -276,14 +276,14 @@ func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // to be paid: the gateway could not drop its code in time. It gives no tickets, which
 // would go with the rest of what the customer had, and is given back by itself.
 func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
 	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: postgres.Text(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
 	})
@@ -296,7 +296,7 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 // ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
 // The order's own job refunds it, and shows there when it cannot.
 func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind, note string) error {
-	_, err := s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: kind, Gateway: postgres.Text(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: note,
 	})
@@ -325,11 +325,11 @@ func (s *Store) PaidTx(ctx context.Context, tx pgx.Tx, o Order) error {
 // have lost them, as long as there are any. Seated is false, and nothing is
 // changed, when there are too few, the event is over or called off.
 func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, err error) {
-	e, err := s.events.LockTx(ctx, tx, o.EventID)
+	e, err := s.deps.Events.LockTx(ctx, tx, o.EventID)
 	if err != nil {
 		return false, fmt.Errorf("lock event: %w", err)
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if !e.EndsAt.After(now) || e.CancelledAt != nil {
 		return false, nil
 	}
@@ -371,14 +371,14 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, 
 	if _, ok := state.Next(o.State, state.GiveBack); !ok {
 		return s.SaveTx(ctx, tx, o, closeIntent, end)
 	}
-	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	var err error
 	if !made.RanOut {
 		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
 	} else {
-		err = s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.clock.Now()})
+		err = s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.deps.Clock.Now()})
 	}
 	if err != nil {
 		return fmt.Errorf("give places back: %w", err)

@@ -27,17 +27,14 @@ type Deps struct {
 
 // Reconciler is the room.
 type Reconciler struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	payments *payments.Service
-	intents  *intent.Service
-	orders   *orders.Store
-	db       *ticketsdb.Queries
+	deps    Deps
+	intents *intent.Service
+	db      *ticketsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Reconciler {
-	return &Reconciler{pool: d.Pool, clock: d.Clock, payments: d.Payments, intents: d.Payments.Intents(), orders: d.Orders, db: ticketsdb.New()}
+	return &Reconciler{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
 }
 
 // Recover looks at an open order at once. One that is not open is left alone, and so is
@@ -48,7 +45,7 @@ func (s *Reconciler) Recover(ctx context.Context, id objectid.ID) error {
 
 // Adopt opens the intent of an order that has none: the release before made it.
 func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if err != nil || !o.IntentOpen {
 			return err
@@ -62,14 +59,14 @@ func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
 				return err
 			}
 		}
-		return s.orders.SaveTx(ctx, tx, &o, func(o *orders.Order) { o.RecoveryAt = new(s.clock.Now().Add(orders.AdoptAfter)) })
+		return s.deps.Orders.SaveTx(ctx, tx, &o, func(o *orders.Order) { o.RecoveryAt = new(s.deps.Clock.Now().Add(orders.AdoptAfter)) })
 	})
 }
 
 // GiveBackUnpaid frees the places of an order that nobody paid before its code
 // ran out or its event ended.
 func (s *Reconciler) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
-	o, err := s.db.OrderGet(ctx, s.pool, id)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil || o.State != state.Reserved || o.IntentOpen {
 		return err
 	}
@@ -80,12 +77,12 @@ func (s *Reconciler) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
 // an old code, and frees the places after. When it has just been paid, the
 // payment is settled instead.
 func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
-	o, err := s.db.OrderGet(ctx, s.pool, id)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
 	if o.GatewayPaymentID != nil {
-		gw, err := s.payments.Gateway(postgres.Text(o.Gateway))
+		gw, err := s.deps.Payments.Gateway(postgres.Text(o.Gateway))
 		if err != nil {
 			return err
 		}
@@ -94,10 +91,10 @@ func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if paid != nil {
-			_, err = s.orders.Settle(ctx, id, orders.Succeeded{Answer: orders.Made{Pix: paid}})
+			_, err = s.deps.Orders.Settle(ctx, id, orders.Succeeded{Answer: orders.Made{Pix: paid}})
 			return err
 		}
 	}
-	_, err = s.orders.Settle(ctx, id, orders.Void{})
+	_, err = s.deps.Orders.Settle(ctx, id, orders.Void{})
 	return err
 }

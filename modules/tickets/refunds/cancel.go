@@ -26,7 +26,7 @@ import (
 // tickets, unless q.Consumed, and while nobody knows whether the order is paid, or whether a
 // refund of it was made; those of RefundTickets.
 func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payments.RefundOutcome, err error) {
-	o, err := s.db.OrderGet(ctx, s.pool, q.OrderID)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, q.OrderID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.NotFound("Order")
 	}
@@ -41,7 +41,7 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 	if o.State != state.Paid {
 		return nil, nil //nolint:nilnil // nothing is left to do
 	}
-	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	tickets, err := s.db.TicketListOfOrder(ctx, s.deps.Pool, &o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)
 	}
@@ -63,13 +63,13 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 // of them are back, 409 while the gateway has not answered.
 func (s *Refunds) onItsWay(ctx context.Context, o orders.Order, tickets []events.Ticket) (*payments.RefundOutcome, error) {
 	if err := s.noneUnanswered(ctx, o); err != nil {
-		return nil, s.payments.RefundFault(ctx, err)
+		return nil, s.deps.Payments.RefundFault(ctx, err)
 	}
 	i := slices.IndexFunc(tickets, func(t events.Ticket) bool { return t.RefundedAt == nil })
 	if i < 0 {
 		return nil, nil //nolint:nilnil // nothing is left to do
 	}
-	out, err := s.payments.RefundByID(ctx, *tickets[i].RefundID)
+	out, err := s.deps.Payments.RefundByID(ctx, *tickets[i].RefundID)
 	return &out, err
 }
 
@@ -78,21 +78,21 @@ func (s *Refunds) cancelReserved(ctx context.Context, o orders.Order, q TicketRe
 	if o.IntentOpen {
 		return o, fault.Conflict("It is not known yet whether the order is paid: its gateway is being asked. Ask again in a minute.")
 	}
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return auditCancelTx(ctx, tx, o.ID, q.Reason) })
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return auditCancelTx(ctx, tx, o.ID, q.Reason) })
 	if err != nil {
 		return o, err
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	if err := s.reconcile.GiveBack(call, o.ID); err != nil {
-		return o, s.payments.Refused(ctx, "cancel order", err)
+	if err := s.deps.Reconcile.GiveBack(call, o.ID); err != nil {
+		return o, s.deps.Payments.Refused(ctx, "cancel order", err)
 	}
-	return s.db.OrderGet(ctx, s.pool, o.ID)
+	return s.db.OrderGet(ctx, s.deps.Pool, o.ID)
 }
 
 // cancelFree voids an order of which nothing is to be given back.
 func (s *Refunds) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if err != nil || o.State != state.Paid {
 			return err
@@ -100,14 +100,14 @@ func (s *Refunds) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund
 		if err := auditCancelTx(ctx, tx, id, q.Reason); err != nil {
 			return err
 		}
-		if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+		if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 			return fmt.Errorf("lock event: %w", err)
 		}
-		err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "cancelled", Now: s.clock.Now()})
+		err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "cancelled", Now: s.deps.Clock.Now()})
 		if err != nil {
 			return fmt.Errorf("void tickets: %w", err)
 		}
-		return s.orders.MoveTx(ctx, tx, &o, state.MoneyReturned, func(o *orders.Order) { o.PaymentStatus = orders.StatusRefunded })
+		return s.deps.Orders.MoveTx(ctx, tx, &o, state.MoneyReturned, func(o *orders.Order) { o.PaymentStatus = orders.StatusRefunded })
 	})
 }
 

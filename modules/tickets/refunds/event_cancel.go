@@ -38,12 +38,12 @@ type eventCancel struct {
 // seated. Asking again changes nothing, but that of an event called off on request all may
 // be given back after all. Errors: 404; 409 for on request after all.
 func (s *Refunds) cancelEvent(ctx context.Context, q eventCancel) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	if q.refund == events.RefundOnRequest && q.until == nil {
 		q.until = new(now.Add(onRequestFor))
 	}
-	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		e, err := s.events.LockTx(ctx, tx, q.eventID)
+	err := postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		e, err := s.deps.Events.LockTx(ctx, tx, q.eventID)
 		if postgres.IsNoRows(err) {
 			return fault.NotFound("Event")
 		}
@@ -68,7 +68,7 @@ func (s *Refunds) cancelEvent(ctx context.Context, q eventCancel) error {
 }
 
 func (s *Refunds) cancelEventTx(ctx context.Context, tx pgx.Tx, e events.Event, q eventCancel, now time.Time) error {
-	if err := s.events.CancelTx(ctx, tx, e, q.reason, q.refund, q.until, now); err != nil {
+	if err := s.deps.Events.CancelTx(ctx, tx, e, q.reason, q.refund, q.until, now); err != nil {
 		return err
 	}
 	open := ticketsdb.GiveBackOpenParams{EventID: e.ID, Now: now}
@@ -86,7 +86,7 @@ func (s *Refunds) cancelEventTx(ctx context.Context, tx pgx.Tx, e events.Event, 
 
 // refundAllTx has everybody's money go back, not only theirs who ask.
 func (s *Refunds) refundAllTx(ctx context.Context, tx pgx.Tx, e events.Event, now time.Time) error {
-	if err := s.events.RefundAllTx(ctx, tx, e, now); err != nil {
+	if err := s.deps.Events.RefundAllTx(ctx, tx, e, now); err != nil {
 		return err
 	}
 	if _, err := s.db.GiveBackAskOfEvent(ctx, tx, ticketsdb.GiveBackAskOfEventParams{EventID: e.ID, Now: &now}); err != nil {
@@ -105,7 +105,7 @@ type cancellation struct {
 // cancellationOf reads it: 404 for an unknown event and for one that is not called off.
 func (s *Refunds) cancellationOf(ctx context.Context, id objectid.ID) (c cancellation, err error) {
 	ctx = context.WithoutCancel(ctx)
-	if c.event, err = s.db.EventGet(ctx, s.pool, id); postgres.IsNoRows(err) {
+	if c.event, err = s.db.EventGet(ctx, s.deps.Pool, id); postgres.IsNoRows(err) {
 		return c, fault.NotFound("Event")
 	}
 	if err != nil {
@@ -114,14 +114,14 @@ func (s *Refunds) cancellationOf(ctx context.Context, id objectid.ID) (c cancell
 	if c.event.CancelledAt == nil {
 		return c, fault.NotFound("Cancellation")
 	}
-	if c.progress, err = s.db.GiveBackProgress(ctx, s.pool, id); err != nil {
+	if c.progress, err = s.db.GiveBackProgress(ctx, s.deps.Pool, id); err != nil {
 		return c, fmt.Errorf("count orders: %w", err)
 	}
-	orders, err := s.db.GiveBackListOfEvent(ctx, s.pool, id)
+	orders, err := s.db.GiveBackListOfEvent(ctx, s.deps.Pool, id)
 	if err != nil {
 		return c, fmt.Errorf("list orders: %w", err)
 	}
-	c.amount, err = s.payments.RefundedSince(ctx, s.pool, gateway.ForOrder, orders, *c.event.CancelledAt)
+	c.amount, err = s.deps.Payments.RefundedSince(ctx, s.deps.Pool, gateway.ForOrder, orders, *c.event.CancelledAt)
 	return c, err
 }
 
@@ -171,7 +171,7 @@ func (s *Refunds) CancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 		switch {
 		case q.refund == events.RefundAll:
 			return nil, fault.InvalidAt("is of refund on_request alone", "body", "refund_until")
-		case !time.Time(*until).After(s.clock.Now()):
+		case !time.Time(*until).After(s.deps.Clock.Now()):
 			return nil, fault.InvalidAt("has to lie ahead", "body", "refund_until")
 		}
 		q.until = new(time.Time(*until))

@@ -37,7 +37,7 @@ const (
 // giveBackLaterTx has the job run, of which there is one at a time: the limit of refunds a
 // second holds for all events together.
 func (s *Refunds) giveBackLaterTx(ctx context.Context, tx pgx.Tx) error {
-	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByState: jobs.WaitingStates}})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByState: jobs.WaitingStates}})
 	if err != nil {
 		return fmt.Errorf("queue refunds: %w", err)
 	}
@@ -46,24 +46,24 @@ func (s *Refunds) giveBackLaterTx(ctx context.Context, tx pgx.Tx) error {
 
 // QueueGiveBacks sees to it that the job is there while an order is due.
 func (s *Refunds) QueueGiveBacks(ctx context.Context) error {
-	due, err := s.db.GiveBackListDue(ctx, s.pool, ticketsdb.GiveBackListDueParams{Now: new(s.clock.Now()), Most: 1})
+	due, err := s.db.GiveBackListDue(ctx, s.deps.Pool, ticketsdb.GiveBackListDueParams{Now: new(s.deps.Clock.Now()), Most: 1})
 	if err != nil || len(due) == 0 {
 		return err
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.giveBackLaterTx(ctx, tx) })
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.giveBackLaterTx(ctx, tx) })
 }
 
 // GiveBackDue refunds the orders that are due, RefundsPerSecond of them begun a second: gateways
 // limit how often they may be called, and the sale of other events goes on. An order whose
 // refund was asked for is due no more, so that another process goes on where one died.
 func (s *Refunds) GiveBackDue(ctx context.Context) error {
-	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
 		return errors.Join(err, river.JobSnooze(giveBackHeld))
 	}
-	tick := time.NewTicker(time.Second / time.Duration(s.cfg.RefundsPerSecond))
+	tick := time.NewTicker(time.Second / time.Duration(s.deps.Config.RefundsPerSecond))
 	defer tick.Stop()
 	for until := time.Now().Add(giveBackFor); time.Now().Before(until); {
-		due, err := s.db.GiveBackListDue(ctx, s.pool, ticketsdb.GiveBackListDueParams{Now: new(s.clock.Now()), Most: 50})
+		due, err := s.db.GiveBackListDue(ctx, s.deps.Pool, ticketsdb.GiveBackListDueParams{Now: new(s.deps.Clock.Now()), Most: 50})
 		if err != nil {
 			return fmt.Errorf("list orders to give back: %w", err)
 		}
@@ -96,7 +96,7 @@ func (s *Refunds) giveBackEach(ctx context.Context, ids []objectid.ID, tick <-ch
 // giveBackDue asks for the refund of one order. What keeps it from being made for now is
 // looked at again later; what its gateway refuses is listed (followGiveBackTx).
 func (s *Refunds) giveBackDue(ctx context.Context, id objectid.ID) error {
-	g, err := s.db.GiveBackGet(ctx, s.pool, id)
+	g, err := s.db.GiveBackGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read how the order is given back: %w", err)
 	}
@@ -106,10 +106,10 @@ func (s *Refunds) giveBackDue(ctx context.Context, id objectid.ID) error {
 	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
 		return nil
 	}
-	s.log.WarnContext(ctx, "an order is not given back yet", slog.String("order_id", id.String()), slog.Any("error", err))
-	g, err = s.db.GiveBackGet(ctx, s.pool, id)
-	if err != nil || g.RefundID != nil || g.FailedAt != nil || g.NextAt != nil && g.NextAt.After(s.clock.Now()) {
+	s.deps.Log.WarnContext(ctx, "an order is not given back yet", slog.String("order_id", id.String()), slog.Any("error", err))
+	g, err = s.db.GiveBackGet(ctx, s.deps.Pool, id)
+	if err != nil || g.RefundID != nil || g.FailedAt != nil || g.NextAt != nil && g.NextAt.After(s.deps.Clock.Now()) {
 		return err // seen to already
 	}
-	return s.orders.PostponeGiveBack(ctx, s.pool, g)
+	return s.deps.Orders.PostponeGiveBack(ctx, s.deps.Pool, g)
 }

@@ -91,7 +91,7 @@ func ticketRefund(ctx context.Context, path, reason string, consumed bool) (Tick
 // RecallOrderRefund tells what became of the refund of a request that was cut off
 // (httpapi.Idempotent).
 func (s *Refunds) RecallOrderRefund(ctx context.Context, id objectid.ID) (*httpapi.Output[orderRefundBody], error) {
-	out, err := s.payments.RefundByID(ctx, id)
+	out, err := s.deps.Payments.RefundByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +106,15 @@ func (s *Refunds) RecallOrderRefund(ctx context.Context, id objectid.ID) (*httpa
 
 func (s *Refunds) orderRefundAnswer(ctx context.Context, id objectid.ID, out *payments.RefundOutcome) (*httpapi.Output[orderRefundBody], error) {
 	ctx = context.WithoutCancel(ctx)
-	o, err := s.db.OrderGet(ctx, s.pool, id)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read order: %w", err)
 	}
-	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	tickets, err := s.db.TicketListOfOrder(ctx, s.deps.Pool, &o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)
 	}
-	refunded, err := s.orders.RefundedOf(ctx, s.pool, o)
+	refunded, err := s.deps.Orders.RefundedOf(ctx, s.deps.Pool, o)
 	if err != nil {
 		return nil, err
 	}

@@ -22,12 +22,12 @@ var errHeld = errors.New("tickets: refunds are held after a restore (docs/operat
 // QueueDue sees to it that a refund that is due has its job, which is there
 // once however often it is asked for, and tries again by itself.
 func (s *Refunds) QueueDue(ctx context.Context, id objectid.ID) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if err != nil || o.State != state.RefundDue || o.GatewayPaymentID == nil {
 			return err
 		}
-		return s.orders.RefundLaterTx(ctx, tx, o, *o.GatewayPaymentID)
+		return s.deps.Orders.RefundLaterTx(ctx, tx, o, *o.GatewayPaymentID)
 	})
 }
 
@@ -35,27 +35,27 @@ func (s *Refunds) QueueDue(ctx context.Context, id objectid.ID) error {
 // been given back, or is on its way, is not given again: the ledger of refunds
 // knows.
 func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) error {
-	o, err := s.db.OrderGet(ctx, s.pool, id)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
-	paid, err := s.payments.FindPayment(ctx, s.pool, postgres.Text(o.Gateway), paymentID)
+	paid, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, postgres.Text(o.Gateway), paymentID)
 	if err != nil || paid == nil {
 		return err
 	}
-	if kept, err := s.payments.Cases().IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
+	if kept, err := s.deps.Payments.Cases().IsKept(ctx, s.deps.Pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
 		return err // an admin has decided so
 	}
-	if listed, err := s.payments.Cases().IsRefundedByList(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
+	if listed, err := s.deps.Payments.Cases().IsRefundedByList(ctx, s.deps.Pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
 		return err // within the limits
 	}
 	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
 		return err // it stands on the list, for people
 	}
-	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
 		return cmp.Or(err, errHeld)
 	}
-	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	e, err := s.db.EventGet(ctx, s.deps.Pool, o.EventID)
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
@@ -63,18 +63,18 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if e.CancelledAt != nil {
 		reason = state.EventCancelled.Reason()
 	}
-	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: reason},
+	_, err = s.deps.Payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: reason},
 		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
 			return s.refundedTx(ctx, tx, id, paymentID)
 		})
 	switch {
 	case errors.Is(err, payments.ErrRefundTooMuch): // given back before
-		return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 			o, err := s.db.OrderLock(ctx, tx, id)
 			if err != nil {
 				return err
 			}
-			return s.orders.ReturnedTx(ctx, tx, &o, "")
+			return s.deps.Orders.ReturnedTx(ctx, tx, &o, "")
 		})
 	case errors.Is(err, gateway.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
 		return nil
@@ -89,13 +89,13 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 // isDisputed reports whether the gateway has refused to give the payment back since it
 // is disputed, now or when the recovery of a refund asked for it: then it is listed.
 func (s *Refunds) isDisputed(ctx context.Context, paid gateway.LedgerPayment) (bool, error) {
-	refunds, err := s.payments.RefundsOf(ctx, s.pool, gateway.ForOrder, paid.LocalID)
+	refunds, err := s.deps.Payments.RefundsOf(ctx, s.deps.Pool, gateway.ForOrder, paid.LocalID)
 	if err != nil {
 		return false, fmt.Errorf("read refunds: %w", err)
 	}
 	for _, r := range refunds {
 		if r.FailedByDispute() && (r.PaymentID == paid.Payment.ID || r.PaymentID == paid.Payment.PaymentIntentID) {
-			o, err := s.db.OrderGet(ctx, s.pool, paid.LocalID)
+			o, err := s.db.OrderGet(ctx, s.deps.Pool, paid.LocalID)
 			if err != nil {
 				return false, err
 			}
@@ -108,8 +108,8 @@ func (s *Refunds) isDisputed(ctx context.Context, paid gateway.LedgerPayment) (b
 // listDisputed leaves to people what the gateway does not give back: the payer's bank
 // has the money, or takes it.
 func (s *Refunds) listDisputed(ctx context.Context, o orders.Order, paid gateway.LedgerPayment) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		return s.orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		return s.deps.Orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
 	})
 }
 
@@ -122,9 +122,9 @@ func (s *Refunds) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, pay
 	}
 	switch {
 	case o.State == state.RefundDue:
-		return s.orders.ReturnedTx(ctx, tx, &o, "")
+		return s.deps.Orders.ReturnedTx(ctx, tx, &o, "")
 	case postgres.Text(o.GatewayPaymentID) == paymentID:
 		return nil // the refund's webhook was faster, and has told the buyer
 	}
-	return s.orders.MailLaterTx(ctx, tx, id, orders.MailRefund)
+	return s.deps.Orders.MailLaterTx(ctx, tx, id, orders.MailRefund)
 }

@@ -40,26 +40,12 @@ type Deps struct {
 
 // Refunds is the room.
 type Refunds struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	log       *slog.Logger
-	accounts  *accounts.Service
-	payments  *payments.Service
-	intents   *intent.Service
-	events    *events.Store
-	orders    *orders.Store
-	own       *orders.Own
-	links     *orders.Links
-	reconcile *reconcile.Reconciler
-	cfg       Config
-	db        *ticketsdb.Queries
+	deps    Deps
+	intents *intent.Service
+	db      *ticketsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Refunds {
-	return &Refunds{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
-		events: d.Events, orders: d.Orders, own: d.Own, links: d.Links, reconcile: d.Reconcile, cfg: d.Config, db: ticketsdb.New(),
-	}
+	return &Refunds{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
 }

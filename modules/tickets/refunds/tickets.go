@@ -50,13 +50,13 @@ func (s *Refunds) RefundTickets(ctx context.Context, q TicketRefund) (payments.R
 		return out, nil
 	}
 	if !errors.Is(err, gateway.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
-		err = errors.Join(err, s.orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID, q.Admin))
+		err = errors.Join(err, s.deps.Orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID, q.Admin))
 	}
-	return out, s.payments.RefundFault(ctx, err)
+	return out, s.deps.Payments.RefundFault(ctx, err)
 }
 
 func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.RefundOutcome, error) {
-	o, err := s.db.OrderGet(ctx, s.pool, q.OrderID)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, q.OrderID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return payments.RefundOutcome{}, fault.NotFound("Order")
 	}
@@ -69,7 +69,7 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 	if err := s.noneUnanswered(ctx, o); err != nil {
 		return payments.RefundOutcome{}, err
 	}
-	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	tickets, err := s.db.TicketListOfOrder(ctx, s.deps.Pool, &o.ID)
 	if err != nil {
 		return payments.RefundOutcome{}, fmt.Errorf("read tickets: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 	if err != nil {
 		return payments.RefundOutcome{}, err
 	}
-	paid, left, err := s.ownPayment(ctx, s.pool, o)
+	paid, left, err := s.ownPayment(ctx, s.deps.Pool, o)
 	if err != nil {
 		return payments.RefundOutcome{}, err
 	}
@@ -90,7 +90,7 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	return s.payments.RefundPayment(call, payments.RefundRequest{
+	return s.deps.Payments.RefundPayment(call, payments.RefundRequest{
 		Payment: paid, Amount: amount, Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID,
 		Requested: func(ctx context.Context, tx pgx.Tx, r payments.Refund) error {
 			return s.askRefundTx(ctx, tx, q, chosen, r)
@@ -100,14 +100,14 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 		if err != nil {
 			return err
 		}
-		return s.orders.ReturnedTx(ctx, tx, &o, "")
+		return s.deps.Orders.ReturnedTx(ctx, tx, &o, "")
 	})
 }
 
 // noneUnanswered is the error of RefundOpen while a refund of the order's own payment is
 // asked for and not answered: until it is, nobody knows what is left of the order.
 func (s *Refunds) noneUnanswered(ctx context.Context, o orders.Order) error {
-	m, err := s.orders.MoneyTx(ctx, s.pool, o.ID)
+	m, err := s.deps.Orders.MoneyTx(ctx, s.deps.Pool, o.ID)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *Refunds) noneUnanswered(ctx context.Context, o orders.Order) error {
 		}
 		for _, r := range m.Refunds {
 			if orders.IsOf(r, p.Payment) && r.ByAdmin && r.Status == gateway.RefundRequested {
-				return s.payments.RefundOpen(ctx, s.pool, r)
+				return s.deps.Payments.RefundOpen(ctx, s.deps.Pool, r)
 			}
 		}
 	}
@@ -192,14 +192,14 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 
 // ownPayment is the order's own payment and what of it is neither back nor on its way.
 func (s *Refunds) ownPayment(ctx context.Context, db postgres.DB, o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
-	paid, err := s.payments.FindPayment(ctx, db, postgres.Text(o.Gateway), postgres.Text(o.GatewayPaymentID))
+	paid, err := s.deps.Payments.FindPayment(ctx, db, postgres.Text(o.Gateway), postgres.Text(o.GatewayPaymentID))
 	if err != nil {
 		return gateway.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
 	}
 	if paid == nil {
 		return gateway.LedgerPayment{}, 0, errNothingLeft("The order's payment is not settled.")
 	}
-	refunds, err := s.payments.RefundsOf(ctx, db, gateway.ForOrder, o.ID)
+	refunds, err := s.deps.Payments.RefundsOf(ctx, db, gateway.ForOrder, o.ID)
 	if err != nil {
 		return gateway.LedgerPayment{}, 0, fmt.Errorf("read refunds: %w", err)
 	}
@@ -217,7 +217,7 @@ func (s *Refunds) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, ch
 	if err := refundable(o); err != nil {
 		return err
 	}
-	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	taken, err := s.db.TicketAskRefund(ctx, tx, ticketsdb.TicketAskRefundParams{
@@ -229,12 +229,12 @@ func (s *Refunds) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, ch
 	if len(taken) != len(chosen) {
 		return fault.Conflict("A ticket was used or refunded meanwhile. Look at the order and ask again.")
 	}
-	return s.orders.AskGiveBackTx(ctx, tx, o, q.why, r)
+	return s.deps.Orders.AskGiveBackTx(ctx, tx, o, q.why, r)
 }
 
 // RefundShares does so. What people or a dispute have decided meanwhile stays.
 func (s *Refunds) RefundShares(ctx context.Context, a orders.SharesArgs) error {
-	if held, err := s.payments.Comparison().RefundsHeld(ctx, s.pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
 		return errors.Join(err, errHeld)
 	}
 	_, err := s.RefundTickets(ctx, TicketRefund{OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway."})

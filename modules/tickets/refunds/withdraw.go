@@ -44,7 +44,7 @@ const (
 // unknown order; 422 WITHDRAWAL_NOT_ALLOWED after the end of the right, with its date, for
 // used tickets and under a dispute; 409 while nobody knows whether the order is paid.
 func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, error) {
-	o, err := s.db.OrderGet(ctx, s.pool, id)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return withdrawal{}, fault.NotFound("Order")
 	}
@@ -84,7 +84,7 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 
 // isGivenBack reports whether all of the order's money was asked for already.
 func (s *Refunds) isGivenBack(ctx context.Context, o orders.Order) (bool, error) {
-	g, err := s.db.GiveBackGet(ctx, s.pool, o.ID)
+	g, err := s.db.GiveBackGet(ctx, s.deps.Pool, o.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -96,15 +96,15 @@ func (s *Refunds) isGivenBack(ctx context.Context, o orders.Order) (bool, error)
 
 // mayWithdraw answers by which right a paid order may be given back, or why not.
 func (s *Refunds) mayWithdraw(ctx context.Context, o orders.Order) (state.GivenBack, error) {
-	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	e, err := s.db.EventGet(ctx, s.deps.Pool, o.EventID)
 	if err != nil {
 		return "", fmt.Errorf("read event: %w", err)
 	}
-	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	tickets, err := s.db.TicketListOfOrder(ctx, s.deps.Pool, &o.ID)
 	if err != nil {
 		return "", fmt.Errorf("read tickets: %w", err)
 	}
-	until, why := s.orders.WithdrawalUntil(e, o)
+	until, why := s.deps.Orders.WithdrawalUntil(e, o)
 	ends := ""
 	if until != nil {
 		ends = " The right of withdrawal ends at " + until.UTC().Format(time.RFC3339) + "."
@@ -115,7 +115,7 @@ func (s *Refunds) mayWithdraw(ctx context.Context, o orders.Order) (state.GivenB
 		return "", errNoWithdrawal("The order's payment is disputed: the bank decides about the money." + ends)
 	case until == nil:
 		return "", errNoWithdrawal("Withdrawal is not offered.")
-	case !s.clock.Now().Before(*until):
+	case !s.deps.Clock.Now().Before(*until):
 		return "", errNoWithdrawal("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
 	case used && why != state.EventCancelled:
 		return "", errNoWithdrawal("A ticket of the order was used." + ends)
@@ -133,7 +133,7 @@ func (s *Refunds) withdrawalOf(ctx context.Context, id objectid.ID, err error) (
 		return w, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderGet(ctx, tx, id)
 		if err != nil {
 			return fmt.Errorf("read order: %w", err)
@@ -142,7 +142,7 @@ func (s *Refunds) withdrawalOf(ctx context.Context, id objectid.ID, err error) (
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("read how the order is given back: %w", err)
 		}
-		if w.amount, w.refundedAt, err = s.orders.GivenBackOf(ctx, tx, o, g.AskedAt); err != nil {
+		if w.amount, w.refundedAt, err = s.deps.Orders.GivenBackOf(ctx, tx, o, g.AskedAt); err != nil {
 			return err
 		}
 		switch {
@@ -160,7 +160,7 @@ func (s *Refunds) withdrawalOf(ctx context.Context, id objectid.ID, err error) (
 
 // orderOfRefund is the order that a refund belongs to, of a request that was cut off.
 func (s *Refunds) orderOfRefund(ctx context.Context, id objectid.ID) (objectid.ID, error) {
-	out, err := s.payments.RefundByID(ctx, id)
+	out, err := s.deps.Payments.RefundByID(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -180,7 +180,7 @@ type withdrawalBody struct {
 // WithdrawOrder answers POST /me/ticket-orders/{order_id}/withdraw; another customer's order
 // is 404.
 func (s *Refunds) WithdrawOrder(ctx context.Context, in *orders.OrderInput) (*httpapi.Output[withdrawalBody], error) {
-	o, err := s.own.OwnOrder(ctx, in.OrderID)
+	o, err := s.deps.Own.OwnOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}
@@ -212,18 +212,18 @@ type withdrawalLinkInput struct {
 // WithdrawByLink answers POST /store/ticket-orders/withdraw: who got the mail of an order
 // gives it back, without an account.
 func (s *Refunds) WithdrawByLink(ctx context.Context, in *withdrawalLinkInput) (*httpapi.Output[withdrawalBody], error) {
-	id, err := s.links.OrderOf(in.Body.Token)
+	id, err := s.deps.Links.OrderOf(in.Body.Token)
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.db.OrderGet(ctx, s.pool, id)
+	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return nil, fault.NotFound("Order")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.accounts.CustomerByID(ctx, s.pool, o.CustomerID); err != nil {
+	if _, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, o.CustomerID); err != nil {
 		return nil, err // deleted since: 404
 	}
 	return withdrawalOutput(s.withdraw(ctx, id))
@@ -232,7 +232,7 @@ func (s *Refunds) WithdrawByLink(ctx context.Context, in *withdrawalLinkInput) (
 // WithdrawalPage is what the mailed link opens: a page with one button, since programs that
 // look at mails follow links, too. It performs nothing.
 func (s *Refunds) WithdrawalPage(w http.ResponseWriter, _ *http.Request) {
-	httpapi.ScriptedPage(w, s.cfg.WithdrawalPage)
+	httpapi.ScriptedPage(w, s.deps.Config.WithdrawalPage)
 }
 
 // LinksPerMinute bounds tries by client address.

@@ -35,7 +35,7 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e 
 	case gateway.RefundChange:
 		return s.applyRefundTx(ctx, tx, o, e.Gateway)
 	case gateway.DisputeChange:
-		return "", s.orders.DisputedTx(ctx, tx, o)
+		return "", s.deps.Orders.DisputedTx(ctx, tx, o)
 	}
 	return "", fmt.Errorf("an event %s is of no order", e.Kind())
 }
@@ -122,7 +122,7 @@ func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e g
 	if ordered {
 		return false, nil
 	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, p.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, p.ID)
 	if err != nil || known != nil {
 		return false, err
 	}
@@ -135,7 +135,7 @@ func paymentIDs(e gateway.Event) []string {
 
 // applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.
 func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) error {
-	return s.orders.SettleTx(ctx, tx, o, orders.Succeeded{Answer: orders.Made{Payment: &p}}, intent.ByWebhook)
+	return s.deps.Orders.SettleTx(ctx, tx, o, orders.Succeeded{Answer: orders.Made{Payment: &p}}, intent.ByWebhook)
 }
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
@@ -145,9 +145,9 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 		return gateway.ReasonOrderNotOpen, nil
 	}
 	if p.Status == gateway.PaymentFailed {
-		return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
+		return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
 	}
-	return "", s.orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
+	return "", s.deps.Orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
 }
 
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
@@ -161,7 +161,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p
 		return gateway.ReasonOrderOtherPayment, nil
 	}
 	ranOut := postgres.Text(o.PaymentMethod) != gateway.MethodCard
-	return "", s.orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}}, intent.ByWebhook)
+	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}}, intent.ByWebhook)
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.
@@ -172,14 +172,14 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}
-		_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
+		_, err := s.deps.Payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
 			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report, Payment: &paid,
 		})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)
 		}
 	case gateway.DisputeChange:
-		_, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+		_, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
 			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report,
 		})
 		if err != nil {
@@ -192,13 +192,13 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 // applyRefundTx: an order whose money is all back loses its unused tickets and
 // leaves the revenue. At gateway A a lost dispute is told as a refund.
 func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, gw gateway.Name) (gateway.Reason, error) {
-	if err := s.orders.DisputedTx(ctx, tx, o); err != nil {
+	if err := s.deps.Orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}
-	if err := s.orders.ReturnedTx(ctx, tx, o, ""); err != nil || o.State != state.Paid || o.GatewayPaymentID == nil {
+	if err := s.deps.Orders.ReturnedTx(ctx, tx, o, ""); err != nil || o.State != state.Paid || o.GatewayPaymentID == nil {
 		return "", err
 	}
-	listed, err := s.payments.Cases().UnappliedStateOf(ctx, tx, gw, *o.GatewayPaymentID)
+	listed, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, tx, gw, *o.GatewayPaymentID)
 	if err != nil || listed != payments.UnappliedOpen {
 		return "", err
 	}

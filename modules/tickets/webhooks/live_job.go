@@ -30,7 +30,7 @@ type LiveMoneyArgs struct {
 func (LiveMoneyArgs) Kind() string { return "tickets_live_money" }
 
 func (s *Applier) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
 	if err != nil {
 		return fmt.Errorf("have money of an order read: %w", err)
 	}
@@ -40,33 +40,33 @@ func (s *Applier) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs, 
 // ConfirmLiveMoney applies money of an order as the gateway shows it. What it does not
 // know, or shows as unpaid, gives nothing; what it does not answer is asked again.
 func (s *Applier) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
-	known, err := s.payments.FindPayment(ctx, s.pool, gateway.GWA, a.PaymentID)
+	known, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, gateway.GWA, a.PaymentID)
 	if err != nil || known != nil {
 		return cmp.Or(err, s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultApplied})) // the answer to the purchase was faster
 	}
-	p, err := s.payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, a.OrderID)
+	p, err := s.deps.Payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, a.OrderID)
 	if errors.Is(err, gateway.ErrMissing) {
 		return s.lookLater(ctx, a, err)
 	}
 	if err != nil {
 		return fmt.Errorf("read payment %s: %w", a.PaymentID, err)
 	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		result, err := s.ApplyEventTx(ctx, tx, gateway.Event{
-			Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.clock.Now(),
+			Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.deps.Clock.Now(),
 			Reference: a.OrderID, Payload: gateway.SettledPayment{Payment: p},
 		})
 		if err != nil {
 			return err
 		}
-		return s.payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
+		return s.deps.Payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
 	})
 }
 
 // finishAsked tells in the webhook's log what came of asking the gateway.
 func (s *Applier) finishAsked(ctx context.Context, a LiveMoneyArgs, r gateway.Result) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		return s.payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, r)
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		return s.deps.Payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, r)
 	})
 }
 
@@ -74,11 +74,11 @@ func (s *Applier) finishAsked(ctx context.Context, a LiveMoneyArgs, r gateway.Re
 func (s *Applier) lookLater(ctx context.Context, a LiveMoneyArgs, why error) error {
 	pause, again := gateway.LivePause(a.Misses)
 	if !again {
-		s.log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing", slog.String("order_id", a.OrderID.String()),
+		s.deps.Log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing", slog.String("order_id", a.OrderID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
 		return s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold})
 	}
-	at := s.clock.Now().Add(pause)
+	at := s.deps.Clock.Now().Add(pause)
 	a.Misses++
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.insertLiveTx(ctx, tx, a, at) })
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error { return s.insertLiveTx(ctx, tx, a, at) })
 }

@@ -23,13 +23,13 @@ func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.
 		return r, nil
 	}
 	p := told.Payment
-	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+	_, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: id, CustomerID: customer, Payment: p,
 	})
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: customer, OrderID: id, PaidAt: p.SettledAt, Note: "The event names the order, but " + string(why) + ".",
 	})
@@ -63,13 +63,13 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 		return r, nil
 	}
 	p := told.Payment
-	_, err = s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+	_, err = s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: d.ID, CustomerID: d.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
 	}
-	_, err = s.payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: d.CustomerID, OrderID: d.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the order had been deleted with its event.", Automatic: true,
 	})

@@ -24,16 +24,11 @@ type Deps struct {
 
 // Applier is the room.
 type Applier struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	orders   *orders.Store
-	db       *ticketsdb.Queries
+	deps Deps
+	db   *ticketsdb.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Applier {
-	return &Applier{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, orders: d.Orders, db: ticketsdb.New()}
+	return &Applier{deps: d, db: ticketsdb.New()}
 }
