@@ -10,7 +10,12 @@ import (
 // gatewayAsked are the files of modules, beside the adapters, that tell one gateway from the
 // other by its name, with why. Else what a gateway does otherwise is asked of gateway.Traits.
 var gatewayAsked = map[string]string{
+	"modules/payments/gateway/gateway.go":          "their names",
+	"modules/payments/gateway/traits.go":           "the table of what each does",
+	"modules/payments/health/health.go":            "the quota of calls that one of them has",
+	"modules/payments/webhook/log_http.go":         "the counts of the log, a column each",
 	"modules/accounts/identity/customer.go":        "the columns of a customer's ids, one a gateway; accounts stands below payments",
+	"modules/subscriptions/admin/stats.go":         "the body of one route, a part each",
 	"modules/subscriptions/lifecycle/gateway.go":   "the columns of a subscription's ids, one a gateway",
 	"modules/subscriptions/webhooks/locate.go":     "the queries by those columns, one a gateway",
 	"modules/subscriptions/withdrawal/withdraw.go": "the body of a purchase tells reais at /gwa, and cents at /gwb",
@@ -25,35 +30,99 @@ func (c *checker) checkGateways(file string, from pkg, positions *token.FileSet,
 		return
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
-		var asked []ast.Expr
-		switch n := n.(type) {
-		case *ast.BinaryExpr:
-			if n.Op == token.EQL || n.Op == token.NEQ {
-				asked = []ast.Expr{n.X, n.Y}
-			}
-		case *ast.CaseClause:
-			asked = n.List
-		}
-		if i := slices.IndexFunc(asked, namesGateway); i >= 0 {
-			c.report(file, positions.Position(asked[i].Pos()).Line, "gateway", "it is asked which gateway it is: ask gateway.Traits what it does, or name the file in testutil/archtest/gateways.go, with why")
+		if i := slices.IndexFunc(questions(n), namesGateway); i >= 0 {
+			c.report(file, positions.Position(questions(n)[i].Pos()).Line, "gateway",
+				"it is asked which gateway it is: ask gateway.Traits what it does, or name the file in testutil/archtest/gateways.go, with why")
 		}
 		return true
 	})
 }
 
-// namesGateway reports whether an expression is the name of one gateway, also as a string.
-func namesGateway(e ast.Expr) bool {
+// questions are the places of a piece of syntax where a gateway's name asks which one it is:
+// what is compared, looked for or looked up, and what gives the name another.
+func questions(n ast.Node) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		if n.Op == token.EQL || n.Op == token.NEQ {
+			return []ast.Expr{n.X, n.Y}
+		}
+	case *ast.CaseClause:
+		return n.List
+	case *ast.ValueSpec:
+		return n.Values
+	case *ast.AssignStmt:
+		return n.Rhs
+	case *ast.CallExpr:
+		of, _ := n.Fun.(*ast.SelectorExpr)
+		if of == nil {
+			return nil
+		}
+		if in, ok := of.X.(*ast.Ident); ok && (in.Name == "slices" || in.Name == "strings") {
+			return n.Args
+		}
+	case *ast.CompositeLit:
+		return elements(n)
+	}
+	return nil
+}
+
+// elements are those of a list that does not name all gateways, and the keys of a map. Names
+// of fields are none.
+func elements(n *ast.CompositeLit) (all []ast.Expr) {
+	_, isMap := n.Type.(*ast.MapType)
+	_, isList := n.Type.(*ast.ArrayType)
+	named := map[string]bool{}
+	for _, e := range n.Elts {
+		pair, paired := e.(*ast.KeyValueExpr)
+		switch {
+		case isList:
+			if paired {
+				e = pair.Value
+			}
+			all, named[gatewayNamed(e)] = append(all, e), true
+		case paired:
+			if _, bare := pair.Key.(*ast.Ident); isMap || !bare {
+				all = append(all, pair.Key)
+			}
+		}
+	}
+	if named["gwa"] && named["gwb"] {
+		return nil
+	}
+	return all
+}
+
+func namesGateway(e ast.Expr) bool { return gatewayNamed(e) != "" }
+
+// gatewayNamed is the gateway whose name an expression is, also as a string.
+func gatewayNamed(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.CallExpr: // string(gateway.GWA)
-		return len(e.Args) == 1 && namesGateway(e.Args[0])
+		if len(e.Args) == 1 && isConversion(e.Fun) {
+			return gatewayNamed(e.Args[0])
+		}
 	case *ast.ParenExpr:
-		return namesGateway(e.X)
+		return gatewayNamed(e.X)
 	case *ast.SelectorExpr:
-		return e.Sel.Name == "GWA" || e.Sel.Name == "GWB"
+		return gatewayNamed(e.Sel)
 	case *ast.Ident:
-		return e.Name == "GWA" || e.Name == "GWB"
+		if e.Name == "GWA" || e.Name == "GWB" {
+			return strings.ToLower(e.Name)
+		}
 	case *ast.BasicLit:
-		return e.Value == `"gwa"` || e.Value == `"gwb"`
+		if e.Value == `"gwa"` || e.Value == `"gwb"` {
+			return strings.Trim(e.Value, `"`)
+		}
+	}
+	return ""
+}
+
+func isConversion(to ast.Expr) bool {
+	switch to := to.(type) {
+	case *ast.Ident:
+		return to.Name == "string" || to.Name == "Name"
+	case *ast.SelectorExpr:
+		return to.Sel.Name == "Name"
 	}
 	return false
 }

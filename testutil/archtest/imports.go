@@ -85,8 +85,8 @@ func (c *checker) checkGo(file string) error {
 func (p pkg) known() bool {
 	switch p.top {
 	case "modules":
-		_, listed, divided := roomOf(p)
-		return isModule(p.name) && (!divided || listed || p.rest == "" || p.fixtures())
+		_, listed, _ := roomOf(p)
+		return isModule(p.name) && (listed || p.rest == "" || p.rest == "internal/"+p.name+"db" || p.fixtures())
 	case "platform":
 		_, listed := platformUses[p.name]
 		return listed || slices.Contains(foundation, p.name)
@@ -225,24 +225,46 @@ func (c *checker) checkGenerated(file string, content []byte) {
 	}
 }
 
-// checkLiterals looks for SQL of other modules in a module's string literals.
+// checkLiterals looks for SQL of other modules in a module's strings, also where one is put
+// together of several.
 func (c *checker) checkLiterals(file, owner string, positions *token.FileSet, parsed *ast.File) {
 	ast.Inspect(parsed, func(n ast.Node) bool {
-		literal, ok := n.(*ast.BasicLit)
-		if !ok || literal.Kind != token.STRING {
+		e, ok := n.(ast.Expr)
+		if !ok {
 			return true
 		}
-		text, err := strconv.Unquote(literal.Value)
-		if err != nil {
-			return true
-		}
+		text, read := joined(e)
 		for _, n := range embeddedNames(text) {
 			if !mayRead(owner, n.schema) && !mayCall(owner, n) {
-				c.report(file, positions.Position(literal.Pos()).Line, "schema", "SQL of module %s names schema %s", owner, n.schema)
+				c.report(file, positions.Position(e.Pos()).Line, "schema", "SQL of module %s names schema %s", owner, n.schema)
 			}
 		}
-		return true
+		return !read
 	})
+}
+
+// joined is the text of a literal, or of what is added to one, where all else is a name.
+func joined(e ast.Expr) (text string, read bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind != token.STRING {
+			return "", false
+		}
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil
+	case *ast.BinaryExpr:
+		if e.Op != token.ADD {
+			return "", false
+		}
+		left, readLeft := joined(e.X)
+		right, readRight := joined(e.Y)
+		if readLeft && readRight {
+			return left + right, true
+		}
+	case *ast.Ident, *ast.SelectorExpr:
+		return " ", true
+	}
+	return "", false
 }
 
 // checkCalls looks for queries that a room, or the root of a module with rooms, may not call.

@@ -20,8 +20,10 @@ var (
 	anySchema = strings.Join(schemas(), "|")
 	// The left side of a dot, unless it is itself the right side of one.
 	qualified = regexp.MustCompile(`(^|[^a-z0-9_$.])((?:references\s+)?)"?(` + anySchema + `)(?:_internal)?"?\s*\.\s*("[a-z0-9_]*"|[a-z_][a-z0-9_]*)(\s*\()?`)
-	// In Go, where text with a dot may be anything, only what follows a word of SQL counts.
-	embedded = regexp.MustCompile(`\b(?:from|join|into|update|table|only|using|references)\s+"?(` + anySchema + `)(?:_internal)?"?\s*\.\s*("[a-z0-9_]*"|[a-z_][a-z0-9_]*)(\s*\()?`)
+	// In Go text with a dot may be anything: it is SQL where it has words of it in capitals, or
+	// one before the name of a schema.
+	capitals = regexp.MustCompile(`\b(?:SELECT|FROM|JOIN|INSERT|UPDATE|DELETE|WHERE|UNION|TABLE|REFERENCES|USING|LATERAL|EXISTS)\b`)
+	embedded = regexp.MustCompile(`\b(?:from|join|into|update|table|only|using|references)\s+"?(?:` + anySchema + `)(?:_internal)?"?\s*\.`)
 	// A module may have a second schema beside its own, for what no reader of the first has a right to.
 	madeSchema = regexp.MustCompile(`\b(?:create|drop|alter)\s+schema\s+(?:if\s+(?:not\s+)?exists\s+)?"?([a-z_0-9]+)`)
 	migration  = regexp.MustCompile(`^(\d{5})_([a-z]+)_[a-z0-9_]+\.sql$`)
@@ -116,16 +118,16 @@ func qualifiedNames(bare string) []name {
 	return names
 }
 
+// embeddedNames are those in a text of Go. Where it shows no word of SQL, only what is called
+// is taken for a name in it: it may be a part of a statement.
 func embeddedNames(text string) []name {
-	var found []name
-	for _, m := range embedded.FindAllStringSubmatch(strings.ToLower(blank(text)), -1) {
-		n := name{schema: m[1]}
-		if m[3] != "" {
-			n.function = strings.Trim(m[2], `"`)
-		}
-		found = append(found, n)
+	bare := blank(text)
+	lower := strings.ToLower(bare)
+	names := qualifiedNames(lower)
+	if capitals.MatchString(bare) || embedded.MatchString(lower) {
+		return names
 	}
-	return found
+	return slices.DeleteFunc(names, func(n name) bool { return n.function == "" })
 }
 
 func lineOf(text string, offset int) int { return 1 + strings.Count(text[:offset], "\n") }

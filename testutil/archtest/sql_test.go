@@ -65,6 +65,13 @@ func TestSQLInGo(t *testing.T) {
 	forbidden := []archtest.Violation{{Line: 3, Rule: "schema"}}
 	require.Equal(t, forbidden, check(t, "modules/catalog/a.go", source("`SELECT 1 FROM subscriptions.subscriptions`")))
 	require.Equal(t, forbidden, check(t, "modules/catalog/a.go", source(`"update \"accounts\".users set x = 1"`)))
+	for _, planted := range []string{
+		"`SELECT accounts.rights_of($1)`", "`FROM catalog.videos, accounts.users u`", "`SELECT (SELECT accounts.login_held($1))`", `"accounts.rights_of($1) = 'x'"`,
+		`"SELECT 1 FROM " + "accounts.users"`, `"SELECT 1 FROM accounts" + ".users WHERE " + condition`, `of("x") + "SELECT 1 FROM accounts.users"`,
+	} {
+		require.Equal(t, forbidden, check(t, "modules/catalog/a.go", source(planted)), planted)
+	}
+	require.Empty(t, check(t, "modules/catalog/a.go", source("`SELECT accounts.caller($1, $2, $3), '-- accounts.users', v.accounts.x FROM catalog.videos v`")))
 	require.Empty(t, check(t, "modules/catalog/a.go", source("`SELECT 1 FROM catalog.videos JOIN platform.x ON true`")))
 	require.Empty(t, check(t, "modules/catalog/a.go", source(`"no right to files.delete"`)), "a permission's name is no SQL")
 	require.Empty(t, check(t, "modules/catalog/a_test.go", source("`SELECT 1 FROM subscriptions.subscriptions`")), "tests look where they like")
