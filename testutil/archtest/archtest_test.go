@@ -129,6 +129,9 @@ func TestImports(t *testing.T) {
 		"another command: a module":                {"cmd/bench/a.go", "modules/catalog", forbidden},
 		"another command: platform":                {"cmd/bench/a.go", "platform/clock", allowed},
 		"another internal package: a module":       {"cmd/internal/apparatus/a.go", "modules/catalog", forbidden},
+		"platformtest: testutil":                   {"cmd/internal/app/platformtest/a.go", "testutil/pgtest", allowed},
+		"platformtest: outside tests":              {"cmd/marquee/a.go", "cmd/internal/app/platformtest", forbidden},
+		"platformtest: in a test":                  {"cmd/internal/app/attacks/a_test.go", "cmd/internal/app/platformtest", allowed},
 		"migrations: platform":                     {"migrations/schema/a.go", "platform/postgres", forbidden},
 		"migrations: testutil, in a test":          {"migrations/schema/a_test.go", "testutil/pgtest", allowed},
 		"web: a module":                            {"web/a.go", "modules/accounts", forbidden},
@@ -247,4 +250,23 @@ func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 	for _, named := range []string{"open(gateway.GWA)", "intent.Opening{Gateway: gateway.GWA}", "figures{GWA: 1}", "[]gateway.Name{gateway.GWA, gateway.GWB}", `rule{Enum: []string{"gwa", "gwb"}}`, "cmp.Or(g, gateway.GWA)"} {
 		require.Empty(t, check(t, "modules/tickets/a.go", "package a\n\nfunc f() { a, err := "+named+" }\n"), "to name one is no question: %s", named)
 	}
+}
+
+func TestOneEnvironmentComposesThePlatform(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"app.New(ctx, cfg, log, true)", "app.NewOf(ctx, cfg, log, true, parts)", "both(tickets.New(d), board.New(d))"} {
+		content := "package a\n\nimport (\n\t\"marquee/cmd/internal/app\"\n\t\"marquee/modules/board\"\n\t\"marquee/modules/tickets\"\n)\n\nfunc f() { " + call + " }\n"
+		for file, want := range map[string][]archtest.Violation{
+			"cmd/internal/app/attacks/a_test.go":   {{Line: 9, Rule: "platform"}},
+			"cmd/internal/app/a_test.go":           {{Line: 9, Rule: "platform"}},
+			"cmd/marquee/a_test.go":                {{Line: 9, Rule: "platform"}},
+			"cmd/internal/app/platformtest/a.go":   nil,
+			"cmd/internal/app/histories/a_test.go": nil,
+			"cmd/internal/app/modules.go":          nil,
+		} {
+			require.ElementsMatch(t, want, check(t, file, content), "%s in %s", call, file)
+		}
+	}
+	require.Equal(t, []archtest.Violation{{Line: 3, Rule: "platform"}}, check(t, "cmd/internal/app/a_test.go", "package app\n\nfunc f() { NewOf(ctx) }\n"))
+	require.Empty(t, check(t, "cmd/internal/app/attacks/a_test.go", "package a\n\nimport \"marquee/cmd/internal/app/platformtest\"\n\nfunc f() { platformtest.New(t) }\n"))
 }

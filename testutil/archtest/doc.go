@@ -13,6 +13,7 @@
 //	gateway    which gateway it is, the adapters alone ask, and the files that are listed
 //	limit      a package has at most 25 files and a type 40 methods; the door of payments and
 //	           the life of an order to a gateway have limits of their own
+//	platform   a test of a command has the platform from cmd/internal/app/platformtest
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
 //	schema     SQL names the schema of its module and platform; foreign keys may point to

@@ -26,8 +26,11 @@ func packageOf(dir string) pkg {
 	return pkg{top: top, name: name, rest: rest}
 }
 
-// fixtures are modules/<m>/<m>test: test code that other packages' tests share.
-func (p pkg) fixtures() bool { return p.top == "modules" && p.rest == p.name+"test" }
+// fixtures are modules/<m>/<m>test, and the environment of the composed platform: test code that
+// other packages' tests share.
+func (p pkg) fixtures() bool {
+	return p.top == "modules" && p.rest == p.name+"test" || p.top == "cmd" && p.name+"/"+p.rest == environment
+}
 
 // compositionRoot are the two places that know every module.
 func (p pkg) compositionRoot() bool {
@@ -74,6 +77,9 @@ func (c *checker) checkGo(file string) error {
 			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import %s: %s", path.Dir(file), dir, reason)
 		}
 	}
+	if from.top == "cmd" && test {
+		c.checkPlatform(file, from, positions, parsed)
+	}
 	if from.top == "modules" && !test {
 		c.checkLiterals(file, from.name, positions, parsed)
 		c.checkGateways(file, from, positions, parsed)
@@ -110,6 +116,9 @@ func permitted(from, to pkg, test bool) string {
 	case to.top == from.top && to.name == from.name && from.name != "":
 		return "" // within one package tree the compiler's own rules suffice
 	case to.top == "cmd":
+		if to.fixtures() && !test {
+			return "fixtures are for tests"
+		}
 		return importsCommand(from)
 	case to.top == "testutil":
 		if test || from.top == "testutil" {

@@ -62,28 +62,38 @@ type App struct {
 	controls http.Handler    // below controlRoot, in development alone; nil: none
 }
 
+// Parts are what a process may be given in the place of its own; nil is its own.
+type Parts struct {
+	Clock    *clock.Moved // of development
+	OpenPool func(ctx context.Context, url string, o postgres.Options) (*pgxpool.Pool, error)
+}
+
 // New opens the database and builds every module. With work, its job client
 // also works jobs once StartWorkers is called.
 func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, error) {
-	return newAppAt(ctx, cfg, log, work, nil)
+	return NewOf(ctx, cfg, log, work, Parts{})
 }
 
-// newAppAt is New with the clock of development, nil for the machine's.
-func newAppAt(ctx context.Context, cfg Config, log *slog.Logger, work bool, moved *clock.Moved) (*App, error) {
-	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
+// NewOf is New with parts of the caller's.
+func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts Parts) (*App, error) {
+	openPool := postgres.NewPool
+	if parts.OpenPool != nil {
+		openPool = parts.OpenPool
+	}
+	pool, err := openPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool), moved: moved}
+	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool), moved: parts.Clock}
 	readURL := cfg.ReplicaURL
 	if readURL == "" {
 		readURL = cfg.DatabaseURL
 	}
-	a.reads, err = postgres.NewPool(ctx, readURL, postgres.Options{
+	a.reads, err = openPool(ctx, readURL, postgres.Options{
 		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: collection.StatementTimeout, Gate: cfg.listGate(),
 	})
 	if err == nil {
-		a.health, err = postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{
+		a.health, err = openPool(ctx, cfg.DatabaseURL, postgres.Options{
 			MaxConns: healthConns, ApplicationName: "marquee health", Gate: &postgres.Gate{LockWait: healthLockWait},
 		})
 	}
@@ -172,6 +182,12 @@ func (a *App) Close() {
 	}
 	a.pool.Close()
 }
+
+// StartWorkers has the job client of a process that works jobs begin; each job ends with ctx.
+func (a *App) StartWorkers(ctx context.Context) error { return a.jobs.Start(ctx) }
+
+// StopWorkers takes on no more jobs, and lets those under way finish until ctx ends.
+func (a *App) StopWorkers(ctx context.Context) error { return a.jobs.Stop(ctx) }
 
 // API is what the process serves.
 func (a *App) API() *httpapi.API { return a.api }
@@ -263,13 +279,13 @@ func (a *App) work(ctx context.Context, grace time.Duration) error {
 	if err := jobs.Watch(living, a.pool, a.jobs.ID(), a.log, jobs.Pace{}); err != nil {
 		return err
 	}
-	if err := a.jobs.Start(living); err != nil {
+	if err := a.StartWorkers(living); err != nil {
 		return fmt.Errorf("start workers: %w", err)
 	}
 	<-ctx.Done()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	if err := a.jobs.Stop(ctx); err != nil {
+	if err := a.StopWorkers(ctx); err != nil {
 		return a.jobs.StopAndCancel(context.WithoutCancel(ctx))
 	}
 	return nil

@@ -1,11 +1,9 @@
-package app
+package app_test
 
 import (
 	"bytes"
-	"context"
 	"image"
 	"image/png"
-	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"strconv"
@@ -14,14 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts"
-	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
-	"marquee/platform/httpapi"
-	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
-	"marquee/testutil/pgtest"
 )
 
 // obj is a JSON object.
@@ -36,52 +31,27 @@ type made struct {
 
 // office is a platform with both gateways and people at work in it.
 type office struct {
-	t        *testing.T
-	app      *App
-	gateways *paymentstest.Gateways
-	nobody   *apitest.Client
-	root     *apitest.Client
-	people   int
+	*platformtest.Platform
+	t      *testing.T
+	root   *apitest.Client
+	people int
 }
 
 func openOffice(t *testing.T) *office {
 	t.Helper()
-	o := &office{t: t, gateways: paymentstest.NewGateways(t)}
-	cfg := complete()
-	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom, cfg.NoThrottle = pgtest.URL(t), 4, "Marquee <no-reply@example.com>", true
-	cfg.GWAURL, cfg.GWAAPIKey, cfg.GWAWebhookToken = o.gateways.Sandbox.GWAURL(), "$aact_hmlg_sandbox", []string{paymentstest.GWAToken}
-	cfg.GWBURL, cfg.GWBSecretKey, cfg.GWBWebhook = o.gateways.Sandbox.GWBURL(), "sk_test_sandbox", []string{paymentstest.GWBSecret}
-	a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler), true)
-	require.NoError(t, err)
-	t.Cleanup(a.Close)
-	o.app, o.nobody = a, apitest.New(t, a.api)
-	o.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
-		GWAURL: o.nobody.URL() + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
-		GWBURL: o.nobody.URL() + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
-	})
-	_, o.root = person(t, a, o.nobody, accounts.NewUser{
-		Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root",
-	})
-	subscriptionstest.Plan(t, a.pool, subscriptionstest.PlanID, 4990)
-	return o
-}
-
-func (o *office) customer() (accounts.Customer, *apitest.Client) {
-	c := accountstest.Customer(o.t, o.app.pool)
-	return c, o.nobody.As(tokenOf(o.nobody, c.Username))
+	p := platformtest.WithGateways(t)
+	subscriptionstest.Plan(t, p.DB, subscriptionstest.PlanID, 4990)
+	return &office{Platform: p, t: t, root: p.Root()}
 }
 
 func (o *office) admin() accounts.User {
-	o.people++
-	u, _ := person(o.t, o.app, o.nobody, accounts.NewUser{
-		Type: httpapi.TypeAdmin, Username: "admin" + strconv.Itoa(o.people), Name: "Admin",
-	})
+	u, _ := o.NewAdmin()
 	return u
 }
 
 // subscribed is a paid subscription at a gateway.
 func (o *office) subscribed(gateway string) string {
-	_, client := o.customer()
+	_, client := o.NewCustomer()
 	body := obj{"plan_id": subscriptionstest.PlanID, "payment_method_id": paymentstest.TokenApproved}
 	if gateway == "gwa" {
 		body = obj{
@@ -97,10 +67,8 @@ func (o *office) subscribed(gateway string) string {
 		}
 	}
 	id := idIn(client.Post("/"+gateway+"/subscribe", body).Expect(http.StatusCreated))
-	require.NoError(o.t, o.gateways.Sandbox.GWA.Advance(time.Minute))
-	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
-	defer cancel()
-	require.NoError(o.t, o.gateways.Sandbox.Settle(ctx))
+	require.NoError(o.t, o.Gateways.Sandbox.GWA.Advance(time.Minute))
+	o.Settle()
 	return id
 }
 
@@ -109,7 +77,7 @@ func (o *office) subscribed(gateway string) string {
 func (o *office) unapplied(gateway string) string {
 	subscription := o.subscribed(gateway)
 	var id string
-	require.NoError(o.t, o.app.pool.QueryRow(o.t.Context(), `WITH late AS (
+	require.NoError(o.t, o.DB.QueryRow(o.t.Context(), `WITH late AS (
 			UPDATE payments.payments SET counted = false WHERE local_id = $1 RETURNING *)
 		INSERT INTO payments.unapplied_payments
 			(kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, created_at, updated_at)
@@ -172,7 +140,7 @@ func (o *office) card() string {
 
 // ticket is an available one, and who holds it.
 func (o *office) ticket() (id string, holder *apitest.Client) {
-	u, client := o.customer()
+	u, client := o.NewCustomer()
 	return idIn(o.root.Post("/tickets", obj{"customer_id": u.ID, "event_id": o.event()}).Expect(http.StatusOK)), client
 }
 

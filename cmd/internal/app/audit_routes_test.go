@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/httpapi"
@@ -59,12 +60,12 @@ var trailed = map[string]func(o *office) made{
 	},
 
 	"archive_record_upload": func(o *office) made {
-		u, _ := o.customer()
+		u, _ := o.NewCustomer()
 		a := o.send("/upload-file/archive-records/" + u.ID.String())
 		return made{a, "files", a.Map()["file_id"].(string)}
 	},
 	"archive_record_delete": func(o *office) made {
-		u, _ := o.customer()
+		u, _ := o.NewCustomer()
 		path := "/upload-file/archive-records/" + u.ID.String()
 		id := o.send(path).Map()["file_id"].(string)
 		return made{o.root.Delete(path+"/"+id, nil), "files", id}
@@ -72,7 +73,7 @@ var trailed = map[string]func(o *office) made{
 
 	"user_create": func(o *office) made {
 		return o.post("/users", "users", obj{
-			"username": "colleague", "email": "colleague@example.com", "password": appPassword, "name": "Colleague",
+			"username": "colleague", "email": "colleague@example.com", "password": platformtest.Password, "name": "Colleague",
 		})
 	},
 	"user_update": func(o *office) made { return o.put("/users", "users", o.admin().ID.String(), "name", "Other") },
@@ -82,7 +83,7 @@ var trailed = map[string]func(o *office) made{
 	},
 	"change_password_post": func(o *office) made {
 		return made{
-			o.root.Post("/auth/change-password", obj{"current_password": appPassword, "new_password": appPassword + "!"}),
+			o.root.Post("/auth/change-password", obj{"current_password": platformtest.Password, "new_password": platformtest.Password + "!"}),
 			"users", o.self(),
 		}
 	},
@@ -94,20 +95,20 @@ var trailed = map[string]func(o *office) made{
 	"users_type_delete": func(o *office) made { return o.remove("/users-type", "users-type", o.profile()) },
 
 	"customer_update": func(o *office) made {
-		u, _ := o.customer()
+		u, _ := o.NewCustomer()
 		return o.put("/customers", "customers", u.ID.String(), "full_name", "Other Name")
 	},
 	"customer_delete": func(o *office) made {
-		u, _ := o.customer()
+		u, _ := o.NewCustomer()
 		return o.remove("/customers", "customers", u.ID.String())
 	},
 	"customer_toggle_active": func(o *office) made {
-		u, _ := o.customer()
+		u, _ := o.NewCustomer()
 		return made{o.root.Post("/admin/customers/"+u.ID.String()+"/toggle-active", nil), "customers", u.ID.String()}
 	},
 	"customer_admin_verify_email": func(o *office) made {
-		u, _ := o.customer()
-		o.exec(`UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE id = $1`, u.ID)
+		u, _ := o.NewCustomer()
+		o.Exec(`UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE id = $1`, u.ID)
 		return made{o.root.Post("/admin/customers/"+u.ID.String()+"/verify-email", nil), "customers", u.ID.String()}
 	},
 
@@ -183,7 +184,7 @@ var trailed = map[string]func(o *office) made{
 		return made{o.root.Post("/admin/events/"+id+"/cancel", obj{"reason": "as agreed", "refund": "all"}), "events", id}
 	},
 	"ticket_create": func(o *office) made {
-		u, _ := o.customer()
+		u, _ := o.NewCustomer()
 		a := o.root.Post("/tickets", obj{"customer_id": u.ID, "event_id": o.event()})
 		return made{a, "tickets", idIn(a)}
 	},
@@ -252,7 +253,7 @@ var trailed = map[string]func(o *office) made{
 
 	"webhook_log_replay": func(o *office) made {
 		o.subscribed("gwb")
-		id := o.app.insert(o.t, `UPDATE payments.webhook_logs SET processed = processed
+		id := o.Insert(`UPDATE payments.webhook_logs SET processed = processed
 			WHERE id = (SELECT id FROM payments.webhook_logs WHERE signature_valid AND event_type NOT LIKE 'ADMIN%' LIMIT 1)`).String()
 		return made{o.root.Post("/webhook-logs/"+id+"/replay", nil), "webhook-logs", id}
 	},
@@ -262,8 +263,8 @@ func (o *office) self() string { return o.root.Get("/current-user").Map()["user_
 
 // active is a subscription that no gateway knows.
 func (o *office) active() string {
-	u, _ := o.customer()
-	return subscriptionstest.Active(o.t, o.app.pool, u.ID).String()
+	u, _ := o.NewCustomer()
+	return subscriptionstest.Active(o.t, o.DB, u.ID).String()
 }
 
 func (o *office) act(before, id, after string, body any) made {
@@ -279,7 +280,7 @@ func (o *office) actOnOrder(what string) made {
 	event := idIn(o.root.Post("/events", []obj{{
 		"title": "Premiere", "event_date": "2030-01-01T20:00:00Z", "ticket_value": 30, "is_sale_box_office": true,
 	}}).Expect(http.StatusOK))
-	_, client := o.customer()
+	_, client := o.NewCustomer()
 	bought := client.Post("/store/purchase/gwb/card", obj{
 		"event_id": event, "quantity": 1, "payment_method_id": paymentstest.TokenApproved,
 	}).Expect(http.StatusOK)
@@ -287,15 +288,10 @@ func (o *office) actOnOrder(what string) made {
 	return made{o.root.Post("/admin/ticket-orders/"+id+what, obj{"reason": "as agreed"}), "ticket-orders", id}
 }
 
-func (o *office) exec(sql string, args ...any) {
-	_, err := o.app.pool.Exec(o.t.Context(), sql, args...)
-	require.NoError(o.t, err)
-}
-
 // writesOfAdmins are the registered routes by which an admin can write.
-func writesOfAdmins(a *App) []httpapi.RouteInfo {
+func writesOfAdmins(a *platformtest.Platform) []httpapi.RouteInfo {
 	var all []httpapi.RouteInfo
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		switch r.Auth {
 		case httpapi.Admin, httpapi.Root, httpapi.CustomerOrAdmin, httpapi.SignedIn:
 			if r.Method != http.MethodGet {
@@ -313,7 +309,7 @@ type trailEntry struct {
 
 // entries are those of one handler.
 func (o *office) entries(action string) []trailEntry {
-	rows, err := o.app.pool.Query(o.t.Context(), `SELECT resource, coalesce(record_id, ''), path, request_id, actor_id, before::text, after::text
+	rows, err := o.DB.Query(o.t.Context(), `SELECT resource, coalesce(record_id, ''), path, request_id, actor_id, before::text, after::text
 		FROM accounts.audit_log WHERE action = $1 ORDER BY id`, action)
 	require.NoError(o.t, err)
 	defer rows.Close()
@@ -336,7 +332,7 @@ func TestEveryWriteOfAnAdminLeavesOneEntry(t *testing.T) {
 	o := openOffice(t)
 	self := o.self()
 	called := map[string]bool{}
-	for _, r := range writesOfAdmins(o.app) {
+	for _, r := range writesOfAdmins(o.Platform) {
 		if untrailed[r.Name] != "" {
 			continue
 		}
@@ -366,12 +362,7 @@ func TestEveryWriteOfAnAdminLeavesOneEntry(t *testing.T) {
 	for name := range trailed {
 		require.True(t, called[name], "%s is no route by which an admin writes", name)
 	}
-	require.Zero(t, o.count(`SELECT count(*) FROM accounts.audit_log WHERE action = ''`))
-}
-
-func (o *office) count(sql string, args ...any) (n int) {
-	require.NoError(o.t, o.app.pool.QueryRow(o.t.Context(), sql, args...).Scan(&n))
-	return n
+	require.Zero(t, o.Count(`SELECT count(*) FROM accounts.audit_log WHERE action = ''`))
 }
 
 // TestUntrailedRoutesLeaveNoEntry: the exceptions are what they say.
@@ -379,11 +370,11 @@ func TestUntrailedRoutesLeaveNoEntry(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	video := o.video()
-	was := o.count(`SELECT count(*) FROM accounts.audit_log`)
+	was := o.Count(`SELECT count(*) FROM accounts.audit_log`)
 	o.root.Post("/auth/refresh-archive-token", nil).Expect(http.StatusOK)
 	o.root.Put("/me/watch-history", obj{"video_id": video, "timeline": 1.5}).Expect(http.StatusOK)
 	o.root.Delete("/me/watch-history", nil).Expect(http.StatusOK)
-	require.Equal(t, was, o.count(`SELECT count(*) FROM accounts.audit_log`))
+	require.Equal(t, was, o.Count(`SELECT count(*) FROM accounts.audit_log`))
 	require.Len(t, untrailed, 3)
 }
 
@@ -392,9 +383,9 @@ func TestARefusedWriteLeavesNoEntry(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	o.category()
-	was := o.count(`SELECT count(*) FROM accounts.audit_log`)
+	was := o.Count(`SELECT count(*) FROM accounts.audit_log`)
 	o.root.Post("/videos", []obj{unique(o, aVideo), {"title": "no more"}}).Expect(http.StatusUnprocessableEntity)
 	o.root.Delete("/tags?_id="+objectid.New().String(), nil).Expect(http.StatusNotFound)
 	o.root.Put("/admin/config/payment-gateway", obj{"gateway": "none"}).Expect(http.StatusUnprocessableEntity)
-	require.Equal(t, was, o.count(`SELECT count(*) FROM accounts.audit_log`))
+	require.Equal(t, was, o.Count(`SELECT count(*) FROM accounts.audit_log`))
 }

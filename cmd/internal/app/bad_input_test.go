@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
@@ -138,17 +138,16 @@ var (
 // answer is a refusal in the contract's format or an ordinary one, never a 500.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	own, admin := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"})
-	b := newVictim(t, a, nobody, root)
+	a := platformtest.New(t)
+	nobody, root := a.Guest, a.Root()
+	own, admin := a.NewAdmin(platformtest.Named("admin"))
+	b := newVictim(t, a)
 	callers := map[httpapi.Auth]*apitest.Client{
 		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin,
 		httpapi.Root: root,
 	}
 	customer, refused := objectid.ID(b.ids["user"]), 0
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		caller, known := callers[r.Auth]
 		if !known || r.Permission != "" {
 			caller = root
@@ -212,7 +211,7 @@ func TestBadInput(t *testing.T) {
 
 // badPaths are the route's addresses with each parameter spoilt, one at a time.
 // A route that changes something is not called with a good path and no body.
-func badPaths(a *App, r httpapi.RouteInfo, id string) map[string]string {
+func badPaths(a *platformtest.Platform, r httpapi.RouteInfo, id string) map[string]string {
 	paths := map[string]string{}
 	for _, spot := range placeholder.FindAllString(r.Path, -1) {
 		for _, value := range parameters[1:] {

@@ -24,17 +24,6 @@ func TestConfigurationPage(t *testing.T) {
 
 const long = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
 
-// complete is what tests build an App with; what it leaves open is as in the modules.
-func complete() Config {
-	return Config{
-		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key",
-		GWBSecretKey: "sk_test_1", GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long},
-		SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
-		StreamURLTTL: time.Hour, ExportTTL: time.Hour, ExportLinkTTL: time.Minute, PixRetryDays: []int{1, 3, 6},
-		TaxIDAlphanumeric: true,
-	}
-}
-
 // enough is an environment that serve starts with.
 func enough() []string {
 	return []string{

@@ -1,7 +1,6 @@
-package app
+package app_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts"
-	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
@@ -35,10 +33,10 @@ type patron struct {
 
 func (o *office) patron() patron {
 	t := o.t
-	c := accountstest.Customer(t, o.app.pool, func(n *accounts.NewUser) {
+	c, client := o.NewCustomer(func(n *accounts.NewUser) {
 		n.Username, n.Email, n.FullName, n.Phone, n.TaxID = "zacharias", "zacharias@example.com", "Zacharias Quilombo", "+5541977776666", "39053344705"
 	})
-	p := patron{id: c.ID, client: o.nobody.As(tokenOf(o.nobody, c.Username))}
+	p := patron{id: c.ID, client: client}
 	p.client.Put("/customers/me", []obj{{"my_list": []string{"My secret film"}, "address": obj{
 		"street": "Rua das Araucarias", "number": "12", "locality": "Centro", "city": "Curitiba", "region_code": "PR",
 		"country": "BRA", "postal_code": "80010000",
@@ -66,8 +64,8 @@ func (o *office) patron() patron {
 		},
 	}).Expect(http.StatusOK).Map()["order"].(obj)["_id"].(string)
 	p.client.Post("/store/purchase/gwb/pix", obj{"event_id": event, "quantity": 1}).Expect(http.StatusOK)
-	require.NoError(t, o.gateways.Sandbox.GWA.Advance(time.Minute))
-	o.settle()
+	require.NoError(t, o.Gateways.Sandbox.GWA.Advance(time.Minute))
+	o.Settle()
 	tickets := p.client.Get("/me/tickets").Expect(http.StatusOK).Map()["docs"].([]any)
 	require.Len(t, tickets, 3)
 	for _, ticket := range tickets { // one is used, so that something has to stay
@@ -85,29 +83,13 @@ func (o *office) patron() patron {
 	o.root.Post("/subscriptions/"+p.subscription+"/refund", obj{"reason": "as agreed"}).Expect(http.StatusOK)
 	o.put("/customers", "", c.ID.String(), "full_name", "Zacharias B. Quilombo").answer.Expect(http.StatusOK)
 	p.client.Post("/customers/me/change-email", obj{"new_email": "zacharias2@example.com"}).Expect(http.StatusOK)
-	o.settle()
+	o.Settle()
 	return p
-}
-
-func (o *office) settle() {
-	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
-	defer cancel()
-	require.NoError(o.t, o.gateways.Sandbox.Settle(ctx))
-}
-
-// work runs the jobs until the test ends.
-func (o *office) work() {
-	require.NoError(o.t, o.app.jobs.Start(context.WithoutCancel(o.t.Context())))
-	o.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		_ = o.app.jobs.StopAndCancel(ctx)
-	})
 }
 
 // known are the rows, of whatever table, in which a trace of the customer stands.
 func (o *office) known() []string {
-	found, err := o.app.pool.Query(o.t.Context(), `SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+	found, err := o.DB.Query(o.t.Context(), `SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
 		WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'public') ORDER BY 1`)
 	require.NoError(o.t, err)
 	tables, err := pgx.CollectRows(found, pgx.RowTo[string])
@@ -115,7 +97,7 @@ func (o *office) known() []string {
 	marks := strings.NewReplacer("+", `\+`, ".", `\.`).Replace(strings.Join(traces, "|"))
 	var all []string
 	for _, table := range tables {
-		rows, err := o.app.pool.Query(o.t.Context(), `SELECT $2 || ' ' || to_jsonb(t)::text FROM `+table+` t WHERE to_jsonb(t)::text ~* $1`, marks, table)
+		rows, err := o.DB.Query(o.t.Context(), `SELECT $2 || ' ' || to_jsonb(t)::text FROM `+table+` t WHERE to_jsonb(t)::text ~* $1`, marks, table)
 		require.NoError(o.t, err)
 		texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(o.t, err)
@@ -142,14 +124,14 @@ func TestADeletedCustomerIsKnownNowhere(t *testing.T) {
 	}
 
 	p.client.Delete("/customers/me", nil).Expect(http.StatusOK)
-	o.work()
+	o.Work()
 	require.Eventually(t, func() bool {
-		return o.count(`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND erased_at IS NOT NULL`, p.id) == 1
+		return o.Count(`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND erased_at IS NOT NULL`, p.id) == 1
 	}, 30*time.Second, 50*time.Millisecond)
-	o.settle()
-	o.exec(`UPDATE jobs.river_job SET scheduled_at = now() WHERE kind = 'payments_forget_person' AND state = 'scheduled'`)
+	o.Settle()
+	o.Exec(`UPDATE jobs.river_job SET scheduled_at = now() WHERE kind = 'payments_forget_person' AND state = 'scheduled'`)
 	require.Eventually(t, func() bool {
-		return o.count(`SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_forget_person' AND state <> 'completed'`) == 0
+		return o.Count(`SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_forget_person' AND state <> 'completed'`) == 0
 	}, 30*time.Second, 50*time.Millisecond)
 	require.Empty(t, o.known())
 
@@ -166,9 +148,9 @@ func TestADeletedCustomerIsKnownNowhere(t *testing.T) {
 		`SELECT count(*) FROM tickets.orders WHERE customer_id = $1 AND state = 'paid'`:                    1,
 		`SELECT count(*) FROM tickets.orders WHERE customer_id = $1 AND coalesce(pix_payload, '') <> ''`:   0,
 	} {
-		require.Equal(t, want, o.count(sql, p.id), sql)
+		require.Equal(t, want, o.Count(sql, p.id), sql)
 	}
-	o.nobody.Get("/avatars/" + p.avatar).Expect(http.StatusNotFound)
+	o.Guest.Get("/avatars/" + p.avatar).Expect(http.StatusNotFound)
 	o.root.Get("/archive-records/" + p.file).Expect(http.StatusNotFound)
 }
 
@@ -194,9 +176,9 @@ func TestCustomersHearAllThatIsHeld(t *testing.T) {
 	require.Empty(t, data["payments"].(obj)["disputes"])
 
 	// What a guest bought under an address stays hidden until it is verified.
-	o.exec(`UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE id = $1`, p.id)
-	o.exec(`UPDATE tickets.orders SET without_login = true WHERE customer_id = $1`, p.id)
-	o.exec(`UPDATE tickets.tickets SET without_login = true WHERE customer_id = $1 AND order_id IS NOT NULL`, p.id)
+	o.Exec(`UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE id = $1`, p.id)
+	o.Exec(`UPDATE tickets.orders SET without_login = true WHERE customer_id = $1`, p.id)
+	o.Exec(`UPDATE tickets.tickets SET without_login = true WHERE customer_id = $1 AND order_id IS NOT NULL`, p.id)
 	data = p.client.Get("/customers/me/data").Expect(http.StatusOK).Map()
 	require.Len(t, data["tickets"].(obj)["tickets"], 1, "the one of the promo code")
 	require.Empty(t, data["tickets"].(obj)["orders"])
@@ -208,15 +190,15 @@ func TestADeletedAdminLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	u := o.admin()
-	client := o.nobody.As(tokenOf(o.nobody, u.Username))
+	client := o.As(u.Username)
 	client.Put("/me/watch-history", obj{"video_id": o.video(), "timeline": 3}).Expect(http.StatusOK)
 	root := o.root
 	o.root = client
 	avatar := o.send("/me/avatar").Map()["avatar_id"].(string)
 	o.root = root
 	o.remove("/users", "", u.ID.String()).answer.Expect(http.StatusOK)
-	require.Zero(t, o.count(`SELECT count(*) FROM catalog.watch_history WHERE user_id = $1`, u.ID))
-	require.Zero(t, o.count(`SELECT count(*) FROM files.files WHERE owner_id = $1`, u.ID))
-	o.nobody.Get("/avatars/" + avatar).Expect(http.StatusNotFound)
-	require.Equal(t, 1, o.count(`SELECT count(*) FROM accounts.users WHERE id = $1 AND username = '' AND email = '' AND name IS NULL`, u.ID))
+	require.Zero(t, o.Count(`SELECT count(*) FROM catalog.watch_history WHERE user_id = $1`, u.ID))
+	require.Zero(t, o.Count(`SELECT count(*) FROM files.files WHERE owner_id = $1`, u.ID))
+	o.Guest.Get("/avatars/" + avatar).Expect(http.StatusNotFound)
+	require.Equal(t, 1, o.Count(`SELECT count(*) FROM accounts.users WHERE id = $1 AND username = '' AND email = '' AND name IS NULL`, u.ID))
 }

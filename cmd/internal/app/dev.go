@@ -118,7 +118,7 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 	if err := m.openGateways(moved); err != nil {
 		return err
 	}
-	if m.app, err = newAppAt(ctx, m.cfg, m.log, true, moved); err != nil {
+	if m.app, err = NewOf(ctx, m.cfg, m.log, true, Parts{Clock: moved}); err != nil {
 		return err
 	}
 	m.onClose(m.app.Close)

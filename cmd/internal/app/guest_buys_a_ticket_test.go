@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/makiuchi-d/gozxing/qrcode"
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/payments/paymentstest"
 )
 
@@ -24,65 +25,65 @@ import (
 // as a phone's camera does, and the door takes them.
 func TestAGuestsWayToTheDoor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	event := w.made("/events", object{
+	w := running(t)
+	event := w.Make(w.Admin(), "/events", object{
 		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339),
 		"ticket_value": 60, "is_sale_box_office": true, "location": "Cine Ipiranga",
 	})["_id"].(string)
-	w.setImage(event)
-	shown := w.nobody.Get("/store/events/" + event).Expect(200).Map()
-	image := w.nobody.Get(strings.TrimPrefix(shown["image_url"].(string), "https://api.example.com")).Expect(200)
+	setImage(w, event)
+	shown := w.Guest.Get("/store/events/" + event).Expect(200).Map()
+	image := w.Guest.Get(strings.TrimPrefix(shown["image_url"].(string), "https://api.example.com")).Expect(200)
 	require.Contains(t, image.Header.Get("Content-Type"), "image/")
 
 	buyer := object{"full_name": "Cine Clube Ltda", "email": "clube@example.com", "tax_id": "12ABC34501DE35"}
 	body := object{"event_id": event, "quantity": 2, "payment_method_id": paymentstest.TokenApproved, "buyer": buyer}
-	bought := w.nobody.Post("/store/purchase/checkout/gwb/card", body).Expect(200).Map()
+	bought := w.Guest.Post("/store/purchase/checkout/gwb/card", body).Expect(200).Map()
 	var answered []string
 	for _, ticket := range bought["tickets"].([]any) {
 		answered = append(answered, decode(t, ticket.(object)["qr_data_uri"].(string)))
 	}
 	require.Len(t, answered, 2)
-	mailed := w.ticketCodes("clube@example.com")
+	mailed := ticketCodes(w, "clube@example.com")
 	require.Equal(t, answered, mailed)
 	require.NotEqual(t, answered[0], answered[1])
 	for i, code := range []string{answered[0], mailed[1]} {
-		used := firstDoc(w.admin.Post("/tickets/consume-qr", object{"qr_payload": code, "event_id": event}).Expect(200))
+		used := platformtest.FirstDoc(w.Admin().Post("/tickets/consume-qr", object{"qr_payload": code, "event_id": event}).Expect(200))
 		require.Equal(t, bought["order"].(object)["ticket_ids"].([]any)[i], used["_id"])
 		require.Equal(t, "consumed", used["status"])
 	}
 
 	buyer["tax_id"], buyer["email"] = "12ABC34501DE36", "other@example.com"
-	require.Equal(t, "buyer.tax_id", w.nobody.Post("/store/purchase/checkout/gwb/card", body).Expect(422).Field())
+	require.Equal(t, "buyer.tax_id", w.Guest.Post("/store/purchase/checkout/gwb/card", body).Expect(422).Field())
 }
 
 // setImage uploads an image for the event and shows it.
-func (w *world) setImage(event string) {
-	w.t.Helper()
+func setImage(w *platformtest.Platform, event string) {
+	w.T.Helper()
 	var picture, form bytes.Buffer
-	require.NoError(w.t, png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 64, 48))))
+	require.NoError(w.T, png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 64, 48))))
 	parts := multipart.NewWriter(&form)
 	part, err := parts.CreateFormFile("file", "poster.png")
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	_, err = part.Write(picture.Bytes())
-	require.NoError(w.t, err)
-	require.NoError(w.t, parts.Close())
-	a := w.admin.Send(http.MethodPost, "/upload-file/archive-records/"+event, parts.FormDataContentType(), form.Bytes())
-	require.Less(w.t, a.Status, 300, "%s", a.Body)
+	require.NoError(w.T, err)
+	require.NoError(w.T, parts.Close())
+	a := w.Admin().Send(http.MethodPost, "/upload-file/archive-records/"+event, parts.FormDataContentType(), form.Bytes())
+	require.Less(w.T, a.Status, 300, "%s", a.Body)
 	ids := regexp.MustCompile(`"(?:file_id|_id)":\s*"([0-9a-f]{24})"`).FindAllSubmatch(a.Body, -1)
-	require.NotEmpty(w.t, ids, "%s", a.Body)
-	w.admin.Put("/events", []object{{"_id": event, "image_id": string(ids[len(ids)-1][1])}}).Expect(200)
+	require.NotEmpty(w.T, ids, "%s", a.Body)
+	w.Admin().Put("/events", []object{{"_id": event, "image_id": string(ids[len(ids)-1][1])}}).Expect(200)
 }
 
 var pictures = regexp.MustCompile(`src="(data:image/png;base64,[^"]+)"`)
 
 // ticketCodes waits for the mail with the tickets and reads their codes.
-func (w *world) ticketCodes(address string) (codes []string) {
-	w.t.Helper()
-	require.Eventually(w.t, func() bool {
-		for _, m := range w.mails.Mails() {
+func ticketCodes(w *platformtest.Platform, address string) (codes []string) {
+	w.T.Helper()
+	require.Eventually(w.T, func() bool {
+		for _, m := range w.Mails.Mails() {
 			if m.To == address && strings.HasPrefix(m.Subject, "Seus ingressos") {
 				for _, found := range pictures.FindAllStringSubmatch(m.HTML, -1) {
-					codes = append(codes, decode(w.t, found[1]))
+					codes = append(codes, decode(w.T, found[1]))
 				}
 				return true
 			}
@@ -95,7 +96,7 @@ func (w *world) ticketCodes(address string) (codes []string) {
 // decode reads the QR code in a data: URI. It says that the picture holds nothing but
 // the code: without, the decoder misses one or two in a hundred of such pictures; with,
 // one in some tens of thousands, which it then looks for itself.
-func decode(t *testing.T, uri string) string {
+func decode(t testing.TB, uri string) string {
 	t.Helper()
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(uri, "data:image/png;base64,"))
 	require.NoError(t, err)

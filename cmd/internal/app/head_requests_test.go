@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
-	"marquee/platform/httpapi"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/testutil/apitest"
 )
 
@@ -24,10 +23,9 @@ var sameInHead = []string{
 // no export, no row and no entry of the audit trail comes of it.
 func TestHeadIsWhereGetIs(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	b := newVictim(t, a, nobody, root)
+	a := platformtest.New(t)
+	nobody, root := a.Guest, a.Root()
+	b := newVictim(t, a)
 	type asked struct {
 		name, path string
 		caller     *apitest.Client
@@ -38,13 +36,13 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 	for kind := range b.everyID() {
 		nothing[kind] = "66f0a1b2c3d4e5f607182a01"
 	}
-	before := a.written(t)
-	for _, r := range a.api.Routes() {
+	before := written(t, a)
+	for _, r := range a.Routes() {
 		require.NotEqual(t, http.MethodHead, r.Method, r.Path)
 		if r.Method != http.MethodGet || r.Name == "customer_check_availability" || r.Name == "promo_code_validate" { // counted by address
 			continue
 		}
-		if item := a.api.OpenAPI().Paths[r.Path]; item != nil {
+		if item := a.API().OpenAPI().Paths[r.Path]; item != nil {
 			require.Nil(t, item.Head, r.Path)
 		}
 		paths := append(naming(a, r, b.everyID()), naming(a, r, nothing)...)
@@ -57,7 +55,7 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, before, a.written(t), "HEAD wrote")
+	require.Equal(t, before, written(t, a), "HEAD wrote")
 	sized := 0
 	for _, x := range all {
 		get := x.caller.Get(x.path)
@@ -82,9 +80,9 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 }
 
 // written counts what a read might leave behind.
-func (a *App) written(t *testing.T) (n int) {
+func written(t *testing.T, a *platformtest.Platform) (n int) {
 	t.Helper()
-	require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM accounts.audit_log) + (SELECT count(*) FROM finance.exports) +
+	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM accounts.audit_log) + (SELECT count(*) FROM finance.exports) +
 		(SELECT count(*) FROM jobs.river_job)`).Scan(&n))
 	return n
 }

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
@@ -50,17 +50,17 @@ const forged = `2001-01-01|66f0a1b2c3d4e5f607182a01|of_another|prod_cheap|price_
 
 // protectedColumns are the protected columns of every row, by table and id.
 // updated_at and register_update_date move with any write that is allowed.
-func (a *App) protectedColumns(t *testing.T) map[string]string {
+func protectedColumns(t *testing.T, a *platformtest.Platform) map[string]string {
 	t.Helper()
 	names := slices.DeleteFunc(slices.Collect(maps.Keys(protected)), func(name string) bool { return strings.HasPrefix(name, "updat") || strings.Contains(name, "_update_") })
-	found, err := a.pool.Query(t.Context(), `SELECT format('%I.%I', table_schema, table_name) FROM information_schema.columns
+	found, err := a.DB.Query(t.Context(), `SELECT format('%I.%I', table_schema, table_name) FROM information_schema.columns
 		WHERE column_name = 'id' AND table_schema NOT IN ('pg_catalog', 'information_schema', 'public') ORDER BY 1`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(found, pgx.RowTo[string])
 	require.NoError(t, err)
 	all := map[string]string{}
 	for _, table := range tables {
-		found, err := a.pool.Query(t.Context(), `SELECT t.id::text, (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(to_jsonb(t)) WHERE key = ANY ($1))::text
+		found, err := a.DB.Query(t.Context(), `SELECT t.id::text, (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(to_jsonb(t)) WHERE key = ANY ($1))::text
 			FROM `+table+` t`, names)
 		require.NoError(t, err)
 		var id, columns string
@@ -88,20 +88,19 @@ func changed(before, now map[string]string) string {
 // refused by its name or changes nothing (open shapes, section 4, 10).
 func TestMassAssignment(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	own, admin := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"})
-	other, _ := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "other_admin", Name: "Other"})
-	b := newVictim(t, a, nobody, root)
-	before := a.protectedColumns(t)
+	a := platformtest.New(t)
+	nobody, root := a.Guest, a.Root()
+	own, admin := a.NewAdmin(platformtest.Named("admin"))
+	other, _ := a.NewAdmin(platformtest.Named("other_admin"))
+	b := newVictim(t, a)
+	before := protectedColumns(t, a)
 	callers := map[httpapi.Auth]*apitest.Client{
 		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin,
 		httpapi.Root: root,
 	}
 	refused, accepted, routes := 0, 0, 0
 	var wrong []string
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		schema := jsonBody(a, r)
 		if schema == nil || r.Method == http.MethodGet || r.Method == http.MethodDelete {
 			continue
@@ -125,7 +124,7 @@ func TestMassAssignment(t *testing.T) {
 				wrong = append(wrong, fmt.Sprintf("%s %s: %d %s", r.Name, field, answer.Status, answer.Body))
 			case answer.Status < 300:
 				accepted++
-				now := a.protectedColumns(t)
+				now := protectedColumns(t, a)
 				require.Empty(t, changed(before, now), "%s sets %s", r.Name, field)
 				for row, columns := range now {
 					require.NotRegexp(t, forged, columns, "%s makes %s with %s", r.Name, row, field)
@@ -134,7 +133,7 @@ func TestMassAssignment(t *testing.T) {
 		}
 	}
 	require.Empty(t, wrong, "neither refused by name nor documented as ignored")
-	require.Empty(t, changed(before, a.protectedColumns(t)))
+	require.Empty(t, changed(before, protectedColumns(t, a)))
 	require.Greater(t, routes, 50)
 	require.Greater(t, refused, 1500)
 	require.Positive(t, accepted, "the bodies are good enough to be accepted where the field is ignored")
@@ -158,9 +157,9 @@ func refusedByName(answer *apitest.Answer, field string) bool {
 }
 
 // declares says whether bodies of the route have the field, or an unknown form.
-func declares(a *App, s *huma.Schema, field string) bool {
+func declares(a *platformtest.Platform, s *huma.Schema, field string) bool {
 	if s.Ref != "" {
-		s = a.api.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
+		s = a.API().OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
 	}
 	if s.Items != nil {
 		return declares(a, s.Items, field)
@@ -187,9 +186,9 @@ func target(r httpapi.RouteInfo, b victim, own, otherAdmin objectid.ID) string {
 
 // necessary leaves of a body what has to be there and the record's id, so that
 // nothing else in it is a reason to refuse it.
-func necessary(a *App, s *huma.Schema, body any) any {
+func necessary(a *platformtest.Platform, s *huma.Schema, body any) any {
 	if s.Ref != "" {
-		s = a.api.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
+		s = a.API().OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
 	}
 	switch body := body.(type) {
 	case []any:

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"encoding/json"
@@ -9,9 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
-	"marquee/testutil/apitest"
 )
 
 // movesMoney are the routes of admins at which no member may be null, whatever their
@@ -27,18 +26,17 @@ var movesMoney = []string{
 // is done.
 func TestNullIsNoValue(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	b := newVictim(t, a, nobody, root)
+	a := platformtest.New(t)
+	root := a.Root()
+	b := newVictim(t, a)
 	sent := map[string]bool{}
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		schema := jsonBody(a, r)
 		if schema == nil || r.Method == http.MethodGet || r.Auth != httpapi.Admin || operation(a, r).SkipValidateBody {
 			continue
 		}
 		if schema.Ref != "" {
-			schema = a.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+			schema = a.API().OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
 		}
 		id := b.ids["subscription"]
 		object, wrap := objectIn(sampleBody(a, r, id))

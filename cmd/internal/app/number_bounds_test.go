@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
 )
@@ -26,16 +26,15 @@ var amounts = []string{"amount", "value", "price", "discount", "total"}
 // beyond its bound, or no int64, or not whole where only whole ones are, is 422.
 func TestNumbersAreBounded(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	own, _ := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"})
-	b := newVictim(t, a, nobody, root)
+	a := platformtest.New(t)
+	nobody, root := a.Guest, a.Root()
+	own, _ := a.NewAdmin(platformtest.Named("admin"))
+	b := newVictim(t, a)
 	callers := map[httpapi.Auth]*apitest.Client{
 		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client,
 	}
 	sent := map[string]int{}
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		schema := jsonBody(a, r)
 		if schema == nil || r.Method == http.MethodGet || r.Auth == httpapi.Gateway {
 			continue
@@ -45,7 +44,7 @@ func TestNumbersAreBounded(t *testing.T) {
 			caller = root
 		}
 		path := placeholder.ReplaceAllString(r.Path, target(r, b, own.ID, own.ID))
-		for _, n := range numbersIn(a.api.OpenAPI().Components.Schemas, schema, nil) {
+		for _, n := range numbersIn(a.API().OpenAPI().Components.Schemas, schema, nil) {
 			what := fmt.Sprintf("%s %s: %s", r.Method, r.Path, strings.Join(n.path, "."))
 			name := n.path[len(n.path)-1]
 			isAmount := slices.ContainsFunc(amounts, func(word string) bool { return strings.Contains(name, word) })

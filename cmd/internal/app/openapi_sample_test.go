@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -6,12 +6,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 )
 
 // operation is the route's place in the OpenAPI document; nil when it has none.
-func operation(a *App, r httpapi.RouteInfo) *huma.Operation {
-	item := a.api.OpenAPI().Paths[r.Path]
+func operation(a *platformtest.Platform, r httpapi.RouteInfo) *huma.Operation {
+	item := a.API().OpenAPI().Paths[r.Path]
 	if item == nil {
 		return nil
 	}
@@ -21,7 +22,7 @@ func operation(a *App, r httpapi.RouteInfo) *huma.Operation {
 }
 
 // jsonBody is the schema of the route's JSON body; nil when it takes none.
-func jsonBody(a *App, r httpapi.RouteInfo) *huma.Schema {
+func jsonBody(a *platformtest.Platform, r httpapi.RouteInfo) *huma.Schema {
 	op := operation(a, r)
 	if op == nil || op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
 		return nil
@@ -31,12 +32,12 @@ func jsonBody(a *App, r httpapi.RouteInfo) *huma.Schema {
 
 // sampleBody is a plausible body of the route that names the id wherever an id may
 // stand; nil when the route takes none.
-func sampleBody(a *App, r httpapi.RouteInfo, id string) any {
+func sampleBody(a *platformtest.Platform, r httpapi.RouteInfo, id string) any {
 	schema := jsonBody(a, r)
 	if schema == nil {
 		return nil
 	}
-	return sample(a.api.OpenAPI().Components.Schemas, schema, "", id)
+	return sample(a.API().OpenAPI().Components.Schemas, schema, "", id)
 }
 
 // samples are values that fit the forms which schemas describe by a pattern.

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -7,28 +7,26 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
-	"marquee/testutil/apitest"
 )
 
 // TestNoBodyIsAnEmptyOne: a route no member of whose body is required takes none, and is
 // documented so; every other route refuses it.
 func TestNoBodyIsAnEmptyOne(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	b := newVictim(t, a, nobody, root)
+	a := platformtest.New(t)
+	nobody, root := a.Guest, a.Root()
+	b := newVictim(t, a)
 	optional := map[string]bool{}
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		schema, op := jsonBody(a, r), operation(a, r)
 		if schema == nil || r.Method == http.MethodGet || op.SkipValidateBody {
 			continue
 		}
 		if schema.Ref != "" {
-			schema = a.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+			schema = a.API().OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
 		}
 		optional[r.Name] = schema.Type == huma.TypeObject && len(schema.Required) == 0
 		require.Equal(t, !optional[r.Name], op.RequestBody.Required, r.Name)

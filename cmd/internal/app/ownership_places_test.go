@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 )
 
@@ -78,7 +79,7 @@ func isID(name, pattern string) bool {
 
 // places are all in which a call of the route may name a record, as the route
 // table and the OpenAPI document tell.
-func places(a *App, r httpapi.RouteInfo) []place {
+func places(a *platformtest.Platform, r httpapi.RouteInfo) []place {
 	var all []place
 	for _, spot := range placeholder.FindAllString(r.Path, -1) {
 		if name := strings.Trim(spot, "{}"); name != "collection_name" {
@@ -92,7 +93,7 @@ func places(a *App, r httpapi.RouteInfo) []place {
 			}
 		}
 	}
-	eachProperty(a.api.OpenAPI().Components.Schemas, jsonBody(a, r), "", func(name, pattern string) {
+	eachProperty(a.API().OpenAPI().Components.Schemas, jsonBody(a, r), "", func(name, pattern string) {
 		if p := (place{"body", name}); isID(name, pattern) && !slices.Contains(all, p) {
 			all = append(all, p)
 		}
@@ -128,7 +129,7 @@ const anyID = "eeeeeeeeeeeeeeeeeeeeeeee"
 
 // bodyNaming is a plausible body of the route that names, in each place, the
 // victim's record of the kind that belongs there.
-func bodyNaming(a *App, r httpapi.RouteInfo, ids map[string]string) any {
+func bodyNaming(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]string) any {
 	return fillIDs(sampleBody(a, r, anyID), "", func(name string) string { return ids[place{"body", name}.kind(r)] })
 }
 
@@ -155,10 +156,10 @@ func fillIDs(value any, name string, id func(name string) string) any {
 // gives the victim one.
 func TestOwnershipKnowsEveryID(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	b := victimOf(t, a)
+	a := platformtest.New(t)
+	b := newVictim(t, a)
 	ids, total := b.everyID(), 0
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		for _, p := range places(a, r) {
 			total++
 			kind := p.kind(r)
@@ -168,7 +169,7 @@ func TestOwnershipKnowsEveryID(t *testing.T) {
 	}
 	require.Greater(t, total, 150)
 	for kind := range kindOfPath {
-		require.True(t, slices.ContainsFunc(a.api.Routes(), func(r httpapi.RouteInfo) bool { return strings.HasPrefix(r.Path, httpapi.Prefix+kind) }), "no route begins with %s", kind)
+		require.True(t, slices.ContainsFunc(a.Routes(), func(r httpapi.RouteInfo) bool { return strings.HasPrefix(r.Path, httpapi.Prefix+kind) }), "no route begins with %s", kind)
 	}
 	require.Empty(t, place{"path", "invoice_id"}.kind(httpapi.RouteInfo{Path: httpapi.Prefix + "/invoices/{invoice_id}"}), "what nobody has told of is found")
 	require.Empty(t, place{"query", "_id"}.kind(httpapi.RouteInfo{Path: httpapi.Prefix + "/ticketshops", Method: http.MethodGet}))
@@ -190,9 +191,9 @@ var notOfCustomers = map[string]string{
 // victim's, so that the matrix watches it.
 func TestVictimHasARowInEveryTable(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	b := victimOf(t, a)
-	found, err := a.pool.Query(t.Context(), `SELECT format('%I.%I', c.table_schema, c.table_name), format('%I', c.column_name)
+	a := platformtest.New(t)
+	b := newVictim(t, a)
+	found, err := a.DB.Query(t.Context(), `SELECT format('%I.%I', c.table_schema, c.table_name), format('%I', c.column_name)
 		FROM information_schema.columns c JOIN pg_tables t ON t.schemaname = c.table_schema AND t.tablename = c.table_name
 		WHERE c.column_name IN ('user_id', 'customer_id', 'requested_by', 'reader_id') AND c.table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`)
 	require.NoError(t, err)
@@ -211,7 +212,7 @@ func TestVictimHasARowInEveryTable(t *testing.T) {
 		rows := 0
 		for _, column := range names {
 			var n int
-			require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT count(*) FROM `+table+` WHERE `+column+` = $1`, b.ids["user"]).Scan(&n))
+			require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT count(*) FROM `+table+` WHERE `+column+` = $1`, b.ids["user"]).Scan(&n))
 			rows += n
 		}
 		require.Positive(t, rows, "the victim has no row in %s: give him one in newVictim, or say in notOfCustomers why not", table)

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"fmt"
@@ -11,8 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
-	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
 )
@@ -20,7 +19,7 @@ import (
 // requests are all ways to name the ids in a call of the route: in each place of
 // the path, in each parameter that the document knows, and in those that others
 // might have left open. own is the caller's archive token.
-func requests(a *App, r httpapi.RouteInfo, ids map[string]string, own string) []string {
+func requests(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]string, own string) []string {
 	paths := []string{r.Path}
 	for placeholder.MatchString(paths[0]) {
 		var next []string
@@ -55,7 +54,7 @@ func requests(a *App, r httpapi.RouteInfo, ids map[string]string, own string) []
 }
 
 // queries name the id in the parameters of the route.
-func queries(a *App, r httpapi.RouteInfo, id string) []url.Values {
+func queries(a *platformtest.Platform, r httpapi.RouteInfo, id string) []url.Values {
 	all := []url.Values{{"_id": {id}, "id": {id}, "user_id": {id}, "customer_id": {id}, "owner": {id}}}
 	op := operation(a, r)
 	if op == nil {
@@ -83,7 +82,7 @@ var formOnly = map[string]bool{
 
 // naming are the calls of the route that name, in each of its places, the record
 // of the kind that belongs there.
-func naming(a *App, r httpapi.RouteInfo, ids map[string]string) []string {
+func naming(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]string) []string {
 	path := strings.Replace(r.Path, "{collection_name}", "customers", 1)
 	query := url.Values{}
 	for _, p := range places(a, r) {
@@ -110,8 +109,7 @@ func sorted(ids map[string]string) []string {
 // what they try ends their own account.
 type attackers struct {
 	t       *testing.T
-	a       *App
-	nobody  *apitest.Client
+	a       *platformtest.Platform
 	n       int
 	client  *apitest.Client
 	archive string // his archive token
@@ -136,10 +134,7 @@ func (x *attackers) call(r httpapi.RouteInfo, paths []string) map[int]int {
 
 func (x *attackers) next() {
 	x.n++
-	u, client := person(x.t, x.a, x.nobody, accounts.NewUser{
-		Type: httpapi.TypeCustomer, Username: fmt.Sprintf("attacker%d", x.n), FullName: "Attacker", Phone: "+5511987654321",
-	})
-	subscriptionstest.Active(x.t, x.a.pool, u.ID)
+	_, client := x.a.NewSubscriber(platformtest.Named(fmt.Sprintf("attacker%d", x.n)))
 	x.client = client
 	x.archive = client.Post("/auth/refresh-archive-token", nil).Expect(http.StatusOK).Map()["archive_token"].(string)
 }
@@ -152,17 +147,15 @@ func (x *attackers) gone() bool { return x.client.Get("/current-user").Status !=
 // added later is in it by itself.
 func TestOwnership(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	b := newVictim(t, a, nobody, root)
-	before, ids := a.rows(t, b.ids), b.everyID()
+	a := platformtest.New(t)
+	b := newVictim(t, a)
+	before, ids := rowsNaming(t, a, b.ids), b.everyID()
 	require.Greater(t, len(before), 30)
 
-	x := &attackers{t: t, a: a, nobody: nobody, victim: b, body: ids}
+	x := &attackers{t: t, a: a, victim: b, body: ids}
 	x.next()
 	tried := 0
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		answers := x.call(r, naming(a, r, ids))
 		if (r.Auth == httpapi.Admin || r.Auth == httpapi.Root) && answers[http.StatusForbidden] == 2 {
 			continue // closed to customers, whatever is named
@@ -175,15 +168,15 @@ func TestOwnership(t *testing.T) {
 			x.next()
 		}
 		if r.Method != http.MethodGet && answers[http.StatusOK]+answers[http.StatusCreated] > 0 {
-			require.Empty(t, cmp.Diff(before, a.rows(t, b.ids)), "%s %s changed what is the victim's", r.Method, r.Path)
+			require.Empty(t, cmp.Diff(before, rowsNaming(t, a, b.ids)), "%s %s changed what is the victim's", r.Method, r.Path)
 		}
 	}
-	require.Empty(t, cmp.Diff(before, a.rows(t, b.ids)))
+	require.Empty(t, cmp.Diff(before, rowsNaming(t, a, b.ids)))
 	require.Greater(t, tried, 60)
 }
 
 // onlyCommon says whether the route names but what all may name.
-func (v victim) onlyCommon(a *App, r httpapi.RouteInfo) bool {
+func (v victim) onlyCommon(a *platformtest.Platform, r httpapi.RouteInfo) bool {
 	for _, p := range places(a, r) {
 		if v.common[p.kind(r)] == "" {
 			return false
@@ -213,12 +206,11 @@ var notShown = map[string]string{
 // takes an id.
 func TestOwnershipIsSeen(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	b := newVictim(t, a, nobody, root)
+	a := platformtest.New(t)
+	root := a.Root()
+	b := newVictim(t, a)
 	ids, seen, blind := b.everyID(), map[string]bool{}, []string(nil)
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		if r.Method != http.MethodGet || len(places(a, r)) == 0 && r.Auth != httpapi.Customer || notShown[r.Name] != "" {
 			continue
 		}
@@ -239,7 +231,7 @@ func TestOwnershipIsSeen(t *testing.T) {
 	} {
 		require.True(t, seen[who], "%s of %v", who, seen)
 	}
-	before := a.rows(t, b.ids)
+	before := rowsNaming(t, a, b.ids)
 	root.Delete("/tickets?_id="+b.ids["ticket"], nil).Expect(http.StatusOK)
-	require.NotEmpty(t, cmp.Diff(before, a.rows(t, b.ids)))
+	require.NotEmpty(t, cmp.Diff(before, rowsNaming(t, a, b.ids)))
 }

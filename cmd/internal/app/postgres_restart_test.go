@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"bytes"
@@ -21,13 +21,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/migrations/schema"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/localpg"
-	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/soak"
 )
@@ -142,31 +142,21 @@ type payer struct{ id, remote string }
 
 func newStorm(t *testing.T, database string) *storm {
 	t.Helper()
-	cfg := complete()
-	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom, cfg.NoThrottle = database, 8, "Marquee <no-reply@example.com>", true
-	cfg.GWAWebhookToken, cfg.GWBWebhook = []string{paymentstest.GWAToken}, []string{paymentstest.GWBSecret}
-	a, err := New(t.Context(), cfg, leaktest.Logger(t), true)
-	require.NoError(t, err)
-	t.Cleanup(a.Close)
-	require.NoError(t, a.jobs.Start(context.WithoutCancel(t.Context())))
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		require.NoError(t, a.jobs.StopAndCancel(ctx))
-	})
-	s := &storm{t: t, pool: a.pool, url: apitest.New(t, a.api).URL(), answered: map[string]bool{}}
+	p := platformtest.New(t, func(c *app.Config) { c.DatabaseURL = database })
+	p.Work()
+	s := &storm{t: t, pool: p.DB, url: p.Guest.URL(), answered: map[string]bool{}}
 	for name, into := range map[string]*[]byte{
 		"gwa.PAYMENT_CONFIRMED.card-subscription": &s.sampleA, "gwb.invoice.paid.renewal.dahlia": &s.sampleB,
 	} {
+		var err error
 		*into, err = os.ReadFile(filepath.Join("../../../modules/payments/testdata/webhooks", name+".json"))
 		require.NoError(t, err)
 	}
 	for n := range 2 * payersEach {
-		id := subscriptionstest.Active(t, a.pool, accountstest.Customer(t, a.pool).ID)
+		id := subscriptionstest.Active(t, p.DB, accountstest.Customer(t, p.DB).ID)
 		one := payer{id: id.String(), remote: "sub_" + id.String()}
 		if n%2 == 0 {
-			_, err = a.pool.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET gateway = 'gwa', gwa_subscription_id = gwb_subscription_id, gwb_subscription_id = NULL WHERE id = $1`, id)
-			require.NoError(t, err)
+			p.Exec(`UPDATE subscriptions.subscriptions SET gateway = 'gwa', gwa_subscription_id = gwb_subscription_id, gwb_subscription_id = NULL WHERE id = $1`, id)
 		}
 		s.payers = append(s.payers, one)
 	}

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -15,14 +15,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/cmd/internal/app/scale"
-	"marquee/modules/accounts"
 	"marquee/modules/subscriptions"
-	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
-	"marquee/platform/telemetry"
-	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/soak"
 )
@@ -76,17 +73,17 @@ func (s *statements) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Tr
 }
 func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// pool is one of the platform's, heard.
-func (s *statements) pool(t *testing.T, database string) *pgxpool.Pool {
-	t.Helper()
-	plain, err := postgres.NewPool(t.Context(), database, postgres.Options{MaxConns: 2})
-	require.NoError(t, err)
+// openPool opens one of the platform's pools, heard.
+func (s *statements) openPool(ctx context.Context, database string, o postgres.Options) (*pgxpool.Pool, error) {
+	o.Gate, o.StatementTimeout = nil, 0 // the gate would hear in our place
+	plain, err := postgres.NewPool(ctx, database, o)
+	if err != nil {
+		return nil, err
+	}
 	cfg := plain.Config()
 	plain.Close()
 	cfg.ConnConfig.Tracer = s
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	require.NoError(t, err)
-	return pool
+	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
 // grows are the tables that grow without end: none is read whole where an index
@@ -153,15 +150,13 @@ func explain(t *testing.T, conn *pgx.Conn, st statement) []string {
 func TestPlansSoak(t *testing.T) {
 	t.Parallel()
 	database, heard := pgtest.URL(t), &statements{}
-	cfg := complete()
-	cfg.DatabaseURL, cfg.NoThrottle, cfg.MailFrom, cfg.SMTPURL = database, true, "Marquee <no-reply@example.com>", "smtp://127.0.0.1:1"
-	a := &App{cfg: cfg, log: leaktest.Logger(t), pool: heard.pool(t, database), reads: heard.pool(t, database)}
-	t.Cleanup(a.Close)
-	a.metrics = telemetry.NewRegistry(a.pool)
-	require.NoError(t, a.build(false))
+	a := platformtest.NewOf(t, platformtest.Options{Parts: app.Parts{OpenPool: heard.openPool}, Config: []func(*app.Config){
+		func(c *app.Config) { c.DatabaseURL = database },
+	}})
+	a.Unsound("active_cards_are_charged", "active_debits_are_authorized") // no gateway knows the rows of scale
 	now := time.Now()
-	require.NoError(t, subscriptions.SeedPlans(t.Context(), a.pool, now))
-	require.NoError(t, scale.Fill(t.Context(), a.pool, scale.Options{
+	require.NoError(t, subscriptions.SeedPlans(t.Context(), a.DB, now))
+	require.NoError(t, scale.Fill(t.Context(), a.DB, scale.Options{
 		Subscriptions: soak.Rounds(1_000, 100_000), Now: now,
 	}))
 	for _, sql := range []string{
@@ -171,12 +166,10 @@ func TestPlansSoak(t *testing.T) {
 		FROM generate_series(1, ` + strconv.Itoa(soak.Rounds(200, 20_000)) + `)`,
 		`ANALYZE accounts.audit_log`,
 	} {
-		_, err := a.pool.Exec(t.Context(), sql)
+		_, err := a.DB.Exec(t.Context(), sql)
 		require.NoError(t, err)
 	}
-	_, admin := person(t, a, apitest.New(t, a.api), accounts.NewUser{
-		Type: httpapi.TypeAdmin, Username: "admin", Root: true,
-	})
+	admin := a.Root()
 	conn, err := pgx.Connect(t.Context(), database)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()

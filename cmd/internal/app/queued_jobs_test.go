@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"strings"
@@ -79,17 +79,17 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 	o := openOffice(t)
 	p := o.patron()
 	var refund, event, ticket string
-	require.NoError(t, o.app.pool.QueryRow(t.Context(), `SELECT (SELECT id FROM payments.refunds LIMIT 1), (SELECT id FROM tickets.events LIMIT 1),
+	require.NoError(t, o.DB.QueryRow(t.Context(), `SELECT (SELECT id FROM payments.refunds LIMIT 1), (SELECT id FROM tickets.events LIMIT 1),
 		(SELECT id FROM tickets.tickets WHERE order_id = $1 LIMIT 1)`, p.order).Scan(&refund, &event, &ticket))
 	ids := strings.NewReplacer("{customer}", p.id.String(), "{subscription}", p.subscription, "{order}", p.order, "{refund}", refund, "{event}", event, "{ticket}", ticket,
 		"{none}", objectid.New().String())
-	o.exec(`DELETE FROM jobs.river_job`)
+	o.Exec(`DELETE FROM jobs.river_job`)
 	for kind, args := range queuedJobs {
-		o.exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, $2, 3, 'gateway', 'available', 1, now())`, kind, ids.Replace(args))
+		o.Exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, $2, 3, 'gateway', 'available', 1, now())`, kind, ids.Replace(args))
 	}
-	o.work()
+	o.Work()
 	states := func() map[string]string {
-		rows, err := o.app.pool.Query(t.Context(), `SELECT DISTINCT ON (kind) kind, CASE WHEN errors IS NULL THEN state::text ELSE errors[1]->>'error' END FROM jobs.river_job ORDER BY kind, id`)
+		rows, err := o.DB.Query(t.Context(), `SELECT DISTINCT ON (kind) kind, CASE WHEN errors IS NULL THEN state::text ELSE errors[1]->>'error' END FROM jobs.river_job ORDER BY kind, id`)
 		require.NoError(t, err)
 		found := map[string]string{}
 		var kind, state string
@@ -116,14 +116,11 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 	}
 }
 
-// missingRows are the kinds that stand for a row, or a mail server, that this test has not:
-// how their work fails without it.
+// missingRows are the kinds that stand for a row that this test has not: how their work fails without it.
 var missingRows = map[string]string{
-	"operators_mail":               "send mail",
 	"payments_unapplied_mail":      "read unapplied payment: no rows",
 	"subscriptions_charge_move":    "read charge move: no rows",
 	"subscriptions_debit_retry":    "read debit of",
 	"subscriptions_pause":          "read pause: no rows",
 	"subscriptions_renewal_charge": "no rows",
-	"tickets_event_mail":           "send mail",
 }

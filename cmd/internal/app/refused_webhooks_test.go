@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -10,35 +10,34 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/testutil/apitest"
+	"marquee/cmd/internal/app/platformtest"
 )
 
 // TestRefusedWebhooksAreCountedBehindALock: what stands behind a lock is written when it
 // is gone, though no other call comes, and before the process ends.
 func TestRefusedWebhooksAreCountedBehindALock(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
+	a := platformtest.New(t)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- a.serveAPI(ctx, listener, stopTime) }()
+	go func() { served <- a.ServeAPI(ctx, listener) }()
 
 	count := func() (n int) {
-		require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM payments.refused_webhooks)
+		require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM payments.refused_webhooks)
 			+ (SELECT coalesce(sum(calls), 0) FROM payments.refused_webhook_counts)`).Scan(&n))
 		return n
 	}
 	refusedBehindALock := func() (release func()) {
-		tx, err := a.health.Begin(t.Context())
+		tx, err := a.DB.Begin(t.Context())
 		require.NoError(t, err)
 		_, err = tx.Exec(t.Context(), "LOCK payments.refused_webhook_counts")
 		require.NoError(t, err)
 		var calls sync.WaitGroup
 		for range 22 {
 			calls.Go(func() {
-				nobody.With("asaas-access-token", "guess").Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(401)
+				a.Guest.With("asaas-access-token", "guess").Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(401)
 			})
 		}
 		calls.Wait()

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts"
-	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
@@ -81,7 +81,7 @@ type tally struct {
 type routeFuzz struct {
 	*tally
 	t       *testing.T
-	w       *world
+	w       *platformtest.Platform
 	log     *lockedBuffer
 	address string // host and port
 	root    *apitest.Client
@@ -96,24 +96,20 @@ type routeFuzz struct {
 func newRouteFuzz(t *testing.T, sum *tally, seed uint64) *routeFuzz {
 	t.Helper()
 	f := &routeFuzz{tally: sum, t: t, seed: seed, log: &lockedBuffer{}}
-	f.w = newWorldLogging(t, slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	_, f.root = person(t, f.w.app, f.w.nobody, accounts.NewUser{
-		Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root",
+	f.w = platformtest.NewOf(t, platformtest.Options{
+		Gateways: true, Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
-	f.victim = newVictim(t, f.w.app, f.w.nobody, f.root)
-	f.w.unsound = append(f.w.unsound, brokenByVictim...)
+	f.w.Work()
+	f.root, f.victim = f.w.Root(), newVictim(t, f.w)
 	f.ids = sorted(f.victim.everyID())
 	f.events = gatewayEvents(t)
-	server := httptest.NewUnstartedServer(f.w.app.api.Handler())
+	server := httptest.NewUnstartedServer(f.w.API().Handler())
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewJSONHandler(f.log, nil), slog.LevelWarn)
 	server.Start()
 	t.Cleanup(server.Close)
 	f.address = strings.TrimPrefix(server.URL, "http://")
 	return f
 }
-
-// brokenByVictim are the invariants that the victim's rows, written past the modules, break.
-var brokenByVictim = []string{"unapplied_match_ledger"}
 
 // answers500 are the routes at which the specification answers 500 to what a gateway
 // rejects, with the code REFUND_FAILED.
@@ -127,19 +123,18 @@ var answers500 = []string{
 func (f *routeFuzz) play(d time.Duration) {
 	f.spells++
 	f.callers = map[string][]string{}
-	for kind, n := range map[string]accounts.NewUser{
-		"root":       {Type: httpapi.TypeAdmin, Root: true, Name: "Root"},
-		"admin":      {Type: httpapi.TypeAdmin, Name: "Admin"},
-		"customer":   {Type: httpapi.TypeCustomer, FullName: "Ana Lima", Phone: "+5511987654321"},
-		"subscriber": {Type: httpapi.TypeCustomer, FullName: "Ana Lima"},
+	for kind, make := range map[string]func(set ...func(*accounts.NewUser)){
+		"root": func(set ...func(*accounts.NewUser)) {
+			f.w.NewAdmin(append(set, func(n *accounts.NewUser) { n.Root = true })...)
+		},
+		"admin":      func(set ...func(*accounts.NewUser)) { f.w.NewAdmin(set...) },
+		"customer":   func(set ...func(*accounts.NewUser)) { f.w.NewCustomer(set...) },
+		"subscriber": func(set ...func(*accounts.NewUser)) { f.w.NewSubscriber(set...) },
 	} {
 		for i := range 2 {
-			n.Username = fmt.Sprint(kind, f.spells, "_", i)
-			u, _ := person(f.t, f.w.app, f.w.nobody, n)
-			if kind == "subscriber" {
-				subscriptionstest.Active(f.t, f.w.app.pool, u.ID)
-			}
-			f.callers[kind] = append(f.callers[kind], "Bearer "+tokenOf(f.w.nobody, u.Username))
+			name := fmt.Sprint(kind, f.spells, "_", i)
+			make(platformtest.Named(name))
+			f.callers[kind] = append(f.callers[kind], "Bearer "+f.w.Token(name))
 		}
 	}
 	var all sync.WaitGroup
@@ -157,7 +152,7 @@ func (f *routeFuzz) play(d time.Duration) {
 
 // attack makes one request, sends it and looks at the answer.
 func (f *routeFuzz) attack(m *mischief) {
-	routes := f.w.app.api.Routes()
+	routes := f.w.Routes()
 	r := routes[m.IntN(len(routes))]
 	q := f.request(m, r)
 	a, err := q.send(f.address)
@@ -203,7 +198,7 @@ func (f *routeFuzz) fail(r httpapi.RouteInfo, q *attackRequest, what string) {
 // requireNoError looks for what no answer shows: 5xx to clients that had gone, and panics.
 func (f *routeFuzz) requireNoError() {
 	f.t.Helper()
-	families, err := f.w.app.metrics.Gather()
+	families, err := f.w.Metrics().Gather()
 	require.NoError(f.t, err)
 	for _, family := range families {
 		if family.GetName() != "marquee_http_request_seconds" {
@@ -243,11 +238,11 @@ func (f *routeFuzz) request(m *mischief, r httpapi.RouteInfo) *attackRequest {
 	switch {
 	case r.Auth == httpapi.Gateway:
 		f.event(m, r, q)
-	case jsonBody(f.w.app, r) != nil && r.Method != http.MethodGet:
+	case jsonBody(f.w, r) != nil && r.Method != http.MethodGet:
 		q.header.Set("Content-Type", "application/json")
-		sample := bodyNaming(f.w.app, r, f.places(m))
+		sample := bodyNaming(f.w, r, f.places(m))
 		if m.once(2) {
-			sample = necessary(f.w.app, jsonBody(f.w.app, r), sample)
+			sample = necessary(f.w, jsonBody(f.w, r), sample)
 		}
 		q.body = m.body(sample)
 	case strings.Contains(r.Name, "upload") || strings.HasSuffix(r.Name, "avatar_post"):
@@ -281,7 +276,7 @@ func (f *routeFuzz) places(m *mischief) map[string]string {
 // addressOf is the path with its parameters.
 func (f *routeFuzz) addressOf(m *mischief, r httpapi.RouteInfo, q *attackRequest) {
 	ids := f.places(m)
-	naming := naming(f.w.app, r, ids)
+	naming := naming(f.w, r, ids)
 	path, query, _ := strings.Cut(pick(m, naming), "?")
 	for _, spot := range placeholder.FindAllString(path, -1) {
 		path = strings.Replace(path, spot, pick(m, f.ids), 1)
@@ -292,7 +287,7 @@ func (f *routeFuzz) addressOf(m *mischief, r httpapi.RouteInfo, q *attackRequest
 		path = strings.Join(parts, "/")
 	}
 	given, _ := url.ParseQuery(query)
-	if op := operation(f.w.app, r); op != nil && m.once(2) {
+	if op := operation(f.w, r); op != nil && m.once(2) {
 		for _, p := range op.Parameters {
 			if p.In == "query" && p.Name != "token" && m.once(3) {
 				given.Set(p.Name, m.parameter(p.Name))

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"fmt"
@@ -10,31 +10,19 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
+	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/catalog"
 	"marquee/platform/collection"
-	"marquee/platform/httpapi"
-	"marquee/testutil/apitest"
 	"marquee/testutil/golden"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
-
-func newApp(t *testing.T) *App {
-	t.Helper()
-	cfg := complete()
-	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
-	a, err := New(t.Context(), cfg, leaktest.Logger(t), true)
-	require.NoError(t, err)
-	t.Cleanup(a.Close)
-	return a
-}
 
 // TestRoutes pins every route with its auth, handler name and permission.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	for _, r := range newApp(t).api.Routes() {
+	for _, r := range platformtest.New(t).Routes() {
 		fmt.Fprintf(&out, "%s %s %s %s %s\n", r.Method, r.Path, r.Auth, r.Name, r.Permission)
 	}
 	golden.Equal(t, "testdata/routes.golden", out.String())
@@ -44,10 +32,10 @@ func TestRoutes(t *testing.T) {
 // with a bad one, so that no route can be left open by accident.
 func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 	t.Parallel()
-	a := newApp(t)
-	nobody := apitest.New(t, a.api)
+	a := platformtest.New(t)
+	nobody := a.Guest
 	forged := nobody.As("eyJhbGciOiJub25lIn0.eyJ1c2VyX2lkIjoiMSJ9.")
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		path := strings.NewReplacer("{id}", "66f0a1b2c3d4e5f607182a01", "{file_id}", "66f0a1b2c3d4e5f607182a01").Replace(r.Path)
 		switch r.Auth {
 		case "none", "optional":
@@ -68,12 +56,7 @@ func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 // lists, and neither who the caller is nor whether he may watch.
 func TestReplicaDoesNotSayWhoMayWatch(t *testing.T) {
 	t.Parallel()
-	cfg := complete()
-	cfg.DatabaseURL, cfg.ReplicaURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
-	a, err := New(t.Context(), cfg, leaktest.Logger(t), true)
-	require.NoError(t, err)
-	t.Cleanup(a.Close)
-	_, admin := person(t, a, apitest.New(t, a.api), accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin"})
+	admin := platformtest.New(t, func(c *app.Config) { c.ReplicaURL = pgtest.URL(t) }).Admin()
 	admin.Get("/videos").Expect(200)
 	require.Empty(t, admin.Get("/users").Expect(200).Map()["docs"], "the replica lags")
 }
@@ -81,11 +64,11 @@ func TestReplicaDoesNotSayWhoMayWatch(t *testing.T) {
 // TestMetrics: the figures are there, under route templates.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	a := newApp(t)
-	apitest.New(t, a.api).Get("/health").Expect(200)
+	a := platformtest.New(t)
+	a.Guest.Get("/health").Expect(200)
 	_, err := catalog.Videos.Prepare(collection.Params{Query: `{"nothing":1}`, Size: 1})
 	require.NoError(t, err)
-	families, err := a.metrics.Gather()
+	families, err := a.Metrics().Gather()
 	require.NoError(t, err)
 	var names []string
 	for _, f := range families {

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // of his own.
 func (s *sellout) buy(n int) {
 	gateway, quantity := s.gateway(n), 1+n%3
-	customer, guest := s.from(s.customers[n%len(s.customers)], n), s.from(s.w.nobody, n)
+	customer, guest := s.from(s.customers[n%len(s.customers)], n), s.from(s.w.Guest, n)
 	kind := n % 25
 	if card := kind < 6 || kind >= 12 && kind < 16 || kind >= 22; !card {
 		for range n / 25 % 4 { // or those whose way is short would be first all the time
@@ -40,7 +40,7 @@ func (s *sellout) buy(n int) {
 
 // give has an admin give somebody a ticket.
 func (s *sellout) give(statuses ...int) {
-	s.note("admin", s.w.admin.Post("/tickets", object{"customer_id": s.recipient, "event_id": s.event}), statuses...)
+	s.note("admin", s.w.Admin().Post("/tickets", object{"customer_id": s.recipient, "event_id": s.event}), statuses...)
 }
 
 func (s *sellout) gateway(n int) string { return []string{"gwa", "gwb"}[n%2] }
@@ -107,10 +107,10 @@ func (s *sellout) buyPix(kind string, c *apitest.Client, path string, body objec
 	}
 	m := a.Map()
 	order := m["order"].(object)
-	pay := func() error { return s.w.gateways.Sandbox.GWB.PayPIX(order["gateway_payment_id"].(string)) }
+	pay := func() error { return s.w.Gateways.Sandbox.GWB.PayPIX(order["gateway_payment_id"].(string)) }
 	if order["gateway"] == "gwa" {
 		pay = func() error {
-			_, err := s.w.gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
+			_, err := s.w.Gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -15,7 +15,7 @@ import (
 // instant, round after round. One of them gets it; when it is the code, no money
 // has moved.
 func (s *sellout) raceForTheLastSeat(rounds int) {
-	t := s.w.t
+	t := s.w.T
 	s.seats = 1
 	won := map[string]int{}
 	for round := range rounds {
@@ -32,10 +32,10 @@ func (s *sellout) raceForTheLastSeat(rounds int) {
 // after it both get it.
 func (s *sellout) giveTheLastSeatTwice() {
 	s.seats = 1
-	require.Eventually(s.w.t, func() bool { return s.lastSeat(1) == "both" }, time.Minute, time.Millisecond)
+	require.Eventually(s.w.T, func() bool { return s.lastSeat(1) == "both" }, time.Minute, time.Millisecond)
 	s.settled()
 	s.check()
-	require.Contains(s.w.t, strings.Join(s.problems, "; "), "in the end 2 seats are taken, of 1")
+	require.Contains(s.w.T, strings.Join(s.problems, "; "), "in the end 2 seats are taken, of 1")
 }
 
 // lastSeat opens an event with one seat and tells who got it.

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
@@ -48,7 +50,7 @@ func TestSelloutWithoutTheGuard(t *testing.T) {
 
 // sellout is the platform with as many customers as are to buy.
 type sellout struct {
-	w                *world
+	w                *platformtest.Platform
 	buyers, seats    int
 	customers        []*apitest.Client
 	recipient        objectid.ID // of the admin's tickets
@@ -65,38 +67,36 @@ type sellout struct {
 func newSellout(t *testing.T, buyers, seats int) *sellout {
 	t.Helper()
 	s := &sellout{buyers: buyers, seats: seats}
-	s.w = newWorld(t, func(c *Config) {
+	s.w = running(t, func(c *app.Config) {
 		c.TokenKeys = accountstest.Config().TokenKeys     // so that logging hundreds of customers in costs nothing
 		c.Proxies, c.MaxConns = []string{"127.0.0.1"}, 12 // everybody has an address of his own
 		c.PromoTries, c.PromoTriesAddress = 10_000, 10_000
 		c.NoThrottle = false // the limits of unpaid places are in the way of guests, and keep no seat empty
 	})
 	for range buyers*3/5 + 1 {
-		c := accountstest.Customer(t, s.w.app.pool)
+		c := accountstest.Customer(t, s.w.DB)
 		s.recipient = c.ID
-		s.customers = append(s.customers, s.w.nobody.As(accountstest.Token(t, s.w.app.pool, c.Username)))
+		s.customers = append(s.customers, s.w.Guest.As(accountstest.Token(t, s.w.DB, c.Username)))
 	}
 	return s
 }
 
 func (s *sellout) removeGuard() {
-	s.w.unsound = append(s.w.unsound, "capacity_respected")
-	_, err := s.w.app.pool.Exec(s.w.t.Context(), "ALTER TABLE tickets.events DISABLE TRIGGER events_capacity_respected")
-	require.NoError(s.w.t, err)
+	s.w.Unsound("capacity_respected")
+	s.w.Exec("ALTER TABLE tickets.events DISABLE TRIGGER events_capacity_respected")
 }
 
 // open puts an event with so many seats on sale, and a promo code that gives a
 // ticket to it.
 func (s *sellout) open(seats int) {
-	event := s.w.made("/events", object{
+	event := s.w.Make(s.w.Admin(), "/events", object{
 		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339),
 		"capacity": seats, "ticket_value": 60, "is_sale_box_office": true,
 	})
 	s.event = objectid.ID(event["_id"].(string))
-	code := s.w.made("/admin/promo-codes", object{"title": "Premiere", "code_type": "ticket", "event_id": s.event})
+	code := s.w.Make(s.w.Admin(), "/admin/promo-codes", object{"title": "Premiere", "code_type": "ticket", "event_id": s.event})
 	s.promo = code["code"].(string)
-	_, err := s.w.app.pool.Exec(s.w.t.Context(), "DELETE FROM tickets.declines") // or the bad cards are soon not even tried
-	require.NoError(s.w.t, err)
+	s.w.Exec("DELETE FROM tickets.declines") // or the bad cards are soon not even tried
 	s.answers, s.charges, s.problems, s.unpaid, s.samples, s.highest = map[string]int{}, map[string]int{}, nil, nil, 0, 0
 }
 
@@ -120,7 +120,7 @@ func (s *sellout) run() []string {
 // closeOut sells what is left. Then nobody gets in, not even by an admin's hand.
 func (s *sellout) closeOut() {
 	for n := 0; s.buyCard(n%s.buyers, 1, paymentstest.TokenApproved).Status == http.StatusOK; n++ {
-		require.Less(s.w.t, n, 2*s.buyers, "the event never sells out")
+		require.Less(s.w.T, n, 2*s.buyers, "the event never sells out")
 	}
 	s.give(http.StatusConflict)
 	s.settled()
@@ -128,14 +128,14 @@ func (s *sellout) closeOut() {
 
 // sample looks every 50 ms how many seats are taken, until stop.
 func (s *sellout) sample() (stop func()) {
-	ctx, cancel := context.WithCancel(s.w.t.Context())
+	ctx, cancel := context.WithCancel(s.w.T.Context())
 	var done sync.WaitGroup
 	done.Go(func() {
 		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
 		for ctx.Err() == nil {
 			var counted, rows int
-			err := s.w.app.reads.QueryRow(context.WithoutCancel(ctx), `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.status <> 'expired')
+			err := s.w.DB.QueryRow(context.WithoutCancel(ctx), `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.status <> 'expired')
 				FROM tickets.events e WHERE id = $1`, s.event).Scan(&counted, &rows)
 			s.mu.Lock()
 			s.samples, s.highest = s.samples+1, max(s.highest, rows)
@@ -156,16 +156,14 @@ func (s *sellout) sample() (stop func()) {
 // being paid and others buy what becomes free. Some places were given back here
 // a moment before, so that their payments come too late to be refused.
 func (s *sellout) expireWhilePaid() {
-	ctx := s.w.t.Context()
-	_, err := s.w.app.pool.Exec(ctx, `WITH early AS (
+	ctx := s.w.T.Context()
+	s.w.Exec(`WITH early AS (
 			UPDATE tickets.orders SET state = 'released' WHERE event_id = $1 AND state = 'reserved' AND gateway_payment_id IS NOT NULL AND right(id, 1) < '8' RETURNING id)
 		UPDATE tickets.tickets SET status = 'expired' WHERE order_id IN (SELECT id FROM early)`, s.event)
-	require.NoError(s.w.t, err)
-	_, err = s.w.app.pool.Exec(ctx, "UPDATE tickets.orders SET hold_until = now() - interval '1 s' WHERE event_id = $1 AND state = 'reserved'", s.event)
-	require.NoError(s.w.t, err)
+	s.w.Exec("UPDATE tickets.orders SET hold_until = now() - interval '1 s' WHERE event_id = $1 AND state = 'reserved'", s.event)
 	var all sync.WaitGroup
 	all.Go(func() {
-		if err := s.w.app.modules.tickets.Sweep(ctx); err != nil {
+		if err := s.w.Tickets().Sweep(ctx); err != nil {
 			s.wrong("sweep: %v", err)
 		}
 	})
@@ -181,11 +179,11 @@ func (s *sellout) expireWhilePaid() {
 // settled waits until webhooks are delivered and no order waits for money or for
 // its refund.
 func (s *sellout) settled() {
-	s.w.settle()
-	require.Eventually(s.w.t, func() bool {
-		return s.w.count("SELECT count(*) FROM tickets.orders WHERE event_id = $1 AND state IN ('reserved', 'refund_due')", s.event) == 0
+	s.w.Settle()
+	require.Eventually(s.w.T, func() bool {
+		return s.w.Count("SELECT count(*) FROM tickets.orders WHERE event_id = $1 AND state IN ('reserved', 'refund_due')", s.event) == 0
 	}, 60*time.Second, 20*time.Millisecond, "orders settle")
-	s.w.settle()
+	s.w.Settle()
 }
 
 // check looks at the end: seats, orders, and what the gateways say of their money.
@@ -193,8 +191,8 @@ func (s *sellout) check() {
 	if s.highest > s.seats {
 		s.wrong("at a moment %d seats are taken, of %d", s.highest, s.seats)
 	}
-	good := s.w.count("SELECT count(*) FROM tickets.tickets WHERE event_id = $1 AND status = 'available'", s.event)
-	issued := s.w.count("SELECT tickets_issued FROM tickets.events WHERE id = $1", s.event)
+	good := s.w.Count("SELECT count(*) FROM tickets.tickets WHERE event_id = $1 AND status = 'available'", s.event)
+	issued := s.w.Count("SELECT tickets_issued FROM tickets.events WHERE id = $1", s.event)
 	if good != s.seats || issued != s.seats {
 		s.wrong("in the end %d seats are taken, of %d; %d are counted", good, s.seats, issued)
 	}
@@ -205,16 +203,16 @@ func (s *sellout) check() {
 		Good     int
 		Charges  int
 	}
-	rows, err := s.w.app.pool.Query(s.w.t.Context(), `SELECT id, state, quantity, (SELECT count(*) FROM tickets.tickets t WHERE t.order_id = o.id AND t.status = 'available') AS good, 0 AS charges
+	rows, err := s.w.DB.Query(s.w.T.Context(), `SELECT id, state, quantity, (SELECT count(*) FROM tickets.tickets t WHERE t.order_id = o.id AND t.status = 'available') AS good, 0 AS charges
 		FROM tickets.orders o WHERE event_id = $1`, s.event)
-	require.NoError(s.w.t, err)
+	require.NoError(s.w.T, err)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
-	require.NoError(s.w.t, err)
+	require.NoError(s.w.T, err)
 	orders := map[objectid.ID]*row{}
 	for i := range list {
 		orders[list[i].ID] = &list[i]
 	}
-	for _, c := range s.w.gateways.Charges(s.w.t) {
+	for _, c := range s.w.Gateways.Charges(s.w.T) {
 		o, ours := orders[c.LocalID]
 		switch {
 		case !ours:

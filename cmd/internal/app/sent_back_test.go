@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
 )
@@ -15,19 +15,18 @@ import (
 // and sends the whole record. What it may not change, and has not, is ignored (open-shapes 4.10).
 func TestWhatIsReadMayBeSentBack(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	b := newVictim(t, a, nobody, root)
+	a := platformtest.New(t)
+	root := a.Root()
+	b := newVictim(t, a)
 	callers := map[httpapi.Auth]*apitest.Client{
 		httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: root, httpapi.Root: root,
 	}
 	lists := map[string]bool{}
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		lists[r.Path] = lists[r.Path] || r.Method == http.MethodGet
 	}
 	played := 0
-	for _, r := range a.api.Routes() {
+	for _, r := range a.Routes() {
 		schema := jsonBody(a, r)
 		if r.Method != http.MethodPut || schema == nil || schema.Items == nil || !lists[r.Path] {
 			continue

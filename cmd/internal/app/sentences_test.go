@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"net/http"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts"
-	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
 )
 
@@ -15,16 +15,12 @@ import (
 // collection, the handler or the database.
 func TestSentencesOfTheAPI(t *testing.T) {
 	t.Parallel()
-	a := openApp(t)
-	nobody := apitest.New(t, a.api)
-	own, root := person(t, a, nobody, accounts.NewUser{
-		Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root",
-	})
-	c, customer := person(t, a, nobody, accounts.NewUser{
-		Type: httpapi.TypeCustomer, Username: "ana", FullName: "Ana Souza", Phone: "+5511987654321",
-	})
+	a := platformtest.New(t)
+	nobody := a.Guest
+	own, root := a.NewAdmin(platformtest.Named("root"), func(n *accounts.NewUser) { n.Root = true })
+	c, customer := a.NewCustomer(platformtest.Named("ana"), func(n *accounts.NewUser) { n.FullName = "Ana Souza" })
 	root.Post("/tags", `[{"name":"War","slug":"war"}]`).Expect(http.StatusOK)
-	event := a.insert(t, `INSERT INTO tickets.events (title, event_date, capacity, ticket_value_cents, is_sale_box_office) VALUES ('Premiere', now() + interval '30 days', 10, 5000, true)`).String()
+	event := a.Insert(`INSERT INTO tickets.events (title, event_date, capacity, ticket_value_cents, is_sale_box_office) VALUES ('Premiere', now() + interval '30 days', 10, 5000, true)`).String()
 	unknown := "66f0a1b2c3d4e5f607182a01"
 	buyer := `{"event_id":"` + event + `","quantity":1,"buyer":{"full_name":"Ana","email":"ana@","tax_id":"52998224725","phone":"+5511987654321"}}`
 	const notAnEmail = " has to be an e-mail address"

@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"fmt"
@@ -8,116 +8,128 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/testutil/apitest"
 )
 
+// running is the platform with both gateways, whose jobs are worked.
+func running(t *testing.T, config ...func(*app.Config)) *platformtest.Platform {
+	t.Helper()
+	p := platformtest.WithGateways(t, config...)
+	p.Work()
+	return p
+}
+
 // premiere makes a free event in two days.
-func (w *world) premiere(capacity any) string {
-	w.t.Helper()
-	return w.made("/events", object{
+func premiere(w *platformtest.Platform, capacity any) string {
+	w.T.Helper()
+	return w.Make(w.Admin(), "/events", object{
 		"title": "Premiere", "event_date": time.Now().Add(48 * time.Hour).Format(time.RFC3339), "capacity": capacity,
 	})["_id"].(string)
 }
 
-func (w *world) tickets(customer string) int {
-	w.t.Helper()
-	return w.count("SELECT count(*) FROM tickets.tickets t JOIN accounts.users u ON u.id = t.customer_id WHERE u.username = $1 OR u.email = $1", customer)
+func ticketsOf(w *platformtest.Platform, customer string) int {
+	w.T.Helper()
+	return w.Count("SELECT count(*) FROM tickets.tickets t JOIN accounts.users u ON u.id = t.customer_id WHERE u.username = $1 OR u.email = $1", customer)
 }
 
 // TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying: not before, and once.
 func TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.made("/admin/promo-codes", object{
+	w := running(t)
+	w.Make(w.Admin(), "/admin/promo-codes", object{
 		"code": "GIFT22", "title": "Two seats", "code_type": "ticket", "bonus_tickets": 2,
-		"event_id": w.premiere(100),
+		"event_id": premiere(w, 100),
 	})
 	changes := object{"promo_code": "gift22"}
 	ways := map[string]func(name, id string){
 		"bysignup": func(name, _ string) {
-			again := object{"promo_code": "gift22", "verification_code": w.mailed(name+"@example.com", "verifica")}
-			w.signUp(name, again).Expect(200)
+			again := object{"promo_code": "gift22", "verification_code": w.Mailed(name+"@example.com", "verifica")}
+			w.SignUp(name, again).Expect(200)
 		},
 		"bycode": func(name, _ string) {
-			w.nobody.As(tokenOf(w.nobody, name)).Post("/customers/me/verify-email", object{"code": w.mailed(name+"@example.com", "verifica")}).Expect(200)
+			w.As(name).Post("/customers/me/verify-email", object{"code": w.Mailed(name+"@example.com", "verifica")}).Expect(200)
 		},
-		"byadmin": func(_, id string) { w.admin.Post("/admin/customers/"+id+"/verify-email", nil).Expect(200) },
+		"byadmin": func(_, id string) { w.Admin().Post("/admin/customers/"+id+"/verify-email", nil).Expect(200) },
 		"byedit": func(_, id string) {
-			w.admin.Put("/customers", []object{{"_id": id, "email_verified": true}}).Expect(200)
+			w.Admin().Put("/customers", []object{{"_id": id, "email_verified": true}}).Expect(200)
 		},
 		"byreset": func(name, _ string) {
-			w.nobody.Post("/auth/forgot-password", object{"email": name + "@example.com"}).Expect(200)
-			code := w.mailed(name+"@example.com", "senha")
-			w.nobody.Post("/auth/reset-password", object{
-				"email": name + "@example.com", "code": code, "new_password": appPassword + "!",
+			w.Guest.Post("/auth/forgot-password", object{"email": name + "@example.com"}).Expect(200)
+			code := w.Mailed(name+"@example.com", "senha")
+			w.Guest.Post("/auth/reset-password", object{
+				"email": name + "@example.com", "code": code, "new_password": platformtest.Password + "!",
 			}).Expect(200)
 		},
 		"bychange": func(name, _ string) {
-			me := w.nobody.As(tokenOf(w.nobody, name))
+			me := w.As(name)
 			me.Post("/customers/me/change-email", object{"new_email": "new." + name + "@example.com"}).Expect(200)
-			me.Post("/customers/me/confirm-email", object{"verification_code": w.mailed("new."+name+"@example.com", "")}).Expect(200)
+			me.Post("/customers/me/confirm-email", object{"verification_code": w.Mailed("new."+name+"@example.com", "")}).Expect(200)
 		},
 	}
 	for name, verify := range ways {
-		id := w.signUp(name, changes).Expect(200).Map()["customer_id"].(string)
+		id := w.SignUp(name, changes).Expect(200).Map()["customer_id"].(string)
 		ofCustomer := "SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND status = 'available'"
-		require.Zero(t, w.count(ofCustomer, id), "not before")
+		require.Zero(t, w.Count(ofCustomer, id), "not before")
 		verify(name, id)
-		require.Equal(t, 2, w.count(ofCustomer, id))
-		require.Equal(t, 1, w.count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND redeemed_at IS NOT NULL", id))
-		w.admin.Put("/customers", []object{{"_id": id, "full_name": "Another Name", "email_verified": true}}).Expect(200)
-		require.Equal(t, 2, w.count(ofCustomer, id), "once")
+		require.Equal(t, 2, w.Count(ofCustomer, id))
+		require.Equal(t, 1, w.Count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND redeemed_at IS NOT NULL", id))
+		w.Admin().Put("/customers", []object{{"_id": id, "full_name": "Another Name", "email_verified": true}}).Expect(200)
+		require.Equal(t, 2, w.Count(ofCustomer, id), "once")
 		query := url.QueryEscape(`{"customer_id":"` + id + `","customer_name":"Another Name"}`)
-		require.Len(t, w.admin.Get("/tickets?query=" + query).Expect(200).Map()["docs"], 2, "the tickets carry the new name")
+		require.Len(t, w.Admin().Get("/tickets?query=" + query).Expect(200).Map()["docs"], 2, "the tickets carry the new name")
 	}
 }
 
 func TestATicketCodeOfSignupIsRedeemedAtOnceWhereVerificationMayWait(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.made("/admin/promo-codes", object{
-		"code": "GIFT33", "title": "A seat", "code_type": "ticket", "event_id": w.premiere(100),
+	w := running(t)
+	w.Make(w.Admin(), "/admin/promo-codes", object{
+		"code": "GIFT33", "title": "A seat", "code_type": "ticket", "event_id": premiere(w, 100),
 	})
 	later := object{"promo_code": "GIFT33", "verify_email_now": false}
-	me := w.nobody.As(sessionOf(t, w.signUp("maria", later).Expect(200)))
+	me := w.Guest.As(platformtest.Session(w.SignUp("maria", later).Expect(200)))
 	require.Len(t, me.Get("/me/tickets").Expect(200).Map()["docs"], 1)
 	require.Equal(t, 409, me.Put("/customers/me/redeem-promo-code?code=GIFT33", nil).Status)
-	w.signUp("maria", later).Expect(200) // once more
-	require.Equal(t, 1, w.tickets("maria"))
+	w.SignUp("maria", later).Expect(200) // once more
+	require.Equal(t, 1, ticketsOf(w, "maria"))
 	id := me.Get("/customers/me").Expect(200).Map()["docs"].([]any)[0].(object)["_id"].(string)
-	w.admin.Post("/admin/customers/"+id+"/verify-email", nil).Expect(200)
-	require.Equal(t, 1, w.tickets("maria"))
+	w.Admin().Post("/admin/customers/"+id+"/verify-email", nil).Expect(200)
+	require.Equal(t, 1, ticketsOf(w, "maria"))
 }
 
 // TestACodeThatNoLongerHoldsKeepsNobodyFromVerifying: sold out, expired, deleted,
 // its event over.
 func TestACodeThatNoLongerHoldsKeepsNobodyFromVerifying(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := running(t)
 	for i, spoil := range []func(code, event string){
 		func(code, _ string) {
-			w.admin.Put("/admin/promo-codes/"+code, object{"valid_until": time.Now().Add(-time.Minute).Format(time.RFC3339)}).Expect(200)
+			w.Admin().Put("/admin/promo-codes/"+code, object{"valid_until": time.Now().Add(-time.Minute).Format(time.RFC3339)}).Expect(200)
 		},
-		func(code, _ string) { w.admin.Put("/admin/promo-codes/"+code, object{"is_active": false}).Expect(200) },
-		func(code, _ string) { w.admin.Delete("/admin/promo-codes/"+code, nil).Expect(200) },
-		func(_, event string) { w.admin.Put("/events", []object{{"_id": event, "capacity": 0}}).Expect(200) },
+		func(code, _ string) {
+			w.Admin().Put("/admin/promo-codes/"+code, object{"is_active": false}).Expect(200)
+		},
+		func(code, _ string) { w.Admin().Delete("/admin/promo-codes/"+code, nil).Expect(200) },
+		func(_, event string) { w.Admin().Put("/events", []object{{"_id": event, "capacity": 0}}).Expect(200) },
 		func(_, event string) {
-			w.admin.Put("/events", []object{{
+			w.Admin().Put("/events", []object{{
 				"_id": event, "event_date": time.Now().Add(-24 * time.Hour).Format(time.RFC3339),
 			}}).Expect(200)
 		},
 	} {
-		event, text, name := w.premiere(1), fmt.Sprintf("SPOIL%d", i), fmt.Sprintf("spoiled%d", i)
-		code := w.made("/admin/promo-codes", object{
+		event, text, name := premiere(w, 1), fmt.Sprintf("SPOIL%d", i), fmt.Sprintf("spoiled%d", i)
+		code := w.Make(w.Admin(), "/admin/promo-codes", object{
 			"code": text, "title": "A seat", "code_type": "ticket", "event_id": event,
 		})["_id"].(string)
-		id := w.signUp(name, object{"promo_code": text}).Expect(200).Map()["customer_id"].(string)
+		id := w.SignUp(name, object{"promo_code": text}).Expect(200).Map()["customer_id"].(string)
 		spoil(code, event)
-		w.admin.Post("/admin/customers/"+id+"/verify-email", nil).Expect(200)
-		require.Zero(t, w.tickets(name))
-		require.Zero(t, w.count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1", id))
+		w.Admin().Post("/admin/customers/"+id+"/verify-email", nil).Expect(200)
+		require.Zero(t, ticketsOf(w, name))
+		require.Zero(t, w.Count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1", id))
 	}
 }
 
@@ -125,9 +137,9 @@ func TestACodeThatNoLongerHoldsKeepsNobodyFromVerifying(t *testing.T) {
 // codes, at both gateways, when the request names none.
 func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	subscriptionstest.Plan(t, w.app.pool, "monthly", 4990)
-	w.made("/admin/promo-codes", object{
+	w := running(t)
+	subscriptionstest.Plan(t, w.DB, "monthly", 4990)
+	w.Make(w.Admin(), "/admin/promo-codes", object{
 		"code": "FIRST9", "title": "First month", "code_type": "promo", "discount_first_month": 9.9,
 	})
 	pix := func(me *apitest.Client, path string) *apitest.Answer {
@@ -156,17 +168,17 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 		taxID := map[string]string{
 			"gwacard": "52998224725", "gwapix": "11144477735", "gwbpix": "39053344705", "gwbcard": "15350946056",
 		}[name]
-		signedUp := w.signUp(name, object{"promo_code": "first9", "verify_email_now": false, "tax_id": taxID}).Expect(200)
+		signedUp := w.SignUp(name, object{"promo_code": "first9", "verify_email_now": false, "tax_id": taxID}).Expect(200)
 		id := signedUp.Map()["customer_id"]
-		me := w.nobody.As(sessionOf(t, signedUp))
-		require.Zero(t, w.count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1", id), "a promo code waits for the subscription")
+		me := w.Guest.As(platformtest.Session(signedUp))
+		require.Zero(t, w.Count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1", id), "a promo code waits for the subscription")
 		subscribe(me).Expect(201)
-		require.Equal(t, 1, w.count("SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND promo_code = 'FIRST9' AND first_amount_cents = 990", id), name)
-		w.settle()
+		require.Equal(t, 1, w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND promo_code = 'FIRST9' AND first_amount_cents = 990", id), name)
+		w.Settle()
 		held := "SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND code = 'FIRST9' AND (paid_at IS NOT NULL) = $2"
-		require.Equal(t, 1, w.count(held, id, name == "gwacard" || name == "gwbcard"), name)
-		for _, c := range w.gateways.Charges(t) {
-			if sub := w.count("SELECT count(*) FROM subscriptions.subscriptions WHERE id = $1 AND customer_id = $2", c.LocalID, id); sub == 1 && c.Succeeded {
+		require.Equal(t, 1, w.Count(held, id, name == "gwacard" || name == "gwbcard"), name)
+		for _, c := range w.Gateways.Charges(t) {
+			if sub := w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE id = $1 AND customer_id = $2", c.LocalID, id); sub == 1 && c.Succeeded {
 				require.EqualValues(t, 990, c.Cents, "charged the lowered price")
 			}
 		}

@@ -1,16 +1,13 @@
-package app
+package app_test
 
 import (
 	"bytes"
 	"fmt"
 	"image"
 	"image/png"
-	"io"
 	"maps"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,15 +16,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts"
 	"marquee/modules/subscriptions/subscriptionstest"
-	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
-	"marquee/platform/secret"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
-	"marquee/testutil/pgtest"
 )
+
+type object = map[string]any
 
 // canary stands in everything of the victim that is nobody else's to read.
 const canary = "canary-of-the-victim"
@@ -39,52 +35,7 @@ const (
 	victimPayment = "pay_of_the_victim"
 	// victimTimeline is where he has stopped watching, in seconds.
 	victimTimeline = 4321.0625
-	appPassword    = "correct horse battery"
 )
-
-// openApp is the composed platform without limits per address, before gateways that
-// refuse everything.
-func openApp(t *testing.T) *App {
-	t.Helper()
-	gateway := httptest.NewServer(http.HandlerFunc(knowsNothing))
-	t.Cleanup(gateway.Close)
-	cfg := complete()
-	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
-	cfg.NoThrottle, cfg.GWAURL, cfg.GWBURL, cfg.GWBPublishable = true, gateway.URL, gateway.URL, "pk_test_1"
-	a, err := New(t.Context(), cfg, leaktest.Logger(t), true)
-	require.NoError(t, err)
-	t.Cleanup(a.Close)
-	return a
-}
-
-// knowsNothing answers as either gateway answers about an object that it has not:
-// for good, so that nothing is tried again.
-func knowsNothing(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusNotFound)
-	_, _ = io.WriteString(w, `{"errors":[{"code":"not_found","description":"Not found"}],"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such object"}}`)
-}
-
-// person makes a user and logs him in.
-func person(t *testing.T, a *App, c *apitest.Client, n accounts.NewUser) (accounts.User, *apitest.Client) {
-	t.Helper()
-	n.Password, n.Email, n.EmailVerified = secret.NewText(appPassword), n.Username+"@example.com", true
-	u, err := a.modules.accounts.CreateUser(t.Context(), n)
-	require.NoError(t, err)
-	return u, c.As(tokenOf(c, n.Username))
-}
-
-func tokenOf(c *apitest.Client, username string) string {
-	login := c.PostForm("/token", url.Values{"username": {username}, "password": {appPassword}}).Expect(http.StatusOK)
-	return login.Map()["access_token"].(string)
-}
-
-func (a *App) insert(t *testing.T, sql string, args ...any) objectid.ID {
-	t.Helper()
-	var id objectid.ID
-	require.NoError(t, a.pool.QueryRow(t.Context(), sql+" RETURNING id", args...).Scan(&id))
-	return id
-}
 
 // victim has a record of everything that customers have.
 type victim struct {
@@ -100,21 +51,15 @@ func (v victim) everyID() map[string]string {
 	return all
 }
 
-// victimOf is the victim of a platform of which nothing else is needed.
-func victimOf(t *testing.T, a *App) victim {
+func newVictim(t *testing.T, a *platformtest.Platform) victim {
 	t.Helper()
-	nobody := apitest.New(t, a.api)
-	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	return newVictim(t, a, nobody, root)
-}
-
-func newVictim(t *testing.T, a *App, nobody, root *apitest.Client) victim {
-	t.Helper()
-	b, client := person(t, a, nobody, accounts.NewUser{
-		Type: httpapi.TypeCustomer, Username: canary, FullName: canary, Phone: victimPhone, TaxID: victimTaxID,
+	a.Unsound("unapplied_match_ledger") // by rows that are written past the modules
+	root := a.Root()
+	b, client := a.NewCustomer(platformtest.Named(canary), func(n *accounts.NewUser) {
+		n.FullName, n.Phone, n.TaxID = canary, victimPhone, victimTaxID
 	})
 	v := victim{ids: map[string]string{"user": b.ID.String()}, common: map[string]string{}, client: client}
-	v.common["event"] = a.insert(t, `INSERT INTO tickets.events (title, event_date, capacity) VALUES ('Premiere', now() + interval '30 days', 100)`).String()
+	v.common["event"] = a.Insert(`INSERT INTO tickets.events (title, event_date, capacity) VALUES ('Premiere', now() + interval '30 days', 100)`).String()
 	v.buys(t, a, b)
 	v.watches(t, a, root)
 	v.isKnownToAdmins(t, a, root)
@@ -122,37 +67,37 @@ func newVictim(t *testing.T, a *App, nobody, root *apitest.Client) victim {
 }
 
 // buys gives him what he has paid for.
-func (v victim) buys(t *testing.T, a *App, b accounts.User) {
+func (v victim) buys(t *testing.T, a *platformtest.Platform, b accounts.Customer) {
 	t.Helper()
-	subscription := subscriptionstest.Active(t, a.pool, b.ID)
-	order := a.insert(t, `INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method,
+	subscription := subscriptionstest.Active(t, a.DB, b.ID)
+	order := a.Insert(`INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method,
 			gateway_payment_id, payment_status, state, hold_until, pix_payload, intent_open, created_at, updated_at)
 		VALUES (platform.new_object_id(), $1, $2, 1, 5000, 5000, 'gwa', 'pix', $3, 'pending', 'reserved', now() + interval '1 day', $3, false, now(), now())`,
 		b.ID, v.common["event"], canary)
-	_, err := a.pool.Exec(t.Context(), `INSERT INTO tickets.customers (id, name, email) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, b.ID, canary, b.Email)
+	_, err := a.DB.Exec(t.Context(), `INSERT INTO tickets.customers (id, name, email) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, b.ID, canary, b.Email)
 	require.NoError(t, err)
-	ticket := a.insert(t, `INSERT INTO tickets.tickets (event_id, customer_id, title, description, status, reason) VALUES ($1, $2, $3, $3, 'available', 'courtesy')`,
+	ticket := a.Insert(`INSERT INTO tickets.tickets (event_id, customer_id, title, description, status, reason) VALUES ($1, $2, $3, $3, 'available', 'courtesy')`,
 		v.common["event"], b.ID, canary)
-	code := a.insert(t, `INSERT INTO promos.promo_codes (code, title, code_type, event_id, target_customer_ids) VALUES ('VICTIM', $1, 'ticket', $2, ARRAY[$3::text])`,
+	code := a.Insert(`INSERT INTO promos.promo_codes (code, title, code_type, event_id, target_customer_ids) VALUES ('VICTIM', $1, 'ticket', $2, ARRAY[$3::text])`,
 		canary, v.common["event"], b.ID)
-	a.insert(t, `INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, redeemed_at, created_at) VALUES ($1, $2, 'VICTIM', 'ticket', 'redeem', now(), now())`, code, b.ID)
-	a.insert(t, `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+	a.Insert(`INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, redeemed_at, created_at) VALUES ($1, $2, 'VICTIM', 'ticket', 'redeem', now(), now())`, code, b.ID)
+	a.Insert(`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
 		VALUES ('gwb', $1, 'subscription', $2, $3, 4990, 'credit_card', 'paid', now(), now(), now())`, victimPayment, subscription, b.ID)
 	v.ids["subscription"], v.ids["order"], v.ids["ticket"], v.ids["promo code"], v.ids["payment"] = subscription.String(), order.String(), ticket.String(), code.String(), victimPayment
-	plan := a.insert(t, `INSERT INTO subscriptions.plans (id, plan_id, name, amount_cents, tier, register_date, register_update_date)
+	plan := a.Insert(`INSERT INTO subscriptions.plans (id, plan_id, name, amount_cents, tier, register_date, register_update_date)
 		VALUES (platform.new_object_id(), 'victims-plan', 'Plan', 4990, 1, now(), now())`)
 	v.common["plan"] = plan.String()
 }
 
 // watches gives him what he has seen, his picture, and an address he wants.
-func (v victim) watches(t *testing.T, a *App, root *apitest.Client) {
+func (v victim) watches(t *testing.T, a *platformtest.Platform, root *apitest.Client) {
 	t.Helper()
 	for kind, path := range map[string]string{"category": "/categories", "tag": "/tags", "season": "/seasons"} {
-		v.common[kind] = firstDoc(root.Post(path, []object{{
+		v.common[kind] = platformtest.FirstDoc(root.Post(path, []object{{
 			"name": kind, "slug": kind,
 		}}).Expect(http.StatusOK))["_id"].(string)
 	}
-	v.common["video"] = firstDoc(root.Post("/videos", []object{{
+	v.common["video"] = platformtest.FirstDoc(root.Post("/videos", []object{{
 		"title": "Film", "slug": "film", "video_id": "https://videos.example.com/1", "duration": 90,
 		"release_date": "2024-01-02",
 	}}).Expect(http.StatusOK))["_id"].(string)
@@ -164,25 +109,25 @@ func (v victim) watches(t *testing.T, a *App, root *apitest.Client) {
 }
 
 // isKnownToAdmins gives the platform what admins keep, of him and of their own.
-func (v victim) isKnownToAdmins(t *testing.T, a *App, root *apitest.Client) {
+func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *apitest.Client) {
 	t.Helper()
-	log := a.insert(t, `INSERT INTO payments.webhook_logs (gateway, payload, signature_valid, received_at) VALUES ('gwa', jsonb_build_object('customer', $1::text), true, now())`, canary)
-	unapplied := a.insert(t, `INSERT INTO payments.unapplied_payments (kind, gateway, subject, customer_id, note, created_at, updated_at)
+	log := a.Insert(`INSERT INTO payments.webhook_logs (gateway, payload, signature_valid, received_at) VALUES ('gwa', jsonb_build_object('customer', $1::text), true, now())`, canary)
+	unapplied := a.Insert(`INSERT INTO payments.unapplied_payments (kind, gateway, subject, customer_id, note, created_at, updated_at)
 		VALUES ('unknown', 'gwa', 'sub_of_the_victim', $1, $2, now(), now())`, v.ids["user"], canary)
-	chargeback := a.insert(t, `INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, opened_at, reported_at, created_at, updated_at)
+	chargeback := a.Insert(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, opened_at, reported_at, created_at, updated_at)
 		VALUES ('gwa', 'dispute_of_the_victim', 'pay_of_the_victim', 'subscription', $1, $2, 1, $3, 'inquiry', 'inquiry', now(), now(), now(), now())`, v.ids["subscription"], v.ids["user"], canary)
-	column := a.insert(t, `INSERT INTO board.requisition_status (name) VALUES ($1)`, canary)
-	card := a.insert(t, `INSERT INTO board.requisitions (name, status_id) VALUES ($1, $2)`, canary, column)
-	export := a.insert(t, `INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filename, status, size, created_at, finished_at, expires_at)
+	column := a.Insert(`INSERT INTO board.requisition_status (name) VALUES ($1)`, canary)
+	card := a.Insert(`INSERT INTO board.requisitions (name, status_id) VALUES ($1, $2)`, canary, column)
+	export := a.Insert(`INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filename, status, size, created_at, finished_at, expires_at)
 		VALUES (platform.new_object_id(), $1, 'customers', 'json', '{}', $2, 'done', length($2), now(), now(), now() + interval '1 day')`,
 		root.Get("/current-user").Map()["user_id"], canary)
-	_, err := a.pool.Exec(t.Context(), `INSERT INTO finance.export_chunks (export_id, attempt, n, data) VALUES ($1, 0, 0, $2)`, export, []byte(canary))
+	_, err := a.DB.Exec(t.Context(), `INSERT INTO finance.export_chunks (export_id, attempt, n, data) VALUES ($1, 0, 0, $2)`, export, []byte(canary))
 	require.NoError(t, err)
 	root.Put("/customers", []object{{"_id": v.ids["user"], "full_name": canary + " II"}}).Expect(http.StatusOK)
 	root.Put("/customers", []object{{"_id": v.ids["user"], "full_name": canary}}).Expect(http.StatusOK)
 	var entry, profile objectid.ID
-	require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT id FROM accounts.audit_log WHERE record_id = $1 LIMIT 1`, v.ids["user"]).Scan(&entry))
-	require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT id FROM accounts.users_type LIMIT 1`).Scan(&profile))
+	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.audit_log WHERE record_id = $1 LIMIT 1`, v.ids["user"]).Scan(&entry))
+	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.users_type LIMIT 1`).Scan(&profile))
 	v.ids["webhook log"], v.ids["column"], v.ids["requisition"], v.ids["export"] = log.String(), column.String(), card.String(), export.String()
 	v.ids["unapplied payment"], v.ids["chargeback"] = unapplied.String(), chargeback.String()
 	v.ids["audit entry"], v.ids["profile"] = entry.String(), profile.String()
@@ -236,10 +181,10 @@ func (v victim) reveals(answer *apitest.Answer, request string) bool {
 
 // rows are all rows, of whatever table of whatever module, that name one of the
 // ids or carry the canary.
-func (a *App) rows(t *testing.T, ids map[string]string) []string {
+func rowsNaming(t *testing.T, a *platformtest.Platform, ids map[string]string) []string {
 	t.Helper()
 	marks := strings.Join(append(sorted(ids), canary), "|")
-	found, err := a.pool.Query(t.Context(), a.everyRow(t), marks)
+	found, err := a.DB.Query(t.Context(), everyRow(t, a), marks)
 	require.NoError(t, err)
 	all, err := pgx.CollectRows(found, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -248,9 +193,9 @@ func (a *App) rows(t *testing.T, ids map[string]string) []string {
 }
 
 // everyRow is one statement over all tables; $1 is what to find in a row.
-func (a *App) everyRow(t *testing.T) (sql string) {
+func everyRow(t *testing.T, a *platformtest.Platform) (sql string) {
 	t.Helper()
-	require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT string_agg(format('SELECT %L || to_jsonb(t)::text FROM %I.%I t WHERE to_jsonb(t)::text ~ $1',
+	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT string_agg(format('SELECT %L || to_jsonb(t)::text FROM %I.%I t WHERE to_jsonb(t)::text ~ $1',
 			schemaname || '.' || tablename || ' ', schemaname, tablename), ' UNION ALL ' ORDER BY schemaname, tablename)
 		FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'public')`).Scan(&sql))
 	return sql

@@ -6,33 +6,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts/accountstest"
-	"marquee/testutil/apitest"
 )
-
-// signUp signs up with what set changes of a payload that is taken.
-func (p *platform) signUp(name string, set object) *apitest.Answer {
-	body := object{
-		"username": name, "email": name + "@example.com", "password": "a password of mine", "full_name": "Ana Silva",
-		"phone": "+5511987654321",
-	}
-	for k, v := range set {
-		body[k] = v
-	}
-	return p.nobody.Post("/customers/signup", []object{body})
-}
 
 // Somebody signs up as the house, as an admin, or under a name that shows another.
 func TestSomebodyReadsLikeSomebodyElse(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
 	for _, name := range []string{"suporte", "SUPPORT", "adrnin", "r00t", "rооt"} {
-		require.Contains(t, []int{409, 422}, p.signUp("stranger", object{"username": name}).Status, name)
+		require.Contains(t, []int{409, 422}, p.SignUp("stranger", object{"username": name}).Status, name)
 	}
-	p.signUp("stranger", object{"full_name": "Ana\u202eavliS"}).Expect(422)
-	p.signUp("stranger", object{"password": "12345678"}).Expect(422)
-	p.signUp("stranger", object{"password": "STRANGER@example.com"}).Expect(422)
-	p.signUp("stranger", nil).Expect(200)
+	p.SignUp("stranger", object{"full_name": "Ana\u202eavliS"}).Expect(422)
+	p.SignUp("stranger", object{"password": "12345678"}).Expect(422)
+	p.SignUp("stranger", object{"password": "STRANGER@example.com"}).Expect(422)
+	p.SignUp("stranger", nil).Expect(200)
 }
 
 // Somebody who got hold of a session moves the account to an address of their own: not
@@ -40,21 +28,21 @@ func TestSomebodyReadsLikeSomebodyElse(t *testing.T) {
 func TestSessionThiefMovesTheAccount(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled, func(c *app.Config) { c.EmailChangeNeedsPassword = true })
-	owner := accountstest.Customer(t, p.db)
-	token, _ := p.signIn(p.nobody, owner.Username, accountstest.Password).Expect(200).Map()["access_token"].(string)
-	thief := p.nobody.As(token)
+	owner := accountstest.Customer(t, p.DB)
+	token, _ := p.SignIn(p.Guest, owner.Username, platformtest.Password).Expect(200).Map()["access_token"].(string)
+	thief := p.Guest.As(token)
 	thief.Post("/customers/me/change-email", object{"new_email": "thief@example.com"}).Expect(400)
 	thief.Post("/customers/me/change-email", object{
 		"new_email": "thief@example.com", "current_password": "a guess",
 	}).Expect(400)
 	notices := `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_send_email_notice'`
-	require.Zero(t, p.count(notices))
+	require.Zero(t, p.Count(notices))
 	thief.Post("/customers/me/change-email", object{
-		"new_email": "thief@example.com", "current_password": accountstest.Password,
+		"new_email": "thief@example.com", "current_password": platformtest.Password,
 	}).Expect(200)
-	require.Equal(t, 1, p.count(notices), "the owner is told")
-	p.nobody.Post("/auth/undo-email-change", object{"token": "0123456789abcdef01234567forged"}).Expect(400)
-	page := p.nobody.Get("/auth/undo-email-change").Expect(200)
+	require.Equal(t, 1, p.Count(notices), "the owner is told")
+	p.Guest.Post("/auth/undo-email-change", object{"token": "0123456789abcdef01234567forged"}).Expect(400)
+	page := p.Guest.Get("/auth/undo-email-change").Expect(200)
 	require.Contains(t, string(page.Body), "<button")
 	require.Equal(t, "no-referrer", page.Header.Get("Referrer-Policy"))
 }
@@ -64,10 +52,10 @@ func TestSessionThiefMovesTheAccount(t *testing.T) {
 func TestSquatterTakesTheTicketsOfAGuest(t *testing.T) {
 	t.Parallel()
 	b := selling(t, nil, unthrottled)
-	a := b.signUp("victim", object{"verify_email_now": false}).Expect(200)
+	a := b.SignUp("victim", object{"verify_email_now": false}).Expect(200)
 	token, _ := a.Map()["auth"].(map[string]any)["access_token"].(string)
-	squatter := b.nobody.As(token)
+	squatter := b.Guest.As(token)
 	b.guestAs("victim@example.com", taxID(611_000_000), "198.51.100.7", 1).Expect(200)
-	require.Equal(t, 1, b.count("SELECT count(*) FROM tickets.orders WHERE without_login"))
+	require.Equal(t, 1, b.Count("SELECT count(*) FROM tickets.orders WHERE without_login"))
 	squatter.Post("/customers/me/change-email", object{"new_email": "squatter@example.com"}).Expect(409)
 }

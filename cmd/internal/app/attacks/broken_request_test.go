@@ -19,24 +19,24 @@ import (
 // sent writes a request byte by byte as it stands, closes the sending half and returns
 // the answer's status.
 func (p *platform) sent(request string) int {
-	p.t.Helper()
+	p.T.Helper()
 	statuses := p.answers(request, true)
-	require.NotEmpty(p.t, statuses)
+	require.NotEmpty(p.T, statuses)
 	return statuses[0]
 }
 
 // answers writes bytes that the server may take for several requests, and returns the
 // statuses until it closes; half tells it first that no more will come.
 func (p *platform) answers(requests string, half bool) (statuses []int) {
-	p.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(p.nobody.URL(), "http://"))
-	require.NoError(p.t, err)
+	p.T.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.Guest.URL(), "http://"))
+	require.NoError(p.T, err)
 	defer conn.Close()
-	require.NoError(p.t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	require.NoError(p.T, conn.SetDeadline(time.Now().Add(time.Minute)))
 	_, err = conn.Write([]byte(requests))
-	require.NoError(p.t, err)
+	require.NoError(p.T, err)
 	if half {
-		require.NoError(p.t, conn.(*net.TCPConn).CloseWrite())
+		require.NoError(p.T, conn.(*net.TCPConn).CloseWrite())
 	}
 	for from := bufio.NewReader(conn); ; {
 		answer, err := http.ReadResponse(from, nil)
@@ -44,7 +44,7 @@ func (p *platform) answers(requests string, half bool) (statuses []int) {
 			return statuses
 		}
 		_, _ = io.Copy(io.Discard, answer.Body)
-		require.NoError(p.t, answer.Body.Close())
+		require.NoError(p.T, answer.Body.Close())
 		statuses = append(statuses, answer.StatusCode)
 	}
 }
@@ -54,7 +54,7 @@ func (p *platform) answers(requests string, half bool) (statuses []int) {
 func TestBrokenBodiesAreOurErrors(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	const head = "Host: api.example.com\r\nContent-Type: application/json\r\n"
 	for _, target := range []string{
 		"POST /api/v1/auth/forgot-password", "POST /api/v1/customers/signup",
@@ -71,10 +71,10 @@ func TestBrokenBodiesAreOurErrors(t *testing.T) {
 			require.Equal(t, http.StatusBadRequest, p.sent(target+" HTTP/1.1\r\n"+head+framed), "%s with %s", target, what)
 		}
 	}
-	_, customer := p.customer()
+	_, customer := p.NewCustomer()
 	customer.Post("/customers/me/subscribe", object{}).Expect(http.StatusNotImplemented)
 	admin.Get("/health").Expect(http.StatusOK)
-	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
+	require.NotContains(t, p.Logged(), `"level":"ERROR"`)
 }
 
 // Dates at the end of what can be written are beyond what can be kept once they are in UTC;
@@ -82,7 +82,7 @@ func TestBrokenBodiesAreOurErrors(t *testing.T) {
 func TestDatesBeyondTheLastYear(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	for _, date := range []string{
 		"9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "10000-01-01T00:00:00Z", "9999-12-31T23:59:60Z",
 		"2026-02-30T00:00:00Z", "2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00-24:59", "2027-01-01T00:00:00+14:60",
@@ -122,14 +122,14 @@ func TestDatesBeyondTheLastYear(t *testing.T) {
 	admin.Post("/events", []object{{
 		"title": "As far as offsets go", "event_date": "2027-01-01T00:00:00+23:59",
 	}}).Expect(http.StatusOK)
-	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
+	require.NotContains(t, p.Logged(), `"level":"ERROR"`)
 }
 
 // Numbers that a float64 takes for whole ones are stored as what nobody sent.
 func TestNumbersThatAreNearlyWhole(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	season := func(slug, number string) *apitest.Answer {
 		return admin.Post("/seasons", fmt.Sprintf(`[{"name":%[1]q,"slug":%[1]q,"number":%[2]s}]`, slug, number))
 	}
@@ -145,7 +145,7 @@ func TestNumbersThatAreNearlyWhole(t *testing.T) {
 		"7": 7, "7.0": 7, "70e-1": 7, "0.7E+1": 7, "7.00000000000000000000": 7, "-0.0": 0, "0e999999999": 0,
 	} {
 		season(string(slug), number).Expect(http.StatusOK)
-		require.Equal(t, 1, p.count(`SELECT count(*) FROM catalog.seasons WHERE slug = $1 AND number = $2`, string(slug), want), number)
+		require.Equal(t, 1, p.Count(`SELECT count(*) FROM catalog.seasons WHERE slug = $1 AND number = $2`, string(slug), want), number)
 		slug++
 	}
 }
@@ -154,7 +154,7 @@ func TestNumbersThatAreNearlyWhole(t *testing.T) {
 func TestBodiesThatSayTheyArePacked(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	record := p.made(admin, "/seasons", object{"name": "One", "slug": "one"})
 	for coding, refused := range map[string]bool{
 		"gzip": true, "br": true, "deflate": true, "x": true, "identity, gzip": true, "": false, "identity": false,
@@ -211,8 +211,8 @@ func TestABodyOfVeryManyWrongObjects(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
 	many := func(n int, one string) string { return "[" + strings.Repeat(one+",", n-1) + one + "]" }
-	p.nobody.Post("/customers/signup", many(200_000, "{}")).Expect(http.StatusRequestEntityTooLarge)
-	p.nobody.Post("/customers/signup", `[{"username":`+many(200_000, "1")+`}]`).Expect(http.StatusUnprocessableEntity)
-	a := p.nobody.Post("/customers/signup", many(1000, "{}")).Expect(http.StatusUnprocessableEntity)
+	p.Guest.Post("/customers/signup", many(200_000, "{}")).Expect(http.StatusRequestEntityTooLarge)
+	p.Guest.Post("/customers/signup", `[{"username":`+many(200_000, "1")+`}]`).Expect(http.StatusUnprocessableEntity)
+	a := p.Guest.Post("/customers/signup", many(1000, "{}")).Expect(http.StatusUnprocessableEntity)
 	require.Less(t, len(a.Body), 10_000)
 }

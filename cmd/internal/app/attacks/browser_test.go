@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts/accountstest"
+	"marquee/cmd/internal/app/platformtest"
 )
 
 // A page of the attacker's frames an answer, has it run as a script or a document, reads
@@ -15,8 +15,8 @@ import (
 func TestAPageMisusesAnswers(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
-	person, customer := p.customer()
+	_, admin := p.NewAdmin()
+	person, customer := p.NewCustomer()
 	file := p.upload(admin, person.ID, "page.html", []byte("<script>alert(document.domain)</script>"))
 	for _, path := range []string{
 		"/health", "/docs", "/openapi.json", "/no-such-route", "/customers/me", "/archive-records/" + file,
@@ -43,10 +43,10 @@ func TestAPageMisusesAnswers(t *testing.T) {
 	for _, method := range []string{"TRACE", "PATCH", "PROPFIND"} {
 		require.Equal(t, http.StatusMethodNotAllowed, customer.Do(method, "/plans", nil).Status, method)
 	}
-	a := p.nobody.With("Origin", "https://evil.example").With("Access-Control-Request-Method", "DELETE").Do(http.MethodOptions, "/customers/me", nil)
+	a := p.Guest.With("Origin", "https://evil.example").With("Access-Control-Request-Method", "DELETE").Do(http.MethodOptions, "/customers/me", nil)
 	require.Empty(t, a.Header.Get("Access-Control-Allow-Credentials"), "no cookie is worth anything to another origin")
-	cookie := p.signIn(p.nobody, person.Username, accountstest.Password).Header.Get("Set-Cookie")
+	cookie := p.SignIn(p.Guest, person.Username, platformtest.Password).Header.Get("Set-Cookie")
 	require.Regexp(t, `^__Host-marquee_device=[^;]+; Path=/; Max-Age=\d+; HttpOnly; Secure; SameSite=Strict$`, cookie)
 	pair, _, _ := strings.Cut(cookie, ";")
-	p.signIn(p.nobody.With("Cookie", pair), person.Username, accountstest.Password).Expect(http.StatusOK)
+	p.SignIn(p.Guest.With("Cookie", pair), person.Username, platformtest.Password).Expect(http.StatusOK)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts/accountstest"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
@@ -17,28 +17,28 @@ import (
 
 // upload keeps bytes with a record, as an admin does.
 func (p *platform) upload(admin *apitest.Client, record objectid.ID, name string, data []byte) string {
-	p.t.Helper()
+	p.T.Helper()
 	return p.uploading(admin, record.String(), name, data).Expect(200).Map()["file_id"].(string)
 }
 
 // uploading sends bytes for a record.
 func (p *platform) uploading(admin *apitest.Client, record, name string, data []byte) *apitest.Answer {
-	p.t.Helper()
+	p.T.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("file", name)
-	require.NoError(p.t, err)
+	require.NoError(p.T, err)
 	_, err = part.Write(data)
-	require.NoError(p.t, err)
-	require.NoError(p.t, form.Close())
+	require.NoError(p.T, err)
+	require.NoError(p.T, form.Close())
 	return admin.Send(http.MethodPost, "/upload-file/archive-records/"+record, form.FormDataContentType(), body.Bytes())
 }
 
 // opening is every way to a file: with the header, with the access token in the
 // address, and with an archive token.
 func (p *platform) opening(username, file string) map[string]func(header ...string) *apitest.Answer {
-	p.t.Helper()
-	session := p.signIn(p.nobody, username, accountstest.Password).Map()
+	p.T.Helper()
+	session := p.SignIn(p.Guest, username, platformtest.Password).Map()
 	access, archive := session["access_token"].(string), session["archive_token"].(string)
 	get := func(c *apitest.Client, path string) func(header ...string) *apitest.Answer {
 		return func(header ...string) *apitest.Answer {
@@ -50,9 +50,9 @@ func (p *platform) opening(username, file string) map[string]func(header ...stri
 		}
 	}
 	return map[string]func(header ...string) *apitest.Answer{
-		"header":        get(p.nobody.As(access), "/archive-records/"+file),
-		"query":         get(p.nobody, "/archive-records/"+file+"?token="+access),
-		"archive token": get(p.nobody, "/archive-records-public/"+archive+"?f="+file),
+		"header":        get(p.Guest.As(access), "/archive-records/"+file),
+		"query":         get(p.Guest, "/archive-records/"+file+"?token="+access),
+		"archive token": get(p.Guest, "/archive-records-public/"+archive+"?f="+file),
 	}
 }
 
@@ -61,7 +61,7 @@ func (p *platform) opening(username, file string) map[string]func(header ...stri
 func TestFilmWithoutASubscription(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	video := p.made(admin, "/videos", object{
 		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90,
 		"release_date": "2024-01-10",
@@ -71,9 +71,9 @@ func TestFilmWithoutASubscription(t *testing.T) {
 	for name := range files {
 		files[name] = p.upload(admin, video, name, film)
 	}
-	stranger, _ := p.customer()
-	subscriber, _ := p.customer()
-	subscriptionstest.Active(t, p.db, subscriber.ID)
+	stranger, _ := p.NewCustomer()
+	subscriber, _ := p.NewCustomer()
+	subscriptionstest.Active(t, p.DB, subscriber.ID)
 
 	for name, file := range files {
 		var tag string
@@ -111,14 +111,14 @@ func TestFilmWithoutASubscription(t *testing.T) {
 func TestFilmAfterItsTime(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	video := p.made(admin, "/videos", object{
 		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90,
 		"release_date": "2024-01-10",
 	})
 	film := p.upload(admin, video, "film.mp4", []byte("every frame of it"))
-	once, _ := p.customer()
-	subscription := subscriptionstest.Active(t, p.db, once.ID)
+	once, _ := p.NewCustomer()
+	subscription := subscriptionstest.Active(t, p.DB, once.ID)
 	statuses := func(want int) {
 		t.Helper()
 		for way, open := range p.opening(once.Username, film) {
@@ -133,9 +133,9 @@ func TestFilmAfterItsTime(t *testing.T) {
 	}
 	admin.Put("/videos", []object{{"_id": video, "expiration_date": nil}}).Expect(200)
 	statuses(200)
-	p.exec(`UPDATE subscriptions.subscriptions SET expires_at = now() - interval '1 second' WHERE id = $1`, subscription)
+	p.Exec(`UPDATE subscriptions.subscriptions SET expires_at = now() - interval '1 second' WHERE id = $1`, subscription)
 	statuses(403)
-	p.exec(`UPDATE subscriptions.subscriptions SET expires_at = NULL WHERE id = $1`, subscription)
+	p.Exec(`UPDATE subscriptions.subscriptions SET expires_at = NULL WHERE id = $1`, subscription)
 	admin.Delete("/videos?_id="+video.String(), nil).Expect(200)
 	statuses(404)
 	admin.Get("/archive-records/" + film).Expect(200) // until it is deleted at the file routes
@@ -147,7 +147,7 @@ func TestFilmAfterItsTime(t *testing.T) {
 func TestThumbnailsAreNoFilms(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	fields := func(slug string) object {
 		return object{
 			"title": slug, "slug": slug, "video_id": "https://cdn.example.com/a", "duration": 9,
@@ -155,7 +155,7 @@ func TestThumbnailsAreNoFilms(t *testing.T) {
 		}
 	}
 	video, other := p.made(admin, "/videos", fields("one")), p.made(admin, "/videos", fields("two"))
-	stranger, _ := p.customer()
+	stranger, _ := p.NewCustomer()
 	var last string
 	for _, field := range strings.Fields("thumbnail_horizontal thumbnail_horizontal_name_less thumbnail_vertical thumbnail_vertical_name_less") {
 		last = p.upload(admin, video, "a.png", []byte("\x89PNG\r\n\x1a\n"+field))

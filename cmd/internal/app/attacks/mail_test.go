@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts/accountstest"
 	"marquee/testutil/apitest"
 )
 
 // mailsOf counts what was queued to be mailed, or to find out whom to mail.
 func (p *platform) mailsOf() int {
-	p.t.Helper()
-	return p.count(`SELECT count(*) FROM jobs.river_job
+	p.T.Helper()
+	return p.Count(`SELECT count(*) FROM jobs.river_job
 		WHERE kind IN ('accounts_send_code', 'accounts_send_reset', 'accounts_resend_verification', 'tickets_mail')`)
 }
 
@@ -27,7 +28,7 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 	p := attacked(t, func(c *app.Config) {
 		c.CodeMailsPerDay, c.CodeCooldown, c.PromoTries = allowed, time.Millisecond, 1000
 	})
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	event := p.made(admin, "/events", object{
 		"title": "Open day", "event_date": time.Now().AddDate(0, 0, 9).Format(time.RFC3339),
 		"is_sale_box_office": true,
@@ -36,7 +37,7 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 		box := name + "@example.com"
 		for _, a := range []*apitest.Answer{
 			c.Post("/customers/signup", []object{{
-				"username": name, "email": box, "password": "a password of mine", "full_name": "Ana Box", "phone": "+5511987654321",
+				"username": name, "email": box, "password": platformtest.Password, "full_name": "Ana Box", "phone": "+5511987654321",
 			}}),
 			c.Post("/auth/forgot-password", object{"email": box}),
 			c.Post("/auth/resend-verification", object{"email": box}),
@@ -53,16 +54,16 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 		}
 		return refused
 	}
-	mailed := func(kind string) int { return p.count(`SELECT count(*) FROM jobs.river_job WHERE kind = $1`, kind) }
-	_, attacker := p.customer()
+	mailed := func(kind string) int { return p.Count(`SELECT count(*) FROM jobs.river_job WHERE kind = $1`, kind) }
+	_, attacker := p.NewCustomer()
 	for _, box := range []string{"box", "nobodys"} { // with an account before anybody mails, and without
 		if box == "box" {
-			accountstest.Customer(t, p.db, named(box))
+			accountstest.Customer(t, p.DB, platformtest.Named(box))
 		}
 		before, refused := p.mailsOf(), 0
 		for i := range 10 {
 			address := fmt.Sprintf("203.0.113.%d", i)
-			refused += flood(from(p.nobody, address), from(attacker, address), box, "52998224725")
+			refused += flood(from(p.Guest, address), from(attacker, address), box, "52998224725")
 		}
 		require.Equal(t, allowed, p.mailsOf()-before, box)
 		require.Positive(t, refused)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/paymentstest"
 	"marquee/testutil/apitest"
 )
 
@@ -16,9 +17,9 @@ import (
 func TestMisspeltMembersPassValidation(t *testing.T) {
 	t.Parallel()
 	b := selling(t, object{"capacity": 10, "max_per_person": 2})
-	_, customer := b.customer()
-	_, admin := b.admin()
-	before := b.count("SELECT count(*) FROM tickets.orders") + b.count("SELECT count(*) FROM promos.promo_codes") + b.count("SELECT count(*) FROM tickets.events")
+	_, customer := b.NewCustomer()
+	_, admin := b.NewAdmin()
+	before := b.Count("SELECT count(*) FROM tickets.orders") + b.Count("SELECT count(*) FROM promos.promo_codes") + b.Count("SELECT count(*) FROM tickets.events")
 	event := `"event_id":"` + b.event.String() + `"`
 	for what, attack := range map[string]struct {
 		client             *apitest.Client
@@ -44,7 +45,7 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 			member: "event_\u0131d",
 		},
 		"another buyer": {
-			client: b.nobody, path: "/store/purchase/checkout/gwb/pix",
+			client: b.Guest, path: "/store/purchase/checkout/gwb/pix",
 			body:   `{` + event + `,"quantity":1,"buyer":{"full_name":"Bruno Lima","email":"a@example.com","EMAIL":"b@example.com","tax_id":"52998224725"}}`,
 			member: "EMAIL",
 		},
@@ -66,10 +67,10 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 		require.Equal(t, "VALIDATION_ERROR", a.Code(), what)
 		require.True(t, strings.Contains(string(a.Body), attack.member), "%s names the member: %s", what, a.Body)
 	}
-	after := b.count("SELECT count(*) FROM tickets.orders") + b.count("SELECT count(*) FROM promos.promo_codes") + b.count("SELECT count(*) FROM tickets.events")
+	after := b.Count("SELECT count(*) FROM tickets.orders") + b.Count("SELECT count(*) FROM promos.promo_codes") + b.Count("SELECT count(*) FROM tickets.events")
 	require.Equal(t, before, after, "nothing is made")
 
 	// What gateways send is theirs to spell.
 	odd := `{"id":"evt_odd","ID":"evt_other","event":"UNHEARD_OF","event":"UNHEARD_OF","Payment":{}}`
-	webhook(b.nobody, "gwa", "asaas-access-token", secretOfGateways, odd).Expect(http.StatusOK)
+	webhook(b.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, odd).Expect(http.StatusOK)
 }

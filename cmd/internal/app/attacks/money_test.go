@@ -15,10 +15,10 @@ import (
 func TestNoChargebackBreaksTheFigures(t *testing.T) {
 	t.Parallel()
 	p := attacked(t)
-	_, admin := p.admin(func(u *accounts.NewUser) { u.Root = true })
+	_, admin := p.NewAdmin(func(u *accounts.NewUser) { u.Root = true })
 	for range 2 {
-		customer, _ := p.customer()
-		id := subscriptionstest.Paid(t, p.db, customer.ID)
+		customer, _ := p.NewCustomer()
+		id := subscriptionstest.Paid(t, p.DB, customer.ID)
 		path := "/subscriptions/" + id.String() + "/chargeback"
 		for _, amount := range []any{int64(math.MaxInt64), int64(math.MaxInt64) / 2, 100_000_000_001, 1e300} {
 			require.Equal(t, "amount", admin.Post(path, object{
@@ -31,5 +31,5 @@ func TestNoChargebackBreaksTheFigures(t *testing.T) {
 	for _, path := range []string{"overview", "revenue", "churn", "overdue"} {
 		admin.Get("/admin/finance/" + path).Expect(200)
 	}
-	require.Equal(t, 2, p.count("SELECT count(*) FROM payments.disputes"))
+	require.Equal(t, 2, p.Count("SELECT count(*) FROM payments.disputes"))
 }

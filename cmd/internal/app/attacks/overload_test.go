@@ -14,20 +14,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
-	"marquee/modules/accounts/accountstest"
+	"marquee/cmd/internal/app/platformtest"
+	"marquee/modules/payments/paymentstest"
 	"marquee/testutil/apitest"
 )
 
 // hold locks tables until the test ends or they are released, by a connection that is none of
 // the platform's.
 func (p *platform) hold(tables string) (release func()) {
-	p.t.Helper()
-	conn, err := pgx.Connect(p.t.Context(), p.db.Config().ConnString())
-	require.NoError(p.t, err)
-	_, err = conn.Exec(p.t.Context(), "BEGIN; LOCK TABLE "+tables)
-	require.NoError(p.t, err)
-	release = func() { _ = conn.Close(context.WithoutCancel(p.t.Context())) }
-	p.t.Cleanup(release)
+	p.T.Helper()
+	conn, err := pgx.Connect(p.T.Context(), p.DB.Config().ConnString())
+	require.NoError(p.T, err)
+	_, err = conn.Exec(p.T.Context(), "BEGIN; LOCK TABLE "+tables)
+	require.NoError(p.T, err)
+	release = func() { _ = conn.Close(context.WithoutCancel(p.T.Context())) }
+	p.T.Cleanup(release)
 	return release
 }
 
@@ -52,10 +53,10 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := attacked(t, unthrottled, func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
-			_, admin := p.admin()
+			_, admin := p.NewAdmin()
 			var all sync.WaitGroup
 			for range 10 { // connections are open, as they are where there is load
-				all.Go(func() { p.nobody.Get("/plans").Expect(http.StatusOK) })
+				all.Go(func() { p.Guest.Get("/plans").Expect(http.StatusOK) })
 			}
 			all.Wait()
 			p.hold(c.table)
@@ -71,14 +72,14 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 			for i := range 10 {
 				all.Go(func() {
 					within(t, 5*time.Second, "a webhook", func() {
-						webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, paid(strconv.Itoa(i))).Expect(http.StatusOK)
+						webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(strconv.Itoa(i))).Expect(http.StatusOK)
 					})
 				})
 			}
 			for range 4 {
-				within(t, 500*time.Millisecond, "health", func() { p.nobody.Get("/health").Expect(http.StatusOK) })
-				p.nobody.Get("/config/payment-gateway").Expect(http.StatusOK)
-				p.nobody.Get("/plans").Expect(http.StatusOK)
+				within(t, 500*time.Millisecond, "health", func() { p.Guest.Get("/health").Expect(http.StatusOK) })
+				p.Guest.Get("/config/payment-gateway").Expect(http.StatusOK)
+				p.Guest.Get("/plans").Expect(http.StatusOK)
 			}
 			all.Wait()
 		})
@@ -90,21 +91,21 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 func TestEventsBehindALockKeepPeopleFromSigningIn(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled, func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
-	p.customer(named("ana"))
+	p.NewCustomer(platformtest.Named("ana"))
 	p.hold("subscriptions.subscriptions")
 	var all sync.WaitGroup
 	waiting := make(chan struct{}, 20)
 	for i := range cap(waiting) {
 		all.Go(func() {
 			waiting <- struct{}{}
-			webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, paid("_lock"+strconv.Itoa(i))).Expect(http.StatusOK)
+			webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid("_lock"+strconv.Itoa(i))).Expect(http.StatusOK)
 		})
 	}
 	for range cap(waiting) {
 		<-waiting
 	}
 	for range 5 {
-		p.signIn(p.nobody, "ana", accountstest.Password).Expect(http.StatusOK)
+		p.SignIn(p.Guest, "ana", platformtest.Password).Expect(http.StatusOK)
 	}
 	all.Wait()
 }
@@ -133,7 +134,7 @@ func TestPurchasesBehindALock(t *testing.T) {
 			all.Wait()
 			release()
 			require.Zero(t, b.held())
-			require.NotContains(t, b.log.String(), `"ERROR"`)
+			require.NotContains(t, b.Logged(), `"ERROR"`)
 			b.guest("203.0.113.9", 1).Expect(http.StatusOK)
 		})
 	}
@@ -141,13 +142,13 @@ func TestPurchasesBehindALock(t *testing.T) {
 
 // everyTable are the tables of the platform, partitions apart.
 func (p *platform) everyTable() []string {
-	p.t.Helper()
-	rows, err := p.db.Query(p.t.Context(), `SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	p.T.Helper()
+	rows, err := p.DB.Query(p.T.Context(), `SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^(pg_|information_schema)' ORDER BY 1`)
-	require.NoError(p.t, err)
+	require.NoError(p.T, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(p.t, err)
-	require.Greater(p.t, len(tables), 50)
+	require.NoError(p.T, err)
+	require.Greater(p.T, len(tables), 50)
 	return tables
 }
 
@@ -163,7 +164,7 @@ func TestAnyTableLocked(t *testing.T) {
 			p := attacked(t, unthrottled, func(c *app.Config) {
 				c.MaxConns, c.DatabaseWait, c.LockWait = 5, 300*time.Millisecond, 500*time.Millisecond
 			})
-			_, admin := p.admin()
+			_, admin := p.NewAdmin()
 			for i, table := range p.everyTable() {
 				if i%parts != part {
 					continue
@@ -178,21 +179,21 @@ func TestAnyTableLocked(t *testing.T) {
 				for n := range 3 {
 					all.Go(func() {
 						within(t, 5*time.Second, "a webhook beside "+table, func() {
-							answeredOrBusy(t, webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
+							answeredOrBusy(t, webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
 						})
 					})
 				}
 				for range 2 {
-					within(t, 500*time.Millisecond, "health beside "+table, func() { p.nobody.Get("/health").Expect(http.StatusOK) })
+					within(t, 500*time.Millisecond, "health beside "+table, func() { p.Guest.Get("/health").Expect(http.StatusOK) })
 					for route, itsOwn := range needed {
-						if a := p.nobody.Get(route); table != itsOwn {
+						if a := p.Guest.Get(route); table != itsOwn {
 							require.Equal(t, http.StatusOK, a.Status, "%s beside %s", route, table)
 						}
 					}
 				}
 				all.Wait()
 				release()
-				require.NotContains(t, p.log.String(), `"ERROR"`, table)
+				require.NotContains(t, p.Logged(), `"ERROR"`, table)
 			}
 		})
 	}
@@ -219,7 +220,7 @@ func paid(id string) string {
 func TestMoreRequestsThanCanBeWorkedOn(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled, func(c *app.Config) { c.InFlight, c.DatabaseWait, c.LockWait = 3, time.Minute, 2*time.Second })
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	p.hold("accounts.users")
 	var all sync.WaitGroup
 	statuses := make(chan int, 12)
@@ -227,11 +228,11 @@ func TestMoreRequestsThanCanBeWorkedOn(t *testing.T) {
 		all.Go(func() { statuses <- admin.Get("/customers").Status })
 	}
 	require.Eventually(t, func() bool { return len(statuses) >= 9 }, 20*time.Second, time.Millisecond, "nine are turned away at once")
-	p.nobody.Get("/health").Expect(http.StatusOK)
-	p.nobody.Post("/webhooks/gwa", "{}").Expect(http.StatusUnauthorized)
+	p.Guest.Get("/health").Expect(http.StatusOK)
+	p.Guest.Post("/webhooks/gwa", "{}").Expect(http.StatusUnauthorized)
 	all.Wait()
 	for range 12 {
 		require.Equal(t, http.StatusServiceUnavailable, <-statuses)
 	}
-	p.nobody.Get("/plans").Expect(http.StatusOK)
+	p.Guest.Get("/plans").Expect(http.StatusOK)
 }

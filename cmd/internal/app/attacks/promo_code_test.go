@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/testutil/apitest"
 )
@@ -20,7 +21,7 @@ type codeWay struct {
 
 // giving are the ways besides validation and redemption; signup is everybody's.
 func (p *platform) giving() []codeWay {
-	subscriptionstest.Plan(p.t, p.db, subscriptionstest.PlanID, 4990)
+	subscriptionstest.Plan(p.T, p.DB, subscriptionstest.PlanID, 4990)
 	people := 0
 	post := func(path string, more object) func(c *apitest.Client, code string) *apitest.Answer {
 		return func(c *apitest.Client, code string) *apitest.Answer {
@@ -36,7 +37,7 @@ func (p *platform) giving() []codeWay {
 			people++
 			name := fmt.Sprintf("guesser%d", people)
 			return c.Post("/customers/signup", []object{{
-				"username": name, "email": name + "@example.com", "password": "a password of mine",
+				"username": name, "email": name + "@example.com", "password": platformtest.Password,
 				"full_name": "Ana Guess", "phone": "+5511987654321", "promo_code": code,
 			}})
 		}},
@@ -59,11 +60,11 @@ func (p *platform) giving() []codeWay {
 func TestSentenceTellsWhichCodesExist(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.admin()
+	_, admin := p.NewAdmin()
 	day := func(n int) string { return time.Now().AddDate(0, 0, n).Format(time.RFC3339) }
 	event := p.made(admin, "/events", object{"title": "Premiere", "event_date": day(9)})
 	over := p.made(admin, "/events", object{"title": "Over", "event_date": day(9)})
-	p.exec(`UPDATE tickets.events SET event_date = now() - interval '9 days' WHERE id = $1`, over)
+	p.Exec(`UPDATE tickets.events SET event_date = now() - interval '9 days' WHERE id = $1`, over)
 	anywhere := []object{
 		{"code": "INACT2", "code_type": "promo", "discount_first_month": 1, "is_active": false},
 		{"code": "EXPIR2", "code_type": "promo", "discount_first_month": 1, "valid_until": day(-1)},
@@ -78,11 +79,11 @@ func TestSentenceTellsWhichCodesExist(t *testing.T) {
 		code["title"] = "A code"
 		p.made(admin, "/admin/promo-codes", code)
 	}
-	_, customer := p.customer()
+	_, customer := p.NewCustomer()
 	for _, way := range p.giving() {
 		c, codes := customer, append(append([]object{{"code": "NOSUCH"}}, anywhere...), unfit...)
 		if way.name == "signup" {
-			c, codes = p.nobody, codes[:1+len(anywhere)]
+			c, codes = p.Guest, codes[:1+len(anywhere)]
 		}
 		for _, code := range codes {
 			a := way.try(c, code["code"].(string))
@@ -91,7 +92,7 @@ func TestSentenceTellsWhichCodesExist(t *testing.T) {
 			require.Equal(t, "promo_code", a.Field())
 		}
 	}
-	require.Zero(t, p.count(`SELECT count(*) FROM subscriptions.subscriptions`))
+	require.Zero(t, p.Count(`SELECT count(*) FROM subscriptions.subscriptions`))
 
 	// Redeeming tells when a code's time is, as validating does, but of one that is not
 	// active no more than of one that there is not.
@@ -122,11 +123,11 @@ func TestCodesAreTriedWithoutLimitElsewhere(t *testing.T) {
 		at++
 		address := fmt.Sprintf("203.0.113.%d", at)
 		if way.name == "signup" {
-			throttled(way, from(p.nobody, address))
-			from(p.nobody, address).Get("/customers/validate-promo-code?code=NOSUCH").Expect(429)
+			throttled(way, from(p.Guest, address))
+			from(p.Guest, address).Get("/customers/validate-promo-code?code=NOSUCH").Expect(429)
 			continue
 		}
-		_, customer := p.customer()
+		_, customer := p.NewCustomer()
 		throttled(way, from(customer, address))
 		// One count for all ways, wherever the calls come from.
 		from(customer, "198.51.100.1").Get("/customers/validate-promo-code?code=NOSUCH").Expect(429)

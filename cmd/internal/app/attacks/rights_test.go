@@ -24,13 +24,13 @@ var listOf = map[string]string{"GET": "view", "POST": "create", "PUT": "update",
 func TestRightFromAnotherList(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, root := p.admin(asRoot)
+	_, root := p.NewAdmin(asRoot)
 	methods := map[string]string{}
-	for _, r := range p.api.Routes() {
+	for _, r := range p.Routes() {
 		methods[r.Name] = r.Method
 	}
 	own, wrong := map[string][]string{}, map[string][]string{}
-	for _, r := range p.api.Routes() {
+	for _, r := range p.Routes() {
 		if r.Permission == "" {
 			continue
 		}
@@ -43,7 +43,7 @@ func TestRightFromAnotherList(t *testing.T) {
 		}
 	}
 	require.Len(t, own, 4)
-	user, admin := p.admin()
+	user, admin := p.NewAdmin()
 	profile := func(name string, lists map[string][]string) string {
 		fields := object{"name": name}
 		for list, names := range lists {
@@ -54,7 +54,7 @@ func TestRightFromAnotherList(t *testing.T) {
 	statuses := func(profile string, refused bool) {
 		t.Helper()
 		root.Put("/users", []object{{"_id": user.ID, "type_user": []string{profile}}}).Expect(200)
-		for _, r := range p.api.Routes() {
+		for _, r := range p.Routes() {
 			if r.Permission == "" {
 				continue
 			}
@@ -71,9 +71,9 @@ func TestRightFromAnotherList(t *testing.T) {
 func TestColleagueWithMoreRights(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, root := p.admin(asRoot)
-	colleague, _ := p.admin()
-	attacker, plain := p.admin()
+	_, root := p.NewAdmin(asRoot)
+	colleague, _ := p.NewAdmin()
+	attacker, plain := p.NewAdmin()
 	root.Put("/users", []object{{"_id": attacker.ID, "type_user": []string{}}}).Expect(200)
 	for _, fields := range []object{
 		{"password": "a password that I know"},
@@ -87,7 +87,7 @@ func TestColleagueWithMoreRights(t *testing.T) {
 		plain.Put("/users", []object{{"_id": attacker.ID, "name": "A decoy"}, fields}).Expect(403)
 	}
 	plain.Delete("/users?_id="+colleague.ID.String(), nil).Expect(403)
-	p.signIn(p.nobody, colleague.Username, "correct horse battery").Expect(200)
+	p.SignIn(p.Guest, colleague.Username, "correct horse battery").Expect(200)
 }
 
 // Where the account itself is closed, the attacker goes for what stands with it: the
@@ -95,11 +95,11 @@ func TestColleagueWithMoreRights(t *testing.T) {
 func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	chief, root := p.admin(asRoot)
-	colleague, equal := p.admin()
-	attacker, plain := p.admin()
+	chief, root := p.NewAdmin(asRoot)
+	colleague, equal := p.NewAdmin()
+	attacker, plain := p.NewAdmin()
 	root.Put("/users", []object{{"_id": attacker.ID, "type_user": []string{}}}).Expect(200)
-	customer, _ := p.customer()
+	customer, _ := p.NewCustomer()
 	const refused = "Only a root user, or an admin who has all rights of this user, may change or delete them."
 	for user, sentence := range map[string]string{
 		chief.ID.String(): "Only a root user may change or delete a root user.", colleague.ID.String(): refused,
@@ -123,11 +123,11 @@ func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
 		(SELECT jsonb_agg(to_jsonb(u) ORDER BY id) FROM accounts.users u WHERE id <> $1), (SELECT jsonb_agg(to_jsonb(f) ORDER BY id) FROM files.files f),
 		(SELECT jsonb_agg(to_jsonb(p) ORDER BY id) FROM accounts.users_type p), (SELECT jsonb_agg(to_jsonb(a) ORDER BY token_hash) FROM files.archive_tokens a WHERE user_id <> $1)))`
 	hash := func() (h string) {
-		require.NoError(t, p.db.QueryRow(t.Context(), owned, attacker.ID).Scan(&h))
+		require.NoError(t, p.DB.QueryRow(t.Context(), owned, attacker.ID).Scan(&h))
 		return h
 	}
 	before := hash()
-	for _, r := range p.api.Routes() {
+	for _, r := range p.Routes() {
 		if r.Method == http.MethodGet || r.Auth == httpapi.Public || !strings.HasPrefix(r.Path, httpapi.Prefix) {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
@@ -21,19 +22,14 @@ import (
 // boxOffice is the attacked platform with gateways that take payments, and an event.
 type boxOffice struct {
 	*platform
-	gateways *paymentstest.Gateways
-	event    objectid.ID
-	guests   atomic.Int64
+	event  objectid.ID
+	guests atomic.Int64
 }
 
 func selling(t *testing.T, event object, change ...func(*app.Config)) *boxOffice {
 	t.Helper()
-	b := &boxOffice{gateways: paymentstest.NewGateways(t)}
-	b.platform = attacked(t, append(change, func(c *app.Config) {
-		c.GWAURL, c.GWBURL, c.GWAAPIKey = b.gateways.Sandbox.GWAURL(), b.gateways.Sandbox.GWBURL(), "$aact_hmlg_sandbox"
-		c.GWBSecretKey = "sk_test_sandbox"
-	})...)
-	_, admin := b.admin()
+	b := &boxOffice{platform: attackedWith(t, platformtest.Options{Gateways: true, Config: change})}
+	_, admin := b.NewAdmin()
 	e := object{
 		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339),
 		"ticket_value": 60, "is_sale_box_office": true,
@@ -52,32 +48,32 @@ func (b *boxOffice) order(quantity int) object {
 
 // guest holds places by PIX as somebody new from an address.
 func (b *boxOffice) guest(address string, quantity int) *apitest.Answer {
-	b.t.Helper()
+	b.T.Helper()
 	n := b.guests.Add(1)
 	return b.guestAs(fmt.Sprintf("guest%d@example.com", n), taxID(600_000_000+int(n)), address, quantity)
 }
 
 func (b *boxOffice) guestAs(email, tax, address string, quantity int) *apitest.Answer {
-	b.t.Helper()
+	b.T.Helper()
 	body := b.order(quantity)
 	body["buyer"] = object{"full_name": "Bruno Lima", "email": email, "tax_id": tax}
-	return from(b.nobody, address).Post("/store/purchase/checkout/gwb/pix", body)
+	return from(b.Guest, address).Post("/store/purchase/checkout/gwb/pix", body)
 }
 
 func (b *boxOffice) pix(c *apitest.Client, quantity int) *apitest.Answer {
-	b.t.Helper()
+	b.T.Helper()
 	return c.Post("/store/purchase/gwb/pix", b.order(quantity))
 }
 
 func (b *boxOffice) card(c *apitest.Client, quantity int) *apitest.Answer {
-	b.t.Helper()
+	b.T.Helper()
 	body := b.order(quantity)
 	body["payment_method_id"] = paymentstest.TokenApproved
 	return c.Post("/store/purchase/gwb/card", body)
 }
 
 func (b *boxOffice) held() int {
-	return b.count("SELECT tickets_issued FROM tickets.events WHERE id = $1", b.event)
+	return b.Count("SELECT tickets_issued FROM tickets.events WHERE id = $1", b.event)
 }
 
 // refused is a purchase that a limit of unpaid places keeps out, in a sentence that
@@ -114,9 +110,9 @@ func TestGuestsHoldAWholeEvent(t *testing.T) {
 		refused(t, b.guest(address, 1), "Sign in")
 	}
 	require.Equal(t, 20, b.held())
-	_, buyer := b.customer()
+	_, buyer := b.NewCustomer()
 	b.card(buyer, 10).Expect(200)
-	_, other := b.customer()
+	_, other := b.NewCustomer()
 	b.pix(other, 10).Expect(200)
 	require.Equal(t, 40, b.held())
 	require.Equal(t, "The event is sold out.", b.guest("198.51.100.5", 1).Expect(409).Detail())
@@ -131,13 +127,13 @@ func TestFreshAccountsHoldAWholeEvent(t *testing.T) {
 	b := selling(t, object{"capacity": 40})
 	b.guest("198.51.100.1", 10).Expect(200)
 	unproved := func(n *accounts.NewUser) { n.EmailVerified = false }
-	_, fresh := b.customer(unproved)
+	_, fresh := b.NewCustomer(unproved)
 	b.pix(from(fresh, "198.51.100.2"), 10).Expect(200)
-	_, other := b.customer(unproved)
+	_, other := b.NewCustomer(unproved)
 	refused(t, b.pix(from(other, "198.51.100.3"), 1), "half of the free places")
 	refused(t, b.pix(from(other, "198.51.100.3"), 1), "verify it")
-	require.Equal(t, 20, b.count("SELECT places_unpaid_guests FROM tickets.events WHERE id = $1", b.event))
-	_, proved := b.customer()
+	require.Equal(t, 20, b.Count("SELECT places_unpaid_guests FROM tickets.events WHERE id = $1", b.event))
+	_, proved := b.NewCustomer()
 	b.pix(proved, 10).Expect(200)
 	require.Equal(t, 30, b.held())
 }
@@ -146,7 +142,7 @@ func TestFreshAccountsHoldAWholeEvent(t *testing.T) {
 func TestTheLastPlaceGoesToAGuest(t *testing.T) {
 	t.Parallel()
 	b := selling(t, object{"capacity": 3})
-	_, buyer := b.customer()
+	_, buyer := b.NewCustomer()
 	b.card(buyer, 2).Expect(200)
 	b.guest("198.51.100.1", 1).Expect(200)
 	require.Equal(t, 3, b.held())
@@ -175,7 +171,7 @@ func TestOnePersonHoldsManyPlaces(t *testing.T) {
 	t.Parallel()
 	b := selling(t, object{"capacity": 1000})
 	const sentence = "At most 10 places of an event may wait for one person's payment"
-	me, buyer := b.customer()
+	me, buyer := b.NewCustomer()
 	b.pix(buyer, 6).Expect(200)
 	b.pix(buyer, 4).Expect(200)
 	refused(t, b.pix(buyer, 1), sentence)
@@ -185,7 +181,7 @@ func TestOnePersonHoldsManyPlaces(t *testing.T) {
 	const tax = "52998224725" // of nobody's account
 	var emails []string
 	for range 2 {
-		c, _ := b.customer(func(n *accounts.NewUser) { n.TaxID = "" })
+		c, _ := b.NewCustomer(func(n *accounts.NewUser) { n.TaxID = "" })
 		emails = append(emails, c.Email)
 	}
 	b.guestAs(emails[0], tax, "198.51.100.2", 6).Expect(200)
@@ -198,14 +194,14 @@ func TestOnePersonHoldsManyPlaces(t *testing.T) {
 	refused(t, b.guestAs("Zoe+2@example.com", taxID(700_000_003), "198.51.100.4", 1), sentence)
 	b.guestAs("z.oe@gmail.com", taxID(700_000_004), "198.51.100.5", 6).Expect(200)
 	refused(t, b.guestAs("zo.e+x@googlemail.com", taxID(700_000_005), "198.51.100.5", 5), sentence)
-	require.Equal(t, 1, b.count("SELECT count(*) FROM accounts.users WHERE email = 'zoe+1@example.com'"), "it is nobody else's account")
+	require.Equal(t, 1, b.Count("SELECT count(*) FROM accounts.users WHERE email = 'zoe+1@example.com'"), "it is nobody else's account")
 }
 
 // One person's orders all come at once.
 func TestOnePersonHoldsManyPlacesAtOnce(t *testing.T) {
 	t.Parallel()
 	b := selling(t, object{"capacity": 1000})
-	_, buyer := b.customer()
+	_, buyer := b.NewCustomer()
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() { b.pix(buyer, 1) })
@@ -231,10 +227,10 @@ func TestOneAddressHoldsManyPlaces(t *testing.T) {
 				b.guest(at.same(n), 10).Expect(200)
 			}
 			refused(t, b.guest(at.same(5), 1), "At most 40 places of an event may wait for payment from one network")
-			_, buyer := b.customer()
+			_, buyer := b.NewCustomer()
 			refused(t, b.pix(from(buyer, at.same(6)), 1), "from one network")
 			b.guest(at.other, 1).Expect(200)
-			require.Equal(t, 0, b.count("SELECT count(*) FROM tickets.orders o WHERE o::text LIKE '%198.51.100%' OR o::text LIKE '%2001:db8%'"), "no address is stored")
+			require.Equal(t, 0, b.Count("SELECT count(*) FROM tickets.orders o WHERE o::text LIKE '%198.51.100%' OR o::text LIKE '%2001:db8%'"), "no address is stored")
 		})
 	}
 }
@@ -244,7 +240,7 @@ func TestAResellerBuysTooMany(t *testing.T) {
 	t.Parallel()
 	b := selling(t, object{"capacity": 100, "max_per_person": 4})
 	const sentence = "One person can have at most 4 places of this event, paid for or waiting for payment."
-	me, buyer := b.customer()
+	me, buyer := b.NewCustomer()
 	require.Equal(t, sentence, b.card(buyer, 5).Expect(409).Detail())
 	b.card(buyer, 3).Expect(200)
 	a := b.card(buyer, 2).Expect(409)
@@ -254,7 +250,7 @@ func TestAResellerBuysTooMany(t *testing.T) {
 	require.Equal(t, sentence, b.pix(buyer, 1).Expect(409).Detail())
 	require.Equal(t, sentence, b.guestAs(me.Email, me.TaxID, "198.51.100.2", 1).Expect(409).Detail())
 
-	_, hasty := b.customer()
+	_, hasty := b.NewCustomer()
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() { b.card(hasty, 1) })
@@ -267,7 +263,7 @@ func TestAResellerBuysTooMany(t *testing.T) {
 func TestAResellerTakesTooManyForNothing(t *testing.T) {
 	t.Parallel()
 	b := selling(t, object{"capacity": 100, "max_per_person": 2, "ticket_value": nil})
-	_, buyer := b.customer()
+	_, buyer := b.NewCustomer()
 	b.card(buyer, 2).Expect(200)
 	b.card(buyer, 1).Expect(409)
 	b.guest("198.51.100.1", 2).Expect(200)

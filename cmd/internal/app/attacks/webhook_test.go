@@ -14,15 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts"
+	"marquee/modules/payments/paymentstest"
 	"marquee/testutil/apitest"
 	"marquee/testutil/soak"
 )
 
-// secretOfGateways is what attacked configures for both.
-var secretOfGateways = strings.Repeat("k", 32)
-
 func signedAt(at time.Time, body string) string {
-	mac := hmac.New(sha256.New, []byte(secretOfGateways))
+	mac := hmac.New(sha256.New, []byte(paymentstest.GWBSecret))
 	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)
 	return fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(mac.Sum(nil)))
 }
@@ -36,7 +34,7 @@ func webhook(c *apitest.Client, gateway, header, value, body string) *apitest.An
 func TestAFloodOfForgedWebhooksSoak(t *testing.T) {
 	t.Parallel()
 	p := attacked(t)
-	_, admin := p.admin(func(u *accounts.NewUser) { u.Root = true })
+	_, admin := p.NewAdmin(func(u *accounts.NewUser) { u.Root = true })
 	const flooders = 8
 	forged, genuine := soak.Rounds(400, 10_000), soak.Rounds(40, 500)
 	body := `{"id":"evt_forged","type":"invoice.paid","event":"PAYMENT_CONFIRMED","padding":"` + strings.Repeat("x", 8_000) + `"}`
@@ -45,9 +43,9 @@ func TestAFloodOfForgedWebhooksSoak(t *testing.T) {
 	for n := range flooders {
 		all.Go(func() {
 			for i := range forged / flooders {
-				a := webhook(p.nobody, "gwa", "asaas-access-token", fmt.Sprint("guess ", n, i), body)
+				a := webhook(p.Guest, "gwa", "asaas-access-token", fmt.Sprint("guess ", n, i), body)
 				if i%2 == 0 {
-					a = webhook(p.nobody, "gwb", "Stripe-Signature", signedAt(time.Now(), "another body"), body)
+					a = webhook(p.Guest, "gwb", "Stripe-Signature", signedAt(time.Now(), "another body"), body)
 				}
 				if a.Status != http.StatusUnauthorized {
 					t.Errorf("a forged call was answered %d: %s", a.Status, a.Body)
@@ -57,17 +55,17 @@ func TestAFloodOfForgedWebhooksSoak(t *testing.T) {
 	}
 	for i := range genuine {
 		event := fmt.Sprintf(`{"id":"evt_%d","type":"unheard.of","event":"UNHEARD_OF","data":{"object":{}}}`, i)
-		webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, event).Expect(200)
-		webhook(p.nobody, "gwb", "Stripe-Signature", signedAt(time.Now(), event), event).Expect(200)
+		webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, event).Expect(200)
+		webhook(p.Guest, "gwb", "Stripe-Signature", signedAt(time.Now(), event), event).Expect(200)
 	}
 	all.Wait()
 	t.Logf("%d forged and %d genuine calls in %v", forged, 2*genuine, time.Since(began).Round(time.Millisecond))
-	stored := p.count("SELECT count(*) FROM payments.refused_webhooks")
+	stored := p.Count("SELECT count(*) FROM payments.refused_webhooks")
 	require.Contains(t, []int{20, 40}, stored, "of an hour, or of two")
-	require.Equal(t, 2*genuine, p.count("SELECT count(*) FROM payments.webhook_logs"))
-	require.Equal(t, 1, p.count("SELECT count(DISTINCT network) FROM payments.refused_webhook_counts WHERE network = '203.0.113.0/24'"))
+	require.Equal(t, 2*genuine, p.Count("SELECT count(*) FROM payments.webhook_logs"))
+	require.Equal(t, 1, p.Count("SELECT count(DISTINCT network) FROM payments.refused_webhook_counts WHERE network = '203.0.113.0/24'"))
 	stats := admin.Get("/webhook-logs/stats").Expect(200).Map()
-	require.InDelta(t, stored+p.count("SELECT sum(calls) FROM payments.refused_webhook_counts"), stats["invalid_signature"], 0)
+	require.InDelta(t, stored+p.Count("SELECT sum(calls) FROM payments.refused_webhook_counts"), stats["invalid_signature"], 0)
 	require.GreaterOrEqual(t, stats["invalid_signature"], float64(forged))
 }
 
@@ -77,9 +75,9 @@ func TestAnOldWebhookSentAgain(t *testing.T) {
 	p := attacked(t)
 	const event = `{"id":"evt_1","type":"unheard.of","data":{"object":{}}}`
 	old := signedAt(time.Now().Add(-time.Hour), event)
-	webhook(p.nobody, "gwb", "Stripe-Signature", old, event).Expect(401)
-	webhook(p.nobody, "gwb", "Stripe-Signature", signedAt(time.Now().Add(-25*time.Hour), event), event).Expect(401)
-	require.Equal(t, 1, p.count("SELECT count(*) FROM payments.refused_webhooks WHERE reason = 'clock_skew'"))
-	require.Equal(t, 1, p.count("SELECT count(*) FROM payments.refused_webhooks WHERE reason = 'signature'"))
-	require.Zero(t, p.count("SELECT count(*) FROM payments.processed_events"))
+	webhook(p.Guest, "gwb", "Stripe-Signature", old, event).Expect(401)
+	webhook(p.Guest, "gwb", "Stripe-Signature", signedAt(time.Now().Add(-25*time.Hour), event), event).Expect(401)
+	require.Equal(t, 1, p.Count("SELECT count(*) FROM payments.refused_webhooks WHERE reason = 'clock_skew'"))
+	require.Equal(t, 1, p.Count("SELECT count(*) FROM payments.refused_webhooks WHERE reason = 'signature'"))
+	require.Zero(t, p.Count("SELECT count(*) FROM payments.processed_events"))
 }

@@ -1,0 +1,196 @@
+// Package platformtest is the platform as it is composed, for tests: its API over HTTP with
+// every answer checked, the people who call it, both gateways in miniature or two that know
+// nothing, its jobs, its mails and its database. Nothing else composes it for a test.
+//
+//	p := platformtest.WithGateways(t)
+//	p.Work()
+//	_, client := p.NewCustomer()
+//	client.Post("/gwb/subscribe", …)
+//	p.Settle()
+//
+// At the end of a test the invariants of `marquee doctor` hold, and no secret stands in the
+// database or in the log.
+package platformtest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/cmd/internal/app"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/httpapi"
+	"marquee/platform/mail"
+	"marquee/platform/postgres"
+	"marquee/platform/sandbox"
+	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
+	"marquee/testutil/pgtest"
+)
+
+// Platform is one of a test's own.
+type Platform struct {
+	*app.App
+	DB       *pgxpool.Pool          // beside the platform's own pools, on the same database
+	Guest    *apitest.Client        // without a token
+	Gateways *paymentstest.Gateways // nil where they know nothing
+	Mails    *mail.Catcher          // nil where nobody reads them
+
+	T       testing.TB
+	log     kept
+	root    func() *apitest.Client
+	admin   func() *apitest.Client
+	unsound []string
+}
+
+// Options say what a platform is made of; the zero value has gateways that know nothing.
+type Options struct {
+	Gateways bool         // both sandboxes, which send their webhooks; and mails are caught
+	Log      *slog.Logger // nil: one that Logged tells of and in which no secret may stand
+	Parts    app.Parts
+	Config   []func(*app.Config) // changes of the usual one
+}
+
+// New is a platform before gateways that know nothing, whose jobs wait for Work.
+func New(t testing.TB, config ...func(*app.Config)) *Platform {
+	t.Helper()
+	return NewOf(t, Options{Config: config})
+}
+
+// WithGateways is a platform before both sandbox gateways, whose jobs wait for Work.
+func WithGateways(t testing.TB, config ...func(*app.Config)) *Platform {
+	t.Helper()
+	return NewOf(t, Options{Gateways: true, Config: config})
+}
+
+// NewOf is a platform made of what is wanted.
+func NewOf(t testing.TB, o Options) *Platform {
+	t.Helper()
+	p := &Platform{T: t}
+	cfg := usual(t)
+	if o.Gateways {
+		p.openGateways(&cfg)
+	} else {
+		gateway := httptest.NewServer(http.HandlerFunc(knowsNothing))
+		t.Cleanup(gateway.Close)
+		cfg.GWAURL, cfg.GWBURL = gateway.URL, gateway.URL
+	}
+	for _, change := range o.Config {
+		change(&cfg)
+	}
+	if cfg.DatabaseURL == "" {
+		cfg.DatabaseURL = pgtest.URL(t)
+	}
+	require.NoError(t, cfg.Validate())
+	if o.Log == nil {
+		o.Log = leaktest.Logger(t, &p.log)
+	}
+	var err error
+	p.App, err = app.NewOf(t.Context(), cfg, o.Log, true, o.Parts)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	p.DB, err = postgres.NewPool(t.Context(), cfg.DatabaseURL, postgres.Options{MaxConns: 6, ApplicationName: "platformtest"})
+	require.NoError(t, err)
+	t.Cleanup(p.DB.Close)
+	t.Cleanup(func() { pgtest.Sound(t, p.DB, time.Now(), p.unsound...) }) // once the jobs have stopped
+	p.Guest = apitest.New(t, p.API())
+	p.root, p.admin = sync.OnceValue(p.newRoot), sync.OnceValue(p.newAdmin)
+	if o.Gateways {
+		p.Gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
+			GWAURL: p.Guest.URL() + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
+			GWBURL: p.Guest.URL() + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
+		})
+	}
+	return p
+}
+
+// usual is the configuration of `marquee serve` but for what tests would wait for: limits and
+// pauses between mails. On a slow machine nobody is told to come again.
+func usual(t testing.TB) app.Config {
+	t.Helper()
+	cfg, err := app.ReadConfig()
+	require.NoError(t, err)
+	long := strings.Repeat("k", 32)
+	cfg.DatabaseURL, cfg.MaxConns, cfg.DatabaseWait, cfg.LockWait = "", 8, time.Minute, time.Minute
+	cfg.TokenKeys, cfg.FileKey, cfg.PublicURL = "a:"+long, long, "https://api.example.com"
+	cfg.GWAAPIKey, cfg.GWAWebhookToken = "key", []string{paymentstest.GWAToken}
+	cfg.GWBSecretKey, cfg.GWBWebhook, cfg.GWBPublishable = "sk_test_1", []string{paymentstest.GWBSecret}, "pk_test_1"
+	cfg.SMTPURL, cfg.MailFrom = "smtp://127.0.0.1:1", "Marquee <no-reply@example.com>"
+	cfg.NoThrottle, cfg.CodeCooldown, cfg.TaxIDAlphanumeric = true, time.Millisecond, true
+	return cfg
+}
+
+func (p *Platform) openGateways(cfg *app.Config) {
+	p.Gateways = paymentstest.NewGateways(p.T)
+	cfg.GWAURL, cfg.GWAAPIKey = p.Gateways.Sandbox.GWAURL(), "$aact_hmlg_sandbox"
+	cfg.GWBURL, cfg.GWBSecretKey = p.Gateways.Sandbox.GWBURL(), "sk_test_sandbox"
+	var err error
+	p.Mails, err = mail.NewCatcher("127.0.0.1:0", leaktest.Logger(p.T))
+	require.NoError(p.T, err)
+	p.T.Cleanup(func() { _ = p.Mails.Close() })
+	cfg.SMTPURL = p.Mails.URL()
+}
+
+// knowsNothing answers as either gateway answers about an object that it has not:
+// for good, so that nothing is tried again.
+func knowsNothing(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = io.WriteString(w, `{"errors":[{"code":"not_found","description":"Not found"}],"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such object"}}`)
+}
+
+// Unsound names invariants that the test itself breaks.
+func (p *Platform) Unsound(invariants ...string) { p.unsound = append(p.unsound, invariants...) }
+
+// Work works the jobs until the test ends.
+func (p *Platform) Work() {
+	p.T.Helper()
+	require.NoError(p.T, p.StartWorkers(context.WithoutCancel(p.T.Context())))
+	p.T.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		require.NoError(p.T, p.StopWorkers(ctx))
+	})
+}
+
+// Settle waits until every webhook is delivered.
+func (p *Platform) Settle() {
+	p.T.Helper()
+	ctx, cancel := context.WithTimeout(p.T.Context(), time.Minute)
+	defer cancel()
+	require.NoError(p.T, p.Gateways.Sandbox.Settle(ctx))
+}
+
+// Routes are those that are registered.
+func (p *Platform) Routes() []httpapi.RouteInfo { return p.API().Routes() }
+
+// Logged is what the platform has logged, a JSON object a line.
+func (p *Platform) Logged() string { return p.log.String() }
+
+// kept is a log that may be read while it is written.
+type kept struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.all.Write(b)
+}
+
+func (k *kept) String() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.all.String()
+}
