@@ -37,6 +37,40 @@ func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) 
 	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second)})
 }
 
+// IsPausedTx reports whether nothing is to be collected for the subscription now, or
+// whether the gateway has not confirmed yet that it collects again.
+func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
+	_, err := s.db.LockOpenPause(ctx, tx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// PausedLatelyTx is IsPausedTx for what was read a moment ago.
+func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
+	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: id, At: s.deps.Clock.Now().Add(-time.Hour)})
+}
+
+// PausedAtTx reports whether an instant lies within a pause. Gateway B's clock has
+// whole seconds: the second of the dispute itself is none of it.
+func (s *Reads) PausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) (bool, error) {
+	_, err := s.db.GetPauseAt(ctx, tx, subscriptionsdb.GetPauseAtParams{SubscriptionID: id, At: at})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
+// of a pause, which may come late.
+func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway.RemoteSubscription, at time.Time) (bool, error) {
+	if !remote.Inactive {
+		return false, nil
+	}
+	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: at})
+}
+
 // ExtendedTo is the end of an extension whose order is open: what the gateway tells
 // meanwhile of its period is from before it. Nil: there is none.
 func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {

@@ -9,12 +9,10 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -89,60 +87,6 @@ func (s *Own) OwnOrder(ctx context.Context, path string) (Order, error) {
 		}
 	}
 	return o, nil
-}
-
-// OrdersOf are a customer's orders, newest first, as they are shown; withHidden those of a guest's, too.
-func (s *Store) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]OrderBody, error) {
-	rows, err := s.db.OrderListOf(ctx, db, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
-	if err != nil {
-		return nil, fmt.Errorf("list orders: %w", err)
-	}
-	ids := make([]objectid.ID, len(rows))
-	for i, o := range rows {
-		ids[i] = o.ID
-	}
-	tickets, err := s.TicketIDsOf(ctx, db, ids...)
-	if err != nil {
-		return nil, err
-	}
-	refunded, err := s.RefundedOf(ctx, db, rows...)
-	if err != nil {
-		return nil, err
-	}
-	bodies := make([]OrderBody, len(rows))
-	for i, o := range rows {
-		bodies[i] = OrderBodyOf(o, tickets[o.ID], refunded[o.ID])
-	}
-	return bodies, nil
-}
-
-// TicketIDsOf are the tickets of orders, by order.
-func (s *Store) TicketIDsOf(ctx context.Context, db postgres.DB, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
-	rows, err := s.db.TicketListIDsOfOrders(ctx, db, objectid.Strings(orders))
-	if err != nil {
-		return nil, fmt.Errorf("list tickets of orders: %w", err)
-	}
-	all := map[objectid.ID][]objectid.ID{}
-	for _, row := range rows {
-		all[*row.OrderID] = append(all[*row.OrderID], row.ID)
-	}
-	return all, nil
-}
-
-// RefundedOf is what was given back of the orders' own payments, by order.
-func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order) (map[objectid.ID]money.Cents, error) {
-	ids, own := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
-	for i, o := range orders {
-		ids[i], own[o.ID] = o.ID, postgres.Text(o.GatewayPaymentID)
-	}
-	all, err := s.deps.Payments.RefundedPayments(ctx, db, gateway.ForOrder, ids)
-	refunded := map[objectid.ID]money.Cents{}
-	for _, r := range all {
-		if r.PaymentID == own[r.LocalID] {
-			refunded[r.LocalID] = r.Amount
-		}
-	}
-	return refunded, err
 }
 
 func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
