@@ -2,8 +2,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -11,31 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
-	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
-
-// applyOfCustomerTx applies what becomes of money that was booked for a customer alone:
-// ledgers and list have it, and nothing else follows.
-func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	known, r := e.Known, gateway.Result{Status: gateway.ResultApplied}
-	var err error
-	switch p := e.Payload.(type) {
-	case gateway.RefundChange:
-		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report, Payment: &known.Payment,
-		})
-	case gateway.DisputeChange:
-		_, err = s.ledger.RecordDisputeTx(ctx, tx, ledger.DisputeRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report,
-		})
-	default:
-		r = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}
-	}
-	return r, err
-}
 
 // ApplyTx asks the appliers. After an error, also a panic, the transaction has to
 // be rolled back.
@@ -61,6 +36,39 @@ func (s *Webhooks) ApplyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (res
 		return s.applyToldTx(ctx, tx, e)
 	}
 	return s.askAppliersTx(ctx, tx, e)
+}
+
+// applyToldTx applies an event that proves nothing by itself. Where it is about something
+// of ours and would change it, nothing of that stays: a job asks the gateway first.
+func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	settled, isSettled := e.Payload.(gateway.SettledPayment)
+	if _, failed := e.Payload.(gateway.FailedPayment); !e.AsksLive() && !isSettled && !failed {
+		return s.askAppliersTx(ctx, tx, e)
+	}
+	if isSettled {
+		known, err := s.reader.FindPayment(ctx, tx, e.Gateway, settled.Payment.ID)
+		if err != nil || known != nil {
+			if err != nil {
+				return gateway.Result{}, err
+			}
+			return s.askAppliersTx(ctx, tx, e)
+		}
+	}
+	trial, err := tx.Begin(ctx)
+	if err != nil {
+		return gateway.Result{}, err
+	}
+	result, err := s.askAppliersTx(ctx, trial, e)
+	if err != nil {
+		return gateway.Result{}, err
+	}
+	if result.Unclaimed || result.Taken || !e.AsksLive() && (!result.Unproven || isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
+		return result, trial.Commit(ctx)
+	}
+	if err := trial.Rollback(ctx); err != nil {
+		return gateway.Result{}, err
+	}
+	return gateway.Asked(result.SubscriptionID, gateway.ReasonAskedFirst), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 
 // askAppliersTx has the one apply an event whose subject it is.
@@ -93,6 +101,26 @@ func (s *Webhooks) askAppliersTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	return waits, nil
 }
 
+// applyOfCustomerTx applies what becomes of money that was booked for a customer alone:
+// ledgers and list have it, and nothing else follows.
+func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	known, r := e.Known, gateway.Result{Status: gateway.ResultApplied}
+	var err error
+	switch p := e.Payload.(type) {
+	case gateway.RefundChange:
+		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report, Payment: &known.Payment,
+		})
+	case gateway.DisputeChange:
+		_, err = s.ledger.RecordDisputeTx(ctx, tx, ledger.DisputeRecord{
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report,
+		})
+	default:
+		r = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}
+	}
+	return r, err
+}
+
 // takeStrayTx asks who takes in money that nothing here knows. Result.Taken is false when
 // nobody does.
 func (s *Webhooks) takeStrayTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
@@ -122,65 +150,6 @@ func unclaimed(r gateway.Result) gateway.Result {
 		r.Reason = gateway.ReasonUnknownSubject
 	}
 	return r
-}
-
-// finishTx gives an event that was applied again, and all its logs, the result.
-func (s *Webhooks) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, state string, r gateway.Result) error {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	// The caller holds the event: nobody else touches its logs, so that they never
-	// tell different stories.
-	params := paymentsdb.ProcessedEventFinishParams{
-		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, State: state, Result: raw, At: s.deps.Clock.Now(), Processed: true,
-	}
-	params.ProcessedAt = &params.At
-	if err := s.db.ProcessedEventFinish(ctx, tx, params); err != nil {
-		return fmt.Errorf("finish event: %w", err)
-	}
-	return nil
-}
-
-// ApplyAgain applies a queued or waiting event from its stored body. An event
-// that is neither any more is left alone. The error keeps the event as it is.
-func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID string) error {
-	gateway, err := s.deps.Gateways.Find(name)
-	if err != nil {
-		return err
-	}
-	if err := s.linkIntent(ctx, gateway, eventID); err != nil {
-		return err
-	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		row, err := s.db.ProcessedEventLock(ctx, tx, paymentsdb.ProcessedEventLockParams{Gateway: name, EventID: eventID})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("lock event: %w", err)
-		}
-		event, err := readStored(gateway, row.Payload, row.LogID)
-		if err != nil {
-			return fmt.Errorf("read stored event %s: %w", eventID, err)
-		}
-		result, err := s.ApplyTx(ctx, tx, event)
-		if err != nil {
-			return fmt.Errorf("apply event %s: %w", eventID, err)
-		}
-		if !result.Unclaimed {
-			return s.finishTx(ctx, tx, event, stateDone, result)
-		}
-		return s.finishTx(ctx, tx, event, stateWaiting, unclaimed(result))
-	})
-}
-
-// readStored reads an event from its log, whose id holds the second in which it came.
-func readStored(gateway gateway.Adapter, payload []byte, log objectid.ID) (gateway.Event, error) {
-	e, err := gateway.ReadEvent(payload)
-	e.Gateway, e.LogID = gateway.Name(), log
-	e.ReceivedAt(log.Time().Add(time.Second))
-	return e, err
 }
 
 // subjectsOf is never nil: the column holds an array.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -107,6 +108,14 @@ func (s *Webhooks) replayable(ctx context.Context, id objectid.ID) (paymentsdb.W
 		return log, gateway.Event{}, fault.Conflict("The log holds no event that can be read.")
 	}
 	return log, event, nil
+}
+
+// readStored reads an event from its log, whose id holds the second in which it came.
+func readStored(gateway gateway.Adapter, payload []byte, log objectid.ID) (gateway.Event, error) {
+	e, err := gateway.ReadEvent(payload)
+	e.Gateway, e.LogID = gateway.Name(), log
+	e.ReceivedAt(log.Time().Add(time.Second))
+	return e, err
 }
 
 // holdEventTx holds the event against everybody else who applies it; an event

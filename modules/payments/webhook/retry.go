@@ -2,12 +2,15 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/postgres"
 )
 
 // RetryArgs applies an event again whose applying failed.
@@ -24,6 +27,39 @@ func (s *Webhooks) insertRetryTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	return err
 }
 
+// ApplyAgain applies a queued or waiting event from its stored body. An event
+// that is neither any more is left alone. The error keeps the event as it is.
+func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID string) error {
+	gateway, err := s.deps.Gateways.Find(name)
+	if err != nil {
+		return err
+	}
+	if err := s.linkIntent(ctx, gateway, eventID); err != nil {
+		return err
+	}
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		row, err := s.db.ProcessedEventLock(ctx, tx, paymentsdb.ProcessedEventLockParams{Gateway: name, EventID: eventID})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("lock event: %w", err)
+		}
+		event, err := readStored(gateway, row.Payload, row.LogID)
+		if err != nil {
+			return fmt.Errorf("read stored event %s: %w", eventID, err)
+		}
+		result, err := s.ApplyTx(ctx, tx, event)
+		if err != nil {
+			return fmt.Errorf("apply event %s: %w", eventID, err)
+		}
+		if !result.Unclaimed {
+			return s.finishTx(ctx, tx, event, stateDone, result)
+		}
+		return s.finishTx(ctx, tx, event, stateWaiting, unclaimed(result))
+	})
+}
+
 // ReplayWaiting applies each waiting event in its own transaction, oldest first.
 func (s *Webhooks) ReplayWaiting(ctx context.Context, gateway gateway.Name, subjects []string) error {
 	events, err := s.db.ProcessedEventWaiting(ctx, s.deps.Pool, paymentsdb.ProcessedEventWaitingParams{
@@ -37,4 +73,22 @@ func (s *Webhooks) ReplayWaiting(ctx context.Context, gateway gateway.Name, subj
 		failed = errors.Join(failed, s.ApplyAgain(ctx, gateway, id))
 	}
 	return failed
+}
+
+// finishTx gives an event that was applied again, and all its logs, the result.
+func (s *Webhooks) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, state string, r gateway.Result) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	// The caller holds the event: nobody else touches its logs, so that they never
+	// tell different stories.
+	params := paymentsdb.ProcessedEventFinishParams{
+		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, State: state, Result: raw, At: s.deps.Clock.Now(), Processed: true,
+	}
+	params.ProcessedAt = &params.At
+	if err := s.db.ProcessedEventFinish(ctx, tx, params); err != nil {
+		return fmt.Errorf("finish event: %w", err)
+	}
+	return nil
 }

@@ -28,39 +28,6 @@ type ToldArgs struct {
 // Kind names the job.
 func (ToldArgs) Kind() string { return "payments_event_told" }
 
-// applyToldTx applies an event that proves nothing by itself. Where it is about something
-// of ours and would change it, nothing of that stays: a job asks the gateway first.
-func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	settled, isSettled := e.Payload.(gateway.SettledPayment)
-	if _, failed := e.Payload.(gateway.FailedPayment); !e.AsksLive() && !isSettled && !failed {
-		return s.askAppliersTx(ctx, tx, e)
-	}
-	if isSettled {
-		known, err := s.reader.FindPayment(ctx, tx, e.Gateway, settled.Payment.ID)
-		if err != nil || known != nil {
-			if err != nil {
-				return gateway.Result{}, err
-			}
-			return s.askAppliersTx(ctx, tx, e)
-		}
-	}
-	trial, err := tx.Begin(ctx)
-	if err != nil {
-		return gateway.Result{}, err
-	}
-	result, err := s.askAppliersTx(ctx, trial, e)
-	if err != nil {
-		return gateway.Result{}, err
-	}
-	if result.Unclaimed || result.Taken || !e.AsksLive() && (!result.Unproven || isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
-		return result, trial.Commit(ctx)
-	}
-	if err := trial.Rollback(ctx); err != nil {
-		return gateway.Result{}, err
-	}
-	return gateway.Asked(result.SubscriptionID, gateway.ReasonAskedFirst), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
-}
-
 func (s *Webhooks) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
 	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at}); err != nil {
 		return fmt.Errorf("have the gateway asked for event %s: %w", a.EventID, err)

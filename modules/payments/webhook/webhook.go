@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"context"
 	"log/slog"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments/gateway"
@@ -60,6 +62,19 @@ type Webhooks struct {
 // New makes it. Connect it before serving.
 func New(d Deps, r *ledger.Reader, l *ledger.Ledger, refused *Refusals) *Webhooks {
 	return &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused}
+}
+
+// Applier applies an event inside the webhook's transaction; it must be safe to
+// repeat. It answers Unclaimed when the event's subject is not its own.
+type Applier interface {
+	ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error)
+}
+
+// StrayMoneyTaker is an Applier that takes in money of a customer of ours which is of
+// nothing that is known here. It answers Result.Taken when it does; the event waits all
+// the same, should its subject become known.
+type StrayMoneyTaker interface {
+	TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error)
 }
 
 // Connect names who applies events, asked in this order until one does not answer
