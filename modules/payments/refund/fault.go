@@ -11,7 +11,44 @@ import (
 	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
 )
+
+// OpenError says that a refund of the payment is requested and not answered:
+// until it is, nobody knows what is left.
+type OpenError struct {
+	Refund   ledger.Refund
+	NextLook *time.Time // when its gateway is asked next
+}
+
+// Error implements error.
+func (e *OpenError) Error() string {
+	return "payments: refund " + e.Refund.ID.String() + " of the payment is not answered yet"
+}
+
+// Fault words it for people, with the name of the open one.
+func (e *OpenError) Fault() error {
+	next := "soon"
+	if e.NextLook != nil {
+		next = "at " + e.NextLook.UTC().Format(time.RFC3339)
+	}
+	return fault.Conflict("Refund %s of R$ %s of this payment is not answered by the gateway yet, which is asked again %s. Wait until the list of refunds says what became of it.",
+		e.Refund.ID, e.Refund.Amount, next).WithCause(e)
+}
+
+// RefundOpen says that the refund, which is not answered, keeps another one waiting:
+// *OpenError with the time of the next look.
+func (s *Refunds) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
+	open, ok, err := s.deps.Intents.OpenOf(ctx, db, r.ID)
+	if err != nil {
+		return err
+	}
+	e := &OpenError{Refund: r}
+	if ok {
+		e.NextLook = &open.NextLook
+	}
+	return e
+}
 
 // RefundFault words why a refund that an admin or customer asked for was not made, or
 // may not have been (RefundPayment): 409 while another one of the payment is not

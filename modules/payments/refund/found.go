@@ -1,16 +1,21 @@
 package refund
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
+	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // FoundError says that the gateway had given back, or is giving back, what was not
@@ -57,3 +62,95 @@ func foundRefunds(before, after []*ledger.Refund, all []gateway.RemoteRefund, am
 	}
 	return found
 }
+
+// compareRefunds takes the gateway's own list of a payment's refunds into the
+// ledger: what no row of ours explains, such as a refund at its console, is
+// recorded, and lowers what is left. While a request is open nothing is asked.
+// Errors: *FoundError when what was recorded may be what an admin asks for.
+func (s *Refunds) compareRefunds(ctx context.Context, gw gateway.Gateway, key string, q Request) error {
+	p := q.Payment
+	before, err := s.reader.RefundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
+	if err != nil {
+		return err
+	}
+	if open := unanswered(before); open != nil {
+		return s.RefundOpen(ctx, s.deps.Pool, *open)
+	}
+	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: key})
+	if err != nil {
+		return err
+	}
+	if err := s.recordList(ctx, key, p, all); err != nil || len(all) == 0 || q.AdminID == nil && q.Admin == "" {
+		return err // the platform asks for what is left, which is less now
+	}
+	after, err := s.reader.RefundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
+	if err != nil {
+		return err
+	}
+	if found := foundRefunds(before, after, all, q.Amount); len(found) > 0 {
+		idempotency.AttemptOf(ctx).KeepOpen() // the request made again goes through, by the same key, too
+		return &FoundError{Refunds: found}
+	}
+	return nil
+}
+
+// recordList records what the gateway lists, and has it do what its events would have
+// done: of a PIX, what nobody here asked for was taken back by the payer's bank.
+func (s *Refunds) recordList(ctx context.Context, key string, p gateway.LedgerPayment, all []gateway.RemoteRefund) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return s.recordReport(ctx, key, p, listReport(all))
+}
+
+func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.LedgerPayment, report gateway.RefundReport) error {
+	now := s.deps.Clock.Now()
+	report.PaymentID, report.Type = key, refundSeenType
+	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		result, err := s.webhooks.ApplyTx(ctx, tx, gateway.Event{
+			Gateway: p.Gateway, Type: gateway.Reconciled, CreatedAt: now, LogID: objectid.At(now), Payload: gateway.RefundChange{Status: gateway.RefundDone, Report: report},
+		})
+		if err != nil || !result.Unclaimed {
+			return err
+		}
+		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{ // nobody owns the payment: the ledger does
+			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report, Payment: &p.Payment,
+		})
+		return err
+	})
+}
+
+// recordUnasked records first what an answer lists beside the refund that it is of: it
+// came since the gateway's list was compared, and is no refund of ours.
+func (s *Refunds) recordUnasked(ctx context.Context, r ledger.Refund, report gateway.RefundReport) error {
+	beside := func(one gateway.SingleRefund) bool { return one.RefundID != r.ID && one.Status != gateway.RefundFailed }
+	if !report.Listed || !slices.ContainsFunc(report.Singles, beside) {
+		return nil
+	}
+	p, err := s.reader.FindPayment(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
+	if err == nil && p != nil {
+		err = s.recordReport(ctx, r.PaymentID, *p, report)
+	}
+	if err != nil {
+		return fmt.Errorf("record what was given back beside refund %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// listReport is what a list of a payment's refunds, newest first, says of all.
+func listReport(all []gateway.RemoteRefund) gateway.RefundReport {
+	report := all[0].Report
+	if report.Listed {
+		return report
+	}
+	report.Singles = nil
+	for _, r := range slices.Backward(all) {
+		report.Singles = append(report.Singles, r.Report.Singles...)
+	}
+	return report
+}
+
+// refundSeenType is the event_type of a refund that nobody here asked for and that
+// was found in its gateway's list.
+const refundSeenType = "GATEWAY.REFUND.LISTED"

@@ -8,8 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/platform/audit"
 	"marquee/platform/objectid"
 )
 
@@ -34,4 +36,42 @@ func (s *Refunds) RefundByID(ctx context.Context, id objectid.ID) (Outcome, erro
 	err = json.Unmarshal(payload, &logged)
 	out.Response = logged.Response
 	return out, err
+}
+
+// auditRefundTx tells the audit trail what an admin wants back, at what was paid
+// for; what became of it is in the list of refunds.
+func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
+	resource := map[gateway.Purpose]string{gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders", gateway.ForCustomer: "customers"}[r.Purpose]
+	asked := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
+	return audit.RecordTx(ctx, tx, audit.Change{
+		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": asked},
+	})
+}
+
+// logRefundTx logs a refund once, as if the gateway had sent it.
+func (s *Refunds) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, remote gateway.RemoteRefund) error {
+	n, err := s.db.WebhookLogCountEvent(ctx, tx, paymentsdb.WebhookLogCountEventParams{Gateway: r.Gateway, EventID: &r.EventID})
+	if err != nil || n > 0 {
+		return err
+	}
+	payload, err := json.Marshal(map[string]any{
+		"id": r.EventID, "type": r.EventType, string(r.Purpose) + "_id": r.LocalID, "payment_id": r.PaymentID, "refund_id": ledger.Filled(r.GatewayRefundID),
+		"amount": int64(r.Amount), "reason": ledger.Filled(r.Reason), "admin": ledger.Filled(r.Admin), "admin_id": r.AdminID, "gateway_response": remote.Response,
+	})
+	if err != nil {
+		return err
+	}
+	result := gateway.Result{Status: gateway.ResultApplied}
+	if r.Purpose == gateway.ForSubscription {
+		result.SubscriptionID = &r.LocalID
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	now := s.deps.Clock.Now()
+	return s.db.WebhookLogInsert(ctx, tx, paymentsdb.WebhookLogInsertParams{
+		ID: objectid.At(now), Gateway: r.Gateway, EventID: &r.EventID, EventType: &r.EventType, Payload: payload,
+		SignatureValid: true, Processed: true, Result: raw, ReceivedAt: now, ProcessedAt: &now,
+	})
 }

@@ -2,9 +2,11 @@ package refund
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,8 +15,174 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/platform/idempotency"
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 )
+
+// ErrTooMuch says that less than the amount is left of the payment, what is
+// under way taken off.
+var ErrTooMuch = errors.New("payments: more than what is left of the payment")
+
+// Request is a refund that somebody asks for.
+type Request struct {
+	Payment gateway.LedgerPayment // settled; its purpose, local row and customer are the refund's
+	Amount  money.Cents           // above 0; 0 stands for all that is left
+	Reason  string
+	Admin   string       // name shown in the history; "" for the platform itself
+	AdminID *objectid.ID // nil for the platform itself
+	// Requested, when not nil, runs in the transaction that commits the request, before
+	// the gateway is asked: its error keeps the refund from being made, and is returned.
+	// The payment's money is locked.
+	Requested func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error
+}
+
+// Outcome is a refund that the gateway took on.
+type Outcome struct {
+	Refund   ledger.Refund
+	Response json.RawMessage // gateway_response of the routes
+}
+
+// RefundPayment gives money back: what the gateway knows of the payment's refunds
+// is taken into the ledger, the request is committed (with the Idempotency-Key of
+// the context), the gateway asked, and the answer settled in the ledger, which the
+// webhook's report of the same refund then leaves as it is. Applied, when not nil,
+// runs in the transaction that settles the answer. Errors: *OpenError while
+// another refund of the payment is not answered; *RefundDisputedError, before anybody
+// is asked; ErrTooMuch; *Rejected or
+// *Declined when the gateway refused (nothing was made); ErrUnavailable (nothing
+// was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
+// gateway may have acted: it is asked about by job until it is known.
+func (s *Refunds) RefundPayment(ctx context.Context, q Request, applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (Outcome, error) {
+	gw, err := s.deps.Gateways.Find(q.Payment.Gateway)
+	if err != nil {
+		return Outcome{}, err
+	}
+	order, err := s.commitRefund(ctx, gw, q)
+	if err != nil {
+		return Outcome{}, err
+	}
+	order.applied = applied
+	order, outcome, err := s.Order().Run(ctx, order)
+	switch outcome := outcome.(type) {
+	case intent.Succeeded[gateway.RemoteRefund]:
+		return Outcome{Refund: order.refund, Response: outcome.Answer.Response}, err
+	case intent.Declined[gateway.RemoteRefund]:
+		return Outcome{}, errors.Join(outcome.Cause, err)
+	case intent.Refused[gateway.RemoteRefund]:
+		return Outcome{}, errors.Join(outcome.Cause, err)
+	case intent.NotKnown[gateway.RemoteRefund]:
+		return Outcome{}, fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, order.refund.ID, outcome.Cause)
+	}
+	return Outcome{}, err
+}
+
+// commitRefund writes the row that stands for the refund before anybody is asked.
+// Two at once, also a dispute, pass one after the other by the lock on the payment's
+// money: the second finds the first. Its intent excludes a second refund, too.
+func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (order, error) {
+	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
+		return order{}, err
+	}
+	key, err := s.intentOf(ctx, gw, q.Payment)
+	if err != nil {
+		return order{}, err
+	}
+	if err := s.compareRefunds(ctx, gw, key, q); err != nil {
+		return order{}, err
+	}
+	now := s.deps.Clock.Now()
+	refund := ledger.Refund{
+		ID: objectid.At(now), Gateway: q.Payment.Gateway, PaymentID: key, Purpose: q.Payment.Purpose, LocalID: q.Payment.LocalID,
+		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: gateway.RefundRequested, ByAdmin: true,
+		EventID: fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(q.Payment.Gateway),
+		Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
+	}
+	o := order{payment: q.Payment}
+	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
+		rows, err := s.ledger.LockRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID)
+		if err != nil {
+			return err
+		}
+		if open := unanswered(rows); open != nil {
+			return s.RefundOpen(ctx, tx, *open)
+		}
+		names := append(q.Payment.Names(), refund.PaymentID)
+		if err := s.reader.NotDisputed(ctx, tx, refund.Gateway, q.Payment.Payment.Amount, names...); err != nil {
+			return err // since it was asked first, or by a name that was not known then
+		}
+		lost, err := s.reader.LostOf(ctx, tx, refund.Gateway, names...)
+		if err != nil {
+			return err
+		}
+		left := ledger.LeftOf(q.Payment.Payment.Amount, rows) - lost
+		if refund.Amount == 0 {
+			refund.Amount = left
+		}
+		if refund.Amount <= 0 || refund.Amount > left {
+			return ErrTooMuch
+		}
+		if err := s.ledger.InsertRefundTx(ctx, tx, refund); err != nil {
+			return err
+		}
+		if q.Requested != nil {
+			if err := q.Requested(ctx, tx, refund); err != nil {
+				return err
+			}
+		}
+		if err := auditRefundTx(ctx, tx, refund); err != nil {
+			return err
+		}
+		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, refund.ID); err != nil {
+			return err
+		}
+		o.refund = refund
+		return s.cases.FollowTx(ctx, tx, refund.Gateway, refund.PaymentID, false)
+	})
+	var open *intent.ErrOpen
+	if !errors.As(err, &open) {
+		return o, err
+	}
+	first, err := s.db.RefundFind(ctx, s.deps.Pool, open.Intent.Subject)
+	if err != nil {
+		return order{}, fmt.Errorf("read refund: %w", err)
+	}
+	return order{}, s.RefundOpen(ctx, s.deps.Pool, ledger.RefundOf(first))
+}
+
+// unanswered is the row that was asked for here and whose call has no answer yet,
+// nil without one.
+func unanswered(rows []*ledger.Refund) *ledger.Refund {
+	for _, row := range rows {
+		if row.ByAdmin && row.Status == gateway.RefundRequested {
+			return row
+		}
+	}
+	return nil
+}
+
+// intentOf is the payment's id among refunds. A ledger row keyed by its invoice
+// learns the payment intent from the gateway.
+func (s *Refunds) intentOf(ctx context.Context, gw gateway.Gateway, p gateway.LedgerPayment) (string, error) {
+	if key := p.RefundKey(); key != "" {
+		return key, nil
+	}
+	paid, err := gw.ReadPayment(ctx, p.Payment.ID, "") // the ledger may count it for another row than it was made for
+	if err != nil {
+		return "", err
+	}
+	if paid.PaymentIntentID == "" {
+		return "", &gateway.Rejected{Code: "no_payment", Message: "the invoice " + p.Payment.ID + " was settled without a payment"}
+	}
+	_, err = s.db.PaymentLinkIntent(ctx, s.deps.Pool, paymentsdb.PaymentLinkIntentParams{
+		PaymentIntentID: &paid.PaymentIntentID, InvoiceID: p.Payment.ID, At: s.deps.Clock.Now(),
+	})
+	return paid.PaymentIntentID, err
+}
+
+func adminRefundType(name gateway.Name) string {
+	return "ADMIN.REFUND." + strings.ToUpper(string(name)) + "_REFUND"
+}
 
 // order is a refund, what it is of, and what the request has asked for beside it.
 type order struct {

@@ -1,6 +1,7 @@
 package refund
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -38,6 +39,14 @@ type Refunds struct {
 // New makes it. Connect it before serving.
 func New(d Deps, r *ledger.Reader, c *ledger.Cases, l *ledger.Ledger, w *webhook.Webhooks) *Refunds {
 	return &Refunds{deps: d, db: paymentsdb.New(), reader: r, cases: c, ledger: l, webhooks: w}
+}
+
+// Follower is an Applier that keeps something which follows from the ledger
+// of refunds.
+type Follower interface {
+	// FollowRefund is called when it is known what became of a refund that was asked
+	// for here, whether or not an event tells of it. It must be safe to repeat.
+	FollowRefund(ctx context.Context, r ledger.Refund) error
 }
 
 // Connect names who keeps something that follows from refunds. Not safe once the server runs.
