@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -107,6 +108,244 @@ func (e *Event) ReceivedAt(at time.Time) {
 	if e.CreatedAt.IsZero() || e.CreatedAt.After(at) && e.Impossible() == "" {
 		e.CreatedAt = at
 	}
+}
+
+// IsProof reports whether an event proves what it says of money. Gateway A's webhooks are
+// not signed: whoever has the token could make one up.
+func (e Event) IsProof() bool {
+	return e.Gateway.Traits().SignsEvents || e.Confirmed || e.Type == Reconciled || e.Type == ReadLive
+}
+
+// AsksLive reports whether an event would open, end or take back what a forged one could:
+// the gateway is asked before it is applied. Charges that were paid, or failed, are judged
+// by what they are applied to (Result.Unproven).
+func (e Event) AsksLive() bool {
+	switch p := e.Payload.(type) {
+	case RefundChange, DisputeChange:
+		return true
+	case AuthorizationChange:
+		return p.Authorization.Status == AuthorizationActive
+	}
+	return false
+}
+
+// EventKind is what a gateway's event means, in a word for logs and tests.
+type EventKind string
+
+// The kinds.
+const (
+	PaymentWasSettled    EventKind = "payment_settled"      // invoice.paid; PAYMENT_CONFIRMED, PAYMENT_RECEIVED
+	PaymentHasFailed     EventKind = "payment_failed"       // invoice.payment_failed
+	SubscriptionChanged  EventKind = "subscription_changed" // customer.subscription.created, .updated
+	SubscriptionWasEnded EventKind = "subscription_ended"   // customer.subscription.deleted; SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED
+	NothingForUs         EventKind = ""                     // logged only
+	// PaymentIsNameless is money of gateway B that names nothing: payment_intent.succeeded
+	// without our metadata. An invoice may be behind it, which the event does not tell.
+	PaymentIsNameless EventKind = "payment_nameless"
+
+	// Of payments. PaymentHasFailed is also PAYMENT_OVERDUE, a card capture refused
+	// and a debit of automatic PIX refused: all with Attempt 1 of that payment, so
+	// that RecordFailureTx counts one of them.
+	PaymentWasLost    EventKind = "payment_lost"    // payment_intent.payment_failed, .canceled of a PIX or an order: it can no longer be paid
+	PaymentWasDeleted EventKind = "payment_deleted" // PAYMENT_DELETED: the echo of our own cancelling, as a rule
+
+	// Of refunds.
+	PaymentWasRefunded EventKind = "payment_refunded" // charge.refunded, refund.created, .updated; PAYMENT_REFUNDED, PAYMENT_PARTIALLY_REFUNDED
+	RefundIsPending    EventKind = "refund_pending"   // PAYMENT_REFUND_IN_PROGRESS
+	RefundHasFailed    EventKind = "refund_failed"    // refund.failed; PAYMENT_REFUND_DENIED
+
+	// Of disputes.
+	DisputeWasOpened EventKind = "dispute_opened" // charge.dispute.created; PAYMENT_CHARGEBACK_REQUESTED, PAYMENT_CHARGEBACK_DISPUTE
+	DisputeWasClosed EventKind = "dispute_closed" // charge.dispute.closed; PAYMENT_AWAITING_CHARGEBACK_REVERSAL, PAYMENT_REFUNDED of a charged back payment
+
+	// Of gateway A's recurrences: a new date says nothing of the status.
+	RecurrenceWasMoved EventKind = "recurrence_moved" // SUBSCRIPTION_UPDATED
+
+	// Of automatic PIX.
+	AuthorizationWasActivated EventKind = "authorization_activated"
+	AuthorizationWasCancelled EventKind = "authorization_cancelled"
+	AuthorizationWasRefused   EventKind = "authorization_refused"
+	AuthorizationHasExpired   EventKind = "authorization_expired"
+)
+
+// Payload is what an event says, one type a kind of thing that can happen; the types below
+// are all there are. Who reads an event switches over them.
+type Payload interface {
+	Kind() EventKind
+	told() told
+}
+
+// told is what an event tells by numbers, ids and dates, by which what can never be
+// applied is known (Event.Impossible).
+type told struct {
+	payment  Payment
+	amounts  []money.Cents
+	ids      []string
+	instants []*time.Time
+	attempt  int
+}
+
+// ofPayment begins what an event tells with its payment, the zero value of which tells nothing.
+func ofPayment(p Payment) told {
+	return told{
+		payment: p, amounts: []money.Cents{p.Amount}, ids: []string{p.InvoiceID, p.PaymentIntentID}, instants: []*time.Time{p.SettledAt, p.DueDate},
+	}
+}
+
+// SettledPayment is money that counts.
+type SettledPayment struct{ Payment Payment }
+
+// NamelessPayment is money of gateway B that names nothing of ours.
+type NamelessPayment struct{ Payment Payment }
+
+// FailedPayment is a charge that came to nothing so far.
+type FailedPayment struct {
+	Payment Payment
+	Attempt int  // the invoice's attempt_count; gateway A numbers none
+	First   bool // of gateway B's invoices: billing_reason subscription_create
+	// Of a debit of automatic PIX, "" and false of all others: the gateway's own word for
+	// why, and that no retry is of use.
+	Reason string
+	Final  bool
+}
+
+// LostPayment is a payment that can no longer be made.
+type LostPayment struct{ Payment Payment }
+
+// DeletedPayment is a charge of gateway A that was deleted.
+type DeletedPayment struct{ Payment Payment }
+
+// RefundChange is what became of the refunds of a payment: Report goes into RecordRefundTx.
+type RefundChange struct {
+	Status RefundStatus // RefundDone, RefundPending or RefundFailed, of the refund that the event is about
+	Report RefundReport
+	// Payment is the payment as it was paid, where the event holds it (gateway A); else it
+	// is known by Report.PaymentID alone.
+	Payment Payment
+}
+
+// DisputeChange is a step of a dispute: Report goes into RecordDisputeTx.
+type DisputeChange struct {
+	Report  DisputeReport
+	Payment Payment // as of RefundChange
+}
+
+// SubscriptionChange is the status of a subscription of gateway B.
+type SubscriptionChange struct {
+	Subscription RemoteSubscription
+	Left         RemoteStatus // the status before, "" when the event does not tell
+}
+
+// SubscriptionEnd is the end of a recurrence at its gateway, which does not end a period
+// that is paid. RemoteSubscription.Inactive: gateway A only collects no more.
+type SubscriptionEnd struct{ Subscription RemoteSubscription }
+
+// RecurrenceMove is a new due date of a recurrence of gateway A: Subscription.NextBilling.
+type RecurrenceMove struct{ Subscription RemoteSubscription }
+
+// AuthorizationChange is the state of an automatic PIX, told without its code.
+type AuthorizationChange struct{ Authorization PixAuthorization }
+
+// Kind is PaymentWasSettled.
+func (SettledPayment) Kind() EventKind { return PaymentWasSettled }
+
+// Kind is PaymentIsNameless.
+func (NamelessPayment) Kind() EventKind { return PaymentIsNameless }
+
+// Kind is PaymentHasFailed.
+func (FailedPayment) Kind() EventKind { return PaymentHasFailed }
+
+// Kind is PaymentWasLost.
+func (LostPayment) Kind() EventKind { return PaymentWasLost }
+
+// Kind is PaymentWasDeleted.
+func (DeletedPayment) Kind() EventKind { return PaymentWasDeleted }
+
+// Kind follows from the status.
+func (p RefundChange) Kind() EventKind {
+	switch p.Status {
+	case RefundPending:
+		return RefundIsPending
+	case RefundFailed:
+		return RefundHasFailed
+	}
+	return PaymentWasRefunded
+}
+
+// Kind follows from the state.
+func (p DisputeChange) Kind() EventKind {
+	if p.Report.State.Closed() {
+		return DisputeWasClosed
+	}
+	return DisputeWasOpened
+}
+
+// Kind is SubscriptionChanged.
+func (SubscriptionChange) Kind() EventKind { return SubscriptionChanged }
+
+// Kind is SubscriptionWasEnded.
+func (SubscriptionEnd) Kind() EventKind { return SubscriptionWasEnded }
+
+// Kind is RecurrenceWasMoved.
+func (RecurrenceMove) Kind() EventKind { return RecurrenceWasMoved }
+
+// Kind follows from the status.
+func (p AuthorizationChange) Kind() EventKind {
+	switch p.Authorization.Status {
+	case AuthorizationCancelled:
+		return AuthorizationWasCancelled
+	case AuthorizationRefused:
+		return AuthorizationWasRefused
+	case AuthorizationExpired:
+		return AuthorizationHasExpired
+	}
+	return AuthorizationWasActivated
+}
+
+func (p SettledPayment) told() told  { return ofPayment(p.Payment) }
+func (p NamelessPayment) told() told { return ofPayment(p.Payment) }
+func (p LostPayment) told() told     { return ofPayment(p.Payment) }
+func (p DeletedPayment) told() told  { return ofPayment(p.Payment) }
+
+func (p FailedPayment) told() told {
+	t := ofPayment(p.Payment)
+	t.attempt = p.Attempt
+	return t
+}
+
+func (p RefundChange) told() told {
+	t := ofPayment(p.Payment)
+	t.amounts = append(t.amounts, p.Report.Total)
+	t.ids = append(t.ids, p.Report.ChargeID)
+	t.instants = append(t.instants, &p.Report.At)
+	for _, single := range p.Report.Singles {
+		t.amounts, t.ids, t.instants = append(t.amounts, single.Amount), append(t.ids, single.ID), append(t.instants, &single.At)
+	}
+	return t
+}
+
+func (p DisputeChange) told() told {
+	t := ofPayment(p.Payment)
+	t.amounts, t.ids = append(t.amounts, p.Report.Amount), append(t.ids, p.Report.ID)
+	t.instants = append(t.instants, &p.Report.OpenedAt, &p.Report.At)
+	return t
+}
+
+func (p SubscriptionChange) told() told { return ofSubscription(p.Subscription) }
+func (p SubscriptionEnd) told() told    { return ofSubscription(p.Subscription) }
+func (p RecurrenceMove) told() told     { return ofSubscription(p.Subscription) }
+
+func ofSubscription(s RemoteSubscription) told {
+	t := told{ids: []string{s.CustomerGatewayID, s.PriceID}, instants: []*time.Time{s.NextBilling}}
+	if s.LatestPayment != nil {
+		t.amounts = []money.Cents{s.LatestPayment.Amount}
+	}
+	return t
+}
+
+func (p AuthorizationChange) told() told {
+	a := p.Authorization
+	return told{amounts: []money.Cents{a.Amount}, ids: []string{a.CustomerID}, instants: []*time.Time{a.ExpiresAt}}
 }
 
 // ResultStatus says what became of an event.

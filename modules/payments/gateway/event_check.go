@@ -3,6 +3,7 @@ package gateway
 import (
 	"math"
 	"strings"
+	"time"
 
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -67,3 +68,28 @@ func IsCharge(paymentID string) bool { return strings.HasPrefix(paymentID, "ch_"
 
 // MaxID bounds event ids and types, in bytes; gateway A's have about 50.
 const MaxID = 255
+
+// livePauses lie between the looks for a payment that was told and is not found, or not
+// paid: gateway A's answers may lag, and the last of four decides.
+var livePauses = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// LivePause is how long to wait after so many looks that did not find a payment paid; ok
+// is false when that was the last.
+func LivePause(misses int) (pause time.Duration, ok bool) {
+	if misses >= len(livePauses) {
+		return 0, false
+	}
+	return livePauses[misses], true
+}
+
+const (
+	// settledAhead and dueAhead are how far ahead of our clock a charge may say that it was
+	// paid, and due: gateway A makes charges 40 days ahead.
+	settledAhead, dueAhead = 3 * 24 * time.Hour, 45 * 24 * time.Hour
+)
+
+// IsFarAhead reports whether money says that it came days from now, or that it was due
+// longer from now than charges are made ahead.
+func (p Payment) IsFarAhead(now time.Time) bool {
+	return p.SettledAt != nil && p.SettledAt.After(now.Add(settledAhead)) || p.DueDate != nil && p.DueDate.After(now.Add(dueAhead))
+}
