@@ -2,6 +2,7 @@ package gwa
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -225,4 +226,52 @@ func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms)
 		return gateway.Payment{}, false, unproven(err)
 	}
 	return p.neutral(g.cfg.Zone), true, nil
+}
+
+var authorizationEvents = meanings{
+	read: map[string]reader{
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED": readAuthorization(gateway.AuthorizationActive),
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED": readAuthorization(gateway.AuthorizationCancelled),
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":   readAuthorization(gateway.AuthorizationRefused),
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":   readAuthorization(gateway.AuthorizationExpired),
+	},
+	look: map[gateway.EventKind]look{gateway.AuthorizationWasActivated: (*events).confirmActivated},
+}
+
+// readAuthorization reads the object under either key, or its bare id.
+func readAuthorization(status gateway.AuthorizationStatus) reader {
+	return func(g *events, env *envelope, e *gateway.Event) error {
+		raw := env.Authorization
+		if idOf(raw) == "" {
+			raw = env.PixAutomaticAuthorization
+		}
+		var a authorization
+		if json.Unmarshal(raw, &a) != nil || a.ID == "" {
+			a = authorization{ID: string(idOf(raw))}
+		}
+		if a.ID == "" {
+			return errNoObject
+		}
+		n := a.neutral(g.cfg.Zone, time.Time{})
+		n.Status, n.Payload, n.EncodedImage = status, "", ""
+		e.Payload = gateway.AuthorizationChange{Authorization: n}
+		e.AuthorizationID, e.Reference, e.ConciliationID, e.CustomerID = n.ID, n.SubscriptionID, n.ConciliationID, n.CustomerID
+		e.SubscriptionID = string(a.SubscriptionID)
+		return nil
+	}
+}
+
+func (g *events) confirmActivated(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+	told, _ := e.Payload.(gateway.AuthorizationChange)
+	a, err := g.authorization(ctx, gateway.AuthorizationRef{ID: told.Authorization.ID})
+	if err != nil {
+		return e, err
+	}
+	n := a.neutral(g.cfg.Zone, g.cfg.Clock.Now())
+	if n.Status != gateway.AuthorizationActive {
+		return e, unconfirmed(a.Status)
+	}
+	e.Payload = gateway.AuthorizationChange{Authorization: n}
+	e.AuthorizationID, e.ConciliationID, e.Reference, e.CustomerID = n.ID, n.ConciliationID, n.SubscriptionID, n.CustomerID
+	return e, nil
 }

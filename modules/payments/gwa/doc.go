@@ -13,4 +13,7 @@
 // there. The days that we ask for are days of Config.Days.
 //
 // A card in the clear is read in one place, cardBody, and is in no error.
+//
+// What an event means, and how the gateway is asked for it, stands beside the object that it
+// tells of: a new one is a row of that file's meanings.
 package gwa

@@ -1,6 +1,7 @@
 package gwa
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -51,36 +52,19 @@ type envelope struct {
 	PixAutomaticAuthorization json.RawMessage `json:"pixAutomaticAuthorization"`
 }
 
-// readers say what each event type means; the others are without consequence.
-var readers = map[string]func(g *events, env *envelope, e *gateway.Event) error{
-	"PAYMENT_CONFIRMED": (*events).readSettled,
-	"PAYMENT_RECEIVED":  (*events).readSettled,
+type (
+	reader = func(g *events, env *envelope, e *gateway.Event) error
+	look   = func(g *events, ctx context.Context, e gateway.Event) (gateway.Event, error)
+)
 
-	"PAYMENT_OVERDUE":                     (*events).readFailed,
-	"PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": (*events).readFailed,
-	"PAYMENT_REPROVED_BY_RISK_ANALYSIS":   (*events).readFailed,
-	"PAYMENT_DELETED":                     (*events).readDeleted,
-
-	"PAYMENT_REFUNDED":           (*events).readRefunded,
-	"PAYMENT_PARTIALLY_REFUNDED": (*events).readRefunded,
-	"PAYMENT_REFUND_IN_PROGRESS": (*events).readRefundInProgress,
-	"PAYMENT_REFUND_DENIED":      (*events).readRefundDenied,
-
-	"PAYMENT_CHARGEBACK_REQUESTED":         (*events).readDisputed,
-	"PAYMENT_CHARGEBACK_DISPUTE":           (*events).readDisputed,
-	"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": (*events).readDisputeWon,
-
-	"SUBSCRIPTION_UPDATED":     (*events).readMoved,
-	"SUBSCRIPTION_DELETED":     (*events).readEnded,
-	"SUBSCRIPTION_INACTIVATED": (*events).readEnded,
-
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED":       (*events).readActivated,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED":       (*events).readCancelled,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":         (*events).readRefused,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":         (*events).readExpired,
-	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED":   (*events).readDebitRefused,
-	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED": (*events).readDebitCancelled,
+// meanings are what the events about one kind of object say. They stand beside the object,
+// with their readers and looks.
+type meanings struct {
+	read map[string]reader          // by the event's type; the others are without consequence
+	look map[gateway.EventKind]look // what the gateway shows of it; the others are taken as they are told
 }
+
+var allMeanings = []meanings{paymentEvents, refundEvents, disputeEvents, recurrenceEvents, authorizationEvents, debitEvents}
 
 // ReadEvent reads an event. Ids are kept whole: the part before the & is the
 // same for all events of a type.
@@ -93,12 +77,29 @@ func (g *events) ReadEvent(body []byte) (gateway.Event, error) {
 	if at := env.DateCreated.in(g.cfg.Zone); at != nil {
 		e.CreatedAt = *at
 	}
-	reader, known := readers[env.Event]
-	if !known {
-		return e, nil
+	for _, m := range allMeanings {
+		if read := m.read[env.Event]; read != nil {
+			if err := read(g, &env, &e); err != nil {
+				return gateway.Event{Gateway: gateway.GWA, ID: env.ID, Type: env.Event}, fmt.Errorf("object of %s: %w", env.Event, err)
+			}
+		}
 	}
-	if err := reader(g, &env, &e); err != nil {
-		return gateway.Event{Gateway: gateway.GWA, ID: env.ID, Type: env.Event}, fmt.Errorf("object of %s: %w", env.Event, err)
+	return e, nil
+}
+
+// Confirm reads the object of an event: webhooks carry a token that proves nothing of
+// their body.
+func (g *events) Confirm(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+	for _, m := range allMeanings {
+		look := m.look[e.Kind()]
+		if look == nil {
+			continue
+		}
+		live, err := look(g, ctx, e)
+		if errors.Is(err, errNotThere) {
+			err = fmt.Errorf("%w: %w", gateway.ErrMissing, err)
+		}
+		return live, err
 	}
 	return e, nil
 }
@@ -106,42 +107,113 @@ func (g *events) ReadEvent(body []byte) (gateway.Event, error) {
 // errNoObject quotes nothing of the body, which may hold anything.
 var errNoObject = errors.New("cannot be read")
 
-// settledAt is the event's own instant when it is of the day on which the
-// payment says that it was made, since that day has no time; else the day.
-func (g *client) settledAt(p *payment, eventAt time.Time) *time.Time {
-	paid := firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
-	if eventAt.IsZero() {
-		return paid
-	}
-	if paid == nil || day(*paid, g.cfg.Zone) == day(eventAt, g.cfg.Zone) {
-		return &eventAt
-	}
-	return paid
+func unconfirmed(status string) error {
+	return fmt.Errorf("%w: it is %s", gateway.ErrMissing, status)
 }
 
-// asOfNow is a payment that was read. Money that came today came now: its day has no
-// time, and a period that is paid would begin with the day.
-func (g *client) asOfNow(p *payment) gateway.Payment {
-	n := p.neutral(g.cfg.Zone)
-	if n.Status == gateway.PaymentSettled {
-		n.SettledAt = g.settledAt(p, g.cfg.Clock.Now())
-	}
-	return n
+var paymentEvents = meanings{
+	read: map[string]reader{
+		"PAYMENT_CONFIRMED":                   ofPayment((*events).readSettled),
+		"PAYMENT_RECEIVED":                    ofPayment((*events).readSettled),
+		"PAYMENT_OVERDUE":                     ofPayment((*events).readFailed),
+		"PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": ofPayment((*events).readFailed),
+		"PAYMENT_REPROVED_BY_RISK_ANALYSIS":   ofPayment((*events).readFailed),
+		"PAYMENT_DELETED":                     ofPayment((*events).readDeleted),
+	},
+	look: map[gateway.EventKind]look{
+		gateway.PaymentWasSettled: (*events).confirmSettled,
+		gateway.PaymentHasFailed:  (*events).confirmFailed,
+	},
 }
 
-func idOf(raw json.RawMessage) ref {
-	var id ref
-	if len(raw) > 0 {
-		_ = id.UnmarshalJSON(raw)
-	}
-	return id
-}
-
-func firstID(ids ...ref) string {
-	for _, id := range ids {
-		if id != "" {
-			return string(id)
+// ofPayment reads the payment object, and how its row is found, for a reader of what the
+// event says of it.
+func ofPayment(read func(g *events, p *payment, e *gateway.Event)) reader {
+	return func(g *events, env *envelope, e *gateway.Event) error {
+		var p payment
+		if err := json.Unmarshal(env.Payment, &p); err != nil || p.ID == "" {
+			return errNoObject
 		}
+		*e = g.about(&p, env, *e)
+		read(g, &p, e)
+		return nil
 	}
-	return ""
+}
+
+// about says whom a payment concerns: charges of a subscription, too, carry the reference of
+// the row that made it.
+func (*client) about(p *payment, env *envelope, e gateway.Event) gateway.Event {
+	e.SubscriptionID, e.CustomerID, e.ConciliationID = string(p.Subscription), string(p.Customer), p.PixQRCodeID
+	e.AuthorizationID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization, idOf(env.Authorization), idOf(env.PixAutomaticAuthorization))
+	e.Reference = reference(p.ExternalReference)
+	return e
+}
+
+// live is the event about the payment as it was read. The payment need not name its
+// authorization.
+func (g *events) live(p *payment, e gateway.Event) gateway.Event {
+	told := e.AuthorizationID
+	e = g.about(p, &envelope{}, e)
+	if e.AuthorizationID == "" {
+		e.AuthorizationID = told
+	}
+	return e
+}
+
+// readSettled reads a payment that counts.
+func (g *client) readSettled(p *payment, e *gateway.Event) {
+	n := p.neutral(g.cfg.Zone)
+	n.Status, n.SettledAt = gateway.PaymentSettled, g.settledAt(p, e.CreatedAt)
+	e.Payload = gateway.SettledPayment{Payment: n}
+}
+
+func (g *events) confirmSettled(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+	p, err := g.payment(ctx, e.PaymentID(), "")
+	if err != nil {
+		return e, err
+	}
+	if p.neutral(g.cfg.Zone).Status != gateway.PaymentSettled && p.report(g.cfg.Zone, e.CreatedAt).Total == 0 && p.dispute(e.CreatedAt) == nil {
+		return e, unconfirmed(p.Status)
+	}
+	e = g.live(p, e)
+	g.readSettled(p, &e)
+	return e, nil
+}
+
+// readFailed reads a charge that nobody paid in time or that the card refused.
+// Both are told of one charge, as its first attempt: the gateway numbers none.
+func (g *events) readFailed(p *payment, e *gateway.Event) {
+	n := p.neutral(g.cfg.Zone)
+	if n.Method == gateway.MethodCard {
+		n.Status = gateway.PaymentFailed // a PIX that is overdue can still be paid
+	}
+	e.Payload = gateway.FailedPayment{Payment: n, Attempt: 1}
+}
+
+// confirmFailed: a charge of a card failed that is overdue, or was refused on the day that
+// it was due.
+func (g *events) confirmFailed(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+	told, _ := e.Payload.(gateway.FailedPayment)
+	p, err := g.payment(ctx, told.Payment.ID, "")
+	if err != nil {
+		return e, err
+	}
+	n := p.neutral(g.cfg.Zone)
+	due := n.DueDate != nil && !n.DueDate.After(g.cfg.Clock.Now())
+	if n.Status == gateway.PaymentSettled || p.Status == "REFUNDED" || e.Type == "PAYMENT_OVERDUE" && p.Status != "OVERDUE" || !due {
+		return e, unconfirmed(p.Status)
+	}
+	e = g.live(p, e)
+	if n.Method == gateway.MethodCard {
+		n.Status = gateway.PaymentFailed
+	}
+	told.Payment = n
+	e.Payload = told
+	return e, nil
+}
+
+func (g *events) readDeleted(p *payment, e *gateway.Event) {
+	n := p.neutral(g.cfg.Zone)
+	n.Status = gateway.PaymentGone
+	e.Payload = gateway.DeletedPayment{Payment: n}
 }

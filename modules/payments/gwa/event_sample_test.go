@@ -225,14 +225,19 @@ func TestOverdueAndRefusedCardAreOneAttempt(t *testing.T) {
 func TestReadersFailNoStrangeObject(t *testing.T) {
 	t.Parallel()
 	g := New(Config{})
-	for name := range readers {
-		for _, object := range []string{`null`, `7`, `"x"`, `[]`, `{}`, `{"id":7}`} {
-			body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object + `,"authorization":` + object + `,"paymentInstruction":` + object + `}`
-			e, err := g.ReadEvent([]byte(body))
-			if err != nil {
-				require.Equal(t, gateway.NothingForUs, e.Kind(), body)
-				require.Equal(t, "evt_1&2", e.ID, "it is logged under its id")
+	types := 0
+	for _, m := range allMeanings {
+		for name := range m.read {
+			types++
+			for _, object := range []string{`null`, `7`, `"x"`, `[]`, `{}`, `{"id":7}`} {
+				body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object + `,"authorization":` + object + `,"paymentInstruction":` + object + `}`
+				e, err := g.ReadEvent([]byte(body))
+				if err != nil {
+					require.Equal(t, gateway.NothingForUs, e.Kind(), body)
+					require.Equal(t, "evt_1&2", e.ID, "it is logged under its id")
+				}
 			}
 		}
 	}
+	require.GreaterOrEqual(t, types, 22)
 }

@@ -93,6 +93,11 @@ func (g *authorizations) RetryPixOrder(ctx context.Context, t gateway.RetryTerms
 	return i.neutral(g.cfg.Zone), nil
 }
 
+var debitEvents = meanings{read: map[string]reader{
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED":   (*events).readDebitRefused,
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED": (*events).readDebitCancelled,
+}}
+
 // readDebitRefused reads a debit of automatic PIX that the payer's bank refused;
 // PAYMENT_OVERDUE of the same payment follows and counts as the same attempt, and so
 // does a retry that is refused.

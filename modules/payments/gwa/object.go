@@ -168,3 +168,43 @@ func reference(external *string) objectid.ID {
 	}
 	return id
 }
+
+// settledAt is the event's own instant when it is of the day on which the
+// payment says that it was made, since that day has no time; else the day.
+func (g *client) settledAt(p *payment, eventAt time.Time) *time.Time {
+	paid := firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
+	if eventAt.IsZero() {
+		return paid
+	}
+	if paid == nil || day(*paid, g.cfg.Zone) == day(eventAt, g.cfg.Zone) {
+		return &eventAt
+	}
+	return paid
+}
+
+// asOfNow is a payment that was read. Money that came today came now: its day has no
+// time, and a period that is paid would begin with the day.
+func (g *client) asOfNow(p *payment) gateway.Payment {
+	n := p.neutral(g.cfg.Zone)
+	if n.Status == gateway.PaymentSettled {
+		n.SettledAt = g.settledAt(p, g.cfg.Clock.Now())
+	}
+	return n
+}
+
+func idOf(raw json.RawMessage) ref {
+	var id ref
+	if len(raw) > 0 {
+		_ = id.UnmarshalJSON(raw)
+	}
+	return id
+}
+
+func firstID(ids ...ref) string {
+	for _, id := range ids {
+		if id != "" {
+			return string(id)
+		}
+	}
+	return ""
+}

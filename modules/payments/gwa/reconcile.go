@@ -96,14 +96,12 @@ func (*lister) EventsSince(context.Context, time.Time, string) ([]json.RawMessag
 // was settled before.
 func (g *lister) present(p *payment) []gateway.Event {
 	now := g.cfg.Clock.Now()
-	n := p.neutral(g.cfg.Zone)
 	base := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now}
 	report, dispute := p.report(g.cfg.Zone, now), p.dispute(now)
 	var events []gateway.Event
-	if n.Status == gateway.PaymentSettled || report.Total > 0 || dispute != nil {
+	if p.neutral(g.cfg.Zone).Status == gateway.PaymentSettled || report.Total > 0 || dispute != nil {
 		e := g.about(p, &envelope{}, base)
-		n.Status, n.SettledAt = gateway.PaymentSettled, g.settledAt(p, now)
-		e.Payload = gateway.SettledPayment{Payment: n}
+		g.readSettled(p, &e)
 		events = append(events, e)
 	}
 	if report.Total > 0 {

@@ -241,3 +241,121 @@ func (g *refunds) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]g
 	}
 	return []gateway.DisputeReport{*d}, nil
 }
+
+var refundEvents = meanings{
+	read: map[string]reader{
+		"PAYMENT_REFUNDED":           ofPayment((*events).readRefunded),
+		"PAYMENT_PARTIALLY_REFUNDED": ofPayment((*events).readRefunded),
+		"PAYMENT_REFUND_IN_PROGRESS": ofPayment(refundsAre(gateway.RefundPending)),
+		"PAYMENT_REFUND_DENIED":      ofPayment(refundsAre(gateway.RefundFailed)),
+	},
+	look: map[gateway.EventKind]look{
+		gateway.PaymentWasRefunded: (*events).confirmRefund,
+		gateway.RefundIsPending:    (*events).confirmRefund,
+		gateway.RefundHasFailed:    (*events).confirmRefund,
+	},
+}
+
+// readRefunded reads all refunds of the payment, which every event repeats. What a
+// lost chargeback took is no refund: the dispute tells it.
+func (g *events) readRefunded(p *payment, e *gateway.Event) {
+	if p.chargedBack() {
+		g.disputed(p, e, gateway.DisputeLost)
+		return
+	}
+	g.refunds(p, e, gateway.RefundDone)
+}
+
+func refundsAre(status gateway.RefundStatus) func(*events, *payment, *gateway.Event) {
+	return func(g *events, p *payment, e *gateway.Event) { g.refunds(p, e, status) }
+}
+
+func (g *events) refunds(p *payment, e *gateway.Event, status gateway.RefundStatus) {
+	report := p.report(g.cfg.Zone, e.CreatedAt)
+	report.EventID, report.Type = e.ID, e.Type
+	e.Payload = gateway.RefundChange{Status: status, Report: report, Payment: g.asPaid(p)}
+}
+
+// confirmRefund reads the payment with its refunds, which may turn out to be a chargeback.
+func (g *events) confirmRefund(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+	told, _ := e.Payload.(gateway.RefundChange)
+	p, err := g.withRefunds(ctx, told.Payment.ID)
+	if err != nil {
+		return e, err
+	}
+	live := g.live(p, e)
+	if p.chargedBack() {
+		g.disputed(p, &live, gateway.DisputeLost)
+		return live, nil
+	}
+	report := p.report(g.cfg.Zone, e.CreatedAt)
+	if len(report.Singles) == 0 && report.Total == 0 || told.Status == gateway.RefundDone && report.Total < told.Report.Total {
+		return e, unconfirmed(p.Status)
+	}
+	g.refunds(p, &live, told.Status)
+	return live, nil
+}
+
+var disputeEvents = meanings{
+	read: map[string]reader{
+		"PAYMENT_CHARGEBACK_REQUESTED":         ofPayment(disputeIs(gateway.DisputeOpen)),
+		"PAYMENT_CHARGEBACK_DISPUTE":           ofPayment(disputeIs(gateway.DisputeOpen)),
+		"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": ofPayment(disputeIs(gateway.DisputeWon)),
+	},
+	look: map[gateway.EventKind]look{
+		gateway.DisputeWasOpened: (*events).confirmDispute,
+		gateway.DisputeWasClosed: (*events).confirmDispute,
+	},
+}
+
+// disputeIs takes the state from the event's type, which says more than the
+// payment's status.
+func disputeIs(state gateway.DisputeState) func(*events, *payment, *gateway.Event) {
+	return func(g *events, p *payment, e *gateway.Event) { g.disputed(p, e, state) }
+}
+
+func (g *events) disputed(p *payment, e *gateway.Event, state gateway.DisputeState) {
+	d := gateway.DisputeReport{
+		ID: p.ID, PaymentID: p.ID, Amount: p.Value.Cents(), State: state, NativeStatus: p.Status, OpenedAt: e.CreatedAt, At: e.CreatedAt, EventID: e.ID,
+	}
+	if p.Chargeback != nil {
+		d.Reason = p.Chargeback.Reason
+	}
+	e.Payload = gateway.DisputeChange{Report: d, Payment: g.asPaid(p)}
+}
+
+// confirmDispute reads the payment with its chargeback. A dispute that was told open may
+// have been closed since; one that was told closed is not open.
+func (g *events) confirmDispute(ctx context.Context, e gateway.Event) (gateway.Event, error) {
+	told, _ := e.Payload.(gateway.DisputeChange)
+	p, err := g.withRefunds(ctx, told.Payment.ID)
+	if err != nil {
+		return e, err
+	}
+	state := gateway.DisputeLost
+	if !p.chargedBack() {
+		d := p.dispute(e.CreatedAt)
+		won := p.Chargeback != nil && p.Status == "REFUNDED" // and refunded since
+		if d == nil && !won {
+			return e, unconfirmed(p.Status)
+		}
+		state = gateway.DisputeWon
+		if d != nil {
+			state = d.State
+		}
+	}
+	if told.Report.State.Closed() && !state.Closed() {
+		return e, unconfirmed(p.Status)
+	}
+	live := g.live(p, e)
+	g.disputed(p, &live, state)
+	return live, nil
+}
+
+// asPaid tells of a payment that was taken back also when it was paid, which its status
+// says no more.
+func (g *events) asPaid(p *payment) gateway.Payment {
+	n := p.neutral(g.cfg.Zone)
+	n.SettledAt = firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
+	return n
+}

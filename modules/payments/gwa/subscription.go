@@ -2,6 +2,7 @@ package gwa
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -191,4 +192,41 @@ func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string, lo
 func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
 	err := g.remove(ctx, "/subscriptions", gatewayID)
 	return gone(missing[subscription](ctx, g.client, err, "/subscriptions", gatewayID, local))
+}
+
+var recurrenceEvents = meanings{read: map[string]reader{
+	"SUBSCRIPTION_UPDATED":     (*events).readMoved,
+	"SUBSCRIPTION_DELETED":     (*events).readEnded,
+	"SUBSCRIPTION_INACTIVATED": (*events).readEnded,
+}}
+
+func (g *events) subscriptionOf(env *envelope, e *gateway.Event) (gateway.RemoteSubscription, error) {
+	var s subscription
+	if err := json.Unmarshal(env.Subscription, &s); err != nil || s.ID == "" {
+		return gateway.RemoteSubscription{}, errNoObject
+	}
+	e.SubscriptionID, e.Reference, e.CustomerID = s.ID, reference(s.ExternalReference), string(s.Customer)
+	return s.neutral(g.cfg.Zone), nil
+}
+
+// readMoved reads a new next due date, in either date form.
+func (g *events) readMoved(env *envelope, e *gateway.Event) error {
+	s, err := g.subscriptionOf(env, e)
+	if err != nil {
+		return err
+	}
+	e.Payload = gateway.RecurrenceMove{Subscription: s}
+	return nil
+}
+
+// readEnded reads the end of a recurrence, which may be the echo of our own
+// deleting.
+func (g *events) readEnded(env *envelope, e *gateway.Event) error {
+	s, err := g.subscriptionOf(env, e)
+	if err != nil {
+		return err
+	}
+	s.Status, s.Inactive = gateway.RemoteCanceled, env.Event == "SUBSCRIPTION_INACTIVATED"
+	e.Payload = gateway.SubscriptionEnd{Subscription: s}
+	return nil
 }
