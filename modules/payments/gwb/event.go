@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/platform/money"
 )
 
 type envelope struct {
@@ -149,6 +150,181 @@ func readSubscription(object json.RawMessage, e *gateway.Event) (gateway.RemoteS
 	}
 	e.SubscriptionID, e.Reference, e.CustomerID = o.ID, o.Metadata.id(metaSubscription), o.Customer.ID
 	return settled(&o).RemoteSubscription, nil
+}
+
+// intentObject is a payment intent as events give it.
+type intentObject struct {
+	ID                 string   `json:"id"`
+	Amount             int64    `json:"amount"`
+	Customer           ref      `json:"customer"`
+	Status             string   `json:"status"`
+	PaymentMethodTypes []string `json:"payment_method_types"`
+	Metadata           metadata `json:"metadata"`
+	Invoice            ref      `json:"invoice"` // in the older shape alone
+	Description        string   `json:"description"`
+}
+
+// ofInvoice reports whether the intent says that it is of an invoice: by its id, or in the
+// gateway's own words for those of subscriptions.
+func (i *intentObject) ofInvoice() bool {
+	return i.Invoice.ID != "" || ofInvoice(i.Description)
+}
+
+// ofInvoice knows the gateway's own words for what a subscription's invoice charges.
+func ofInvoice(description string) bool {
+	return description == "Subscription creation" || description == "Subscription update"
+}
+
+// readIntent reads an intent of ours: a PIX of a subscription, or a ticket order.
+// Ok is false for others: every card charge of an invoice has an intent too.
+func readIntent(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok bool, err error) {
+	var i intentObject
+	if err := json.Unmarshal(object, &i); err != nil || i.ID == "" {
+		return p, false, errNoObject
+	}
+	purpose, local := i.Metadata.purpose()
+	kind := i.Metadata[metaKind]
+	known := kind == gateway.KindSubscriptionPix || kind == gateway.KindTicketOrder || kind == gateway.KindFirstMonth
+	if local == "" || !known {
+		return p, false, nil
+	}
+	e.Purpose, e.Reference, e.CustomerID = purpose, local, i.Customer.ID
+	return i.payment(), true, nil
+}
+
+func (i *intentObject) payment() gateway.Payment {
+	p := gateway.Payment{
+		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: gateway.MethodCard, Amount: money.Cents(i.Amount),
+		Status: gateway.PaymentPending,
+	}
+	for _, t := range i.PaymentMethodTypes {
+		if t == "pix" {
+			p.Method = gateway.MethodPix
+		}
+	}
+	return p
+}
+
+func readIntentSucceeded(object json.RawMessage, e *gateway.Event) error {
+	p, ok, err := readIntent(object, e)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		p, ok = readOfSubscription(object, e)
+	}
+	if ok {
+		e.Payload = gateway.SettledPayment{Payment: settledIntent(p, e)}
+		return nil
+	}
+	if p, ok = readNameless(object, e); ok {
+		e.Payload = gateway.NamelessPayment{Payment: settledIntent(p, e)}
+	}
+	return nil
+}
+
+// settledIntent is the payment of an intent of which the event says that it is paid.
+func settledIntent(p gateway.Payment, e *gateway.Event) gateway.Payment {
+	p.Status = gateway.PaymentSettled
+	if !e.CreatedAt.IsZero() {
+		p.SettledAt = &e.CreatedAt
+	}
+	return p
+}
+
+// readOfSubscription reads an intent that names a subscription and no kind of ours: it was
+// not made here, and reconciliation finds its charge, too.
+func readOfSubscription(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok bool) {
+	var i intentObject
+	if json.Unmarshal(object, &i) != nil || i.ofInvoice() {
+		return p, false
+	}
+	purpose, local := i.Metadata.purpose()
+	if purpose != gateway.ForSubscription {
+		return p, false
+	}
+	e.Purpose, e.Reference, e.CustomerID = purpose, local, i.Customer.ID
+	return i.payment(), true
+}
+
+// readNameless reads an intent of a customer that names nothing of ours and no invoice.
+func readNameless(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok bool) {
+	var i intentObject
+	if json.Unmarshal(object, &i) != nil || i.Customer.ID == "" || i.Amount <= 0 || i.ofInvoice() {
+		return p, false
+	}
+	if _, local := i.Metadata.purpose(); local != "" {
+		return p, false
+	}
+	e.CustomerID = i.Customer.ID
+	return i.payment(), true
+}
+
+// readIntentLost reads an intent that nobody will pay: a PIX code that ran out, a
+// refused card of an order, a cancelled intent.
+func readIntentLost(object json.RawMessage, e *gateway.Event) error {
+	p, ok, err := readIntent(object, e)
+	if !ok {
+		return err
+	}
+	p.Status = gateway.PaymentGone
+	e.Payload = gateway.LostPayment{Payment: p}
+	return nil
+}
+
+// readChargeRefunded reads the cumulative amount_refunded.
+func readChargeRefunded(object json.RawMessage, e *gateway.Event) error {
+	var c chargeObject
+	if err := json.Unmarshal(object, &c); err != nil || c.ID == "" {
+		return errNoObject
+	}
+	e.CustomerID = c.Customer.ID
+	e.Purpose, e.Reference = c.Metadata.purpose()
+	e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{
+		PaymentID: key(c.PaymentIntent.ID, c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true,
+		At: e.CreatedAt, EventID: e.ID, Type: e.Type,
+	}}
+	return nil
+}
+
+// readRefund reads one refund; the event tells nothing of the others.
+func readRefund(object json.RawMessage, e *gateway.Event) error {
+	var r refundObject
+	if err := json.Unmarshal(object, &r); err != nil || r.ID == "" || key(r.PaymentIntent.ID, r.Charge.ID) == "" {
+		return errNoObject
+	}
+	status, state := gateway.RefundDone, ledgerState(r.Status)
+	at := e.CreatedAt
+	if created := instant(r.Created); created != nil && state != gateway.RefundFailed {
+		at = *created // it failed when the event was made
+	}
+	if state == gateway.RefundFailed {
+		status = gateway.RefundFailed
+	}
+	e.Payload = gateway.RefundChange{Status: status, Report: gateway.RefundReport{
+		PaymentID: key(r.PaymentIntent.ID, r.Charge.ID), ChargeID: r.Charge.ID, At: e.CreatedAt, EventID: e.ID, Type: e.Type,
+		Singles: []gateway.SingleRefund{{
+			ID: r.ID, RefundID: r.Metadata.id(metaRefund), Amount: money.Cents(r.Amount), Status: state, Reason: r.Metadata[metaReason], At: at,
+		}},
+	}}
+	return nil
+}
+
+// readDispute reads every step of a dispute; its status tells the step. It names
+// no customer: the payment's row in the ledger does.
+func readDispute(object json.RawMessage, e *gateway.Event) error {
+	var d disputeObject
+	if err := json.Unmarshal(object, &d); err != nil || d.ID == "" || key(d.PaymentIntent.ID, d.Charge.ID) == "" {
+		return errNoObject
+	}
+	at := e.CreatedAt
+	if at.IsZero() {
+		at = time.Unix(d.Created, 0).UTC()
+	}
+	report := d.report(at)
+	report.EventID = e.ID
+	e.Payload = gateway.DisputeChange{Report: report}
+	return nil
 }
 
 // errNoObject quotes nothing of the body, which may hold anything.
