@@ -76,7 +76,7 @@ var rooms = map[string][]room{
 	"payments": {
 		{name: "gateway", words: true},
 		{name: "state", words: true},
-		{name: "internal/answer"},
+		{name: "internal/answer", uses: []string{"gateway"}},
 		{name: "internal/paymentsdb", uses: []string{"gateway", "state"}},
 		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
 		{name: "gwb", uses: []string{"gateway", "internal/answer"}},

@@ -92,7 +92,7 @@ func (g *authorizations) AuthorizePix(ctx context.Context, t gateway.Authorizati
 		return gateway.PixAuthorization{}, err
 	}
 	ref := gateway.AuthorizationRef{ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID}
-	a, err := made(func() (*authorization, error) { return g.authorization(ctx, ref) })
+	a, err := answer.Made(func() (*authorization, error) { return g.authorization(ctx, ref) })
 	if err != nil {
 		return gateway.PixAuthorization{}, err
 	}
@@ -123,7 +123,7 @@ func (g *authorizations) FindPixAuthorization(ctx context.Context, t gateway.Aut
 		return gateway.PixAuthorization{}, false, err
 	}
 	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{ID: id, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
-	return a, err == nil, unproven(err)
+	return a, err == nil, answer.Unproven(err)
 }
 
 func ofCustomer(id string) url.Values {
@@ -169,12 +169,12 @@ func (g *authorizations) CancelPixAuthorization(ctx context.Context, ref gateway
 	})
 	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
-		return gone(g.missingAuthorization(ctx, err, ref))
+		return answer.Gone(g.missingAuthorization(ctx, err, ref))
 	}
 	now, readErr := g.ReadPixAuthorization(ctx, ref)
 	switch {
 	case readErr != nil:
-		return gone(readErr)
+		return answer.Gone(readErr)
 	case !now.Status.Ended():
 		return err
 	}
@@ -223,7 +223,7 @@ func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms)
 	}
 	p, err := g.payment(ctx, id, t.SubscriptionID)
 	if err != nil {
-		return gateway.Payment{}, false, unproven(err)
+		return gateway.Payment{}, false, answer.Unproven(err)
 	}
 	return p.neutral(g.cfg.Zone), true, nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -18,9 +17,6 @@ import (
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/postgres"
 )
-
-// maxTries of a GET or DELETE.
-const maxTries = 3
 
 // request is one call.
 type request struct {
@@ -51,15 +47,11 @@ func (p *problem) Error() string { return fmt.Sprintf("status %d, %s", p.status,
 
 // repeat makes a call whose repetition is harmless.
 func (g *client) repeat(ctx context.Context, r request) error {
-	for try := 1; ; try++ {
-		err := g.call(ctx, r)
-		if err == nil {
-			return nil
-		}
-		if try == maxTries || !worthRepeating(err) || !pause(ctx, g.cfg.RetryWait<<(try-1)) {
-			return translated(err, r.method != http.MethodGet)
-		}
-	}
+	err := answer.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
+		err = g.call(ctx, r)
+		return worthRepeating(err), err
+	})
+	return translated(err, r.method != http.MethodGet)
 }
 
 func worthRepeating(err error) bool {
@@ -68,21 +60,6 @@ func worthRepeating(err error) bool {
 		return p.status >= http.StatusInternalServerError
 	}
 	return !errors.Is(err, gateway.ErrUnavailable)
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	d = d/2 + rand.N(d/2+1)
-	if deadline, set := ctx.Deadline(); set && time.Until(deadline) < d {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // call makes one HTTP call. The error is *problem for an answer that is not 2xx,
@@ -215,25 +192,18 @@ func translated(err error, acts bool) error {
 	case errors.Is(err, gateway.ErrUnavailable):
 		return err
 	case !errors.As(err, &p):
-		return fmt.Errorf("%w: %w", failure(acts), err)
+		return fmt.Errorf("%w: %w", answer.Failure(acts), err)
 	case p.status == http.StatusNotFound:
-		return fmt.Errorf("%w: %w: %w", failure(acts), errNotThere, p)
+		return fmt.Errorf("%w: %w: %w", answer.Failure(acts), errNotThere, p)
 	case p.status == http.StatusBadRequest && p.own:
 		return &gateway.Rejected{Code: p.code, Message: p.text}
 	case p.own && wouldNotListen[p.status]:
 		return fmt.Errorf("%w: %w", gateway.ErrUnavailable, p)
 	}
-	return fmt.Errorf("%w: %w", failure(acts), p)
+	return fmt.Errorf("%w: %w", answer.Failure(acts), p)
 }
 
 // wouldNotListen are the answers after which the gateway has certainly done
 // nothing, in its own form: a wrong key, one that lacks the permission, too many
 // calls.
 var wouldNotListen = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true}
-
-func failure(acts bool) error {
-	if acts {
-		return gateway.ErrOutcomeUnknown
-	}
-	return gateway.ErrUnavailable
-}

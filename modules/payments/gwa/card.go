@@ -46,7 +46,7 @@ func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway
 	if err != nil {
 		return gateway.CardCharge{}, refused(err)
 	}
-	p, err := made(func() (*payment, error) { return g.payment(ctx, answered.ID, t.Reference) })
+	p, err := answer.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, t.Reference) })
 	if err != nil {
 		return gateway.CardCharge{}, err
 	}
@@ -88,7 +88,7 @@ func (g *payments) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gat
 	}
 	p, err := g.payment(ctx, found.ID, t.Reference)
 	if err != nil {
-		return gateway.CardCharge{}, false, unproven(err)
+		return gateway.CardCharge{}, false, answer.Unproven(err)
 	}
 	return found.charge(g.asOfNow(p)), true, nil
 }

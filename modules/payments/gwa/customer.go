@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 )
 
@@ -45,7 +46,7 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 	if err != nil {
 		return "", err
 	}
-	if _, err := made(func() (*customer, error) { return g.customer(ctx, answered.ID, p.CustomerID) }); err != nil {
+	if _, err := answer.Made(func() (*customer, error) { return g.customer(ctx, answered.ID, p.CustomerID) }); err != nil {
 		return "", err
 	}
 	return answered.ID, nil

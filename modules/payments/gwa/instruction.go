@@ -72,7 +72,7 @@ func (g *authorizations) FindPixOrder(ctx context.Context, paymentID string) (ga
 		return true
 	})
 	if err != nil || newest == nil {
-		return gateway.PixOrder{}, false, unproven(err)
+		return gateway.PixOrder{}, false, answer.Unproven(err)
 	}
 	return newest.neutral(g.cfg.Zone), true, nil
 }

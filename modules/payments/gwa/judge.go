@@ -61,19 +61,6 @@ func post[T any](ctx context.Context, g *client, r request, check func(*T) error
 	return got, translated(g.call(ctx, r), true)
 }
 
-// made is the look at what a POST says that it made: its answer alone may carry
-// the id of something else. Whatever it does not confirm may have been made.
-func made[T any](look func() (*T, error)) (*T, error) {
-	got, err := look()
-	if err != nil {
-		return nil, fmt.Errorf("%w: what was made could not be read: %w", gateway.ErrOutcomeUnknown, unnamed(err))
-	}
-	return got, nil
-}
-
-// unnamed keeps the text of an error and hides which it is.
-func unnamed(err error) error { return errors.New(err.Error()) }
-
 type told interface{ told() answer.Told }
 
 func (c *customer) told() answer.Told {
@@ -216,28 +203,11 @@ func absent[T any](ctx context.Context, g *client, err error, path string, query
 	})
 	switch {
 	case failed != nil:
-		return fmt.Errorf("%w; looked for: %w", err, unnamed(failed))
+		return fmt.Errorf("%w; looked for: %w", err, answer.Unnamed(failed))
 	case there:
 		return fmt.Errorf("%w, but the list shows it", err)
 	}
-	return fmt.Errorf("%w: %w, and the list does not show it", gateway.ErrMissing, unnamed(err))
-}
-
-// unproven is the error of reading what a list has just shown: whatever it says, the
-// two answers do not agree, and nothing is known.
-func unproven(err error) error {
-	if errors.Is(err, gateway.ErrMissing) {
-		return fmt.Errorf("%w: a list shows it: %w", gateway.ErrUnavailable, unnamed(err))
-	}
-	return err
-}
-
-// gone is the outcome of a DELETE: what a look has proved to be missing is done.
-func gone(err error) error {
-	if errors.Is(err, gateway.ErrMissing) {
-		return nil
-	}
-	return err
+	return fmt.Errorf("%w: %w, and the list does not show it", gateway.ErrMissing, answer.Unnamed(err))
 }
 
 // subscription reads one, with the look that a 404 needs.

@@ -49,7 +49,7 @@ func (g *payments) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.P
 	}
 	c, err := g.firstCode(ctx, p)
 	if err != nil {
-		return gateway.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", gateway.ErrOutcomeUnknown, p.ID, unnamed(err))
+		return gateway.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", gateway.ErrOutcomeUnknown, p.ID, answer.Unnamed(err))
 	}
 	return c, nil
 }
@@ -60,21 +60,16 @@ func (g *client) makePayment(ctx context.Context, r request, local objectid.ID) 
 	if err != nil {
 		return nil, err
 	}
-	return made(func() (*payment, error) { return g.payment(ctx, answered.ID, local) })
+	return answer.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, local) })
 }
 
 // firstCode reads the code of a new payment, which the gateway may refuse for a
 // moment (section 6).
 func (g *payments) firstCode(ctx context.Context, p *payment) (c gateway.PixCharge, err error) {
-	for try := range maxTries {
+	err = answer.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
 		c, err = g.withCode(ctx, p)
-		if err == nil || errors.Is(err, gateway.ErrUnavailable) {
-			return c, err
-		}
-		if try < maxTries-1 && !pause(ctx, g.cfg.RetryWait<<try) {
-			return c, err
-		}
-	}
+		return !errors.Is(err, gateway.ErrUnavailable), err
+	})
 	return c, err
 }
 
@@ -114,7 +109,7 @@ func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.Pix
 		return gateway.PixCharge{}, false, err
 	}
 	c, err := g.ReadPix(ctx, id, t.Reference)
-	return c, err == nil, unproven(err)
+	return c, err == nil, answer.Unproven(err)
 }
 
 // ReadPix reads the payment and, while it can be paid, its code.
@@ -131,7 +126,7 @@ func (g *client) CancelPix(ctx context.Context, paymentID string, local objectid
 	err := g.remove(ctx, "/payments", paymentID)
 	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
-		return gone(missing[payment](ctx, g, err, "/payments", paymentID, local))
+		return answer.Gone(missing[payment](ctx, g, err, "/payments", paymentID, local))
 	}
 	p, readErr := g.payment(ctx, paymentID, local)
 	switch {

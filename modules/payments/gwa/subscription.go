@@ -81,7 +81,7 @@ func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms
 	if err != nil {
 		return gateway.RemoteSubscription{}, refused(err)
 	}
-	sub, err := made(func() (*subscription, error) { return g.subscription(ctx, answered.ID, t.SubscriptionID) })
+	sub, err := answer.Made(func() (*subscription, error) { return g.subscription(ctx, answered.ID, t.SubscriptionID) })
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
@@ -105,7 +105,7 @@ func refused(err error) error {
 // was read by its id, with our reference.
 func (g *client) undo(ctx context.Context, what, id string, local objectid.ID, end func(context.Context, string, objectid.ID) error) error {
 	if err := end(ctx, id, local); err != nil {
-		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown, what, id, unnamed(err))
+		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown, what, id, answer.Unnamed(err))
 	}
 	return &gateway.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made of another amount, and undone"}
 }
@@ -174,7 +174,7 @@ func (g *recurrences) FindSubscription(ctx context.Context, t gateway.Subscripti
 	}
 	s, err := g.subscription(ctx, id, t.SubscriptionID)
 	if err != nil {
-		return gateway.RemoteSubscription{}, false, unproven(err)
+		return gateway.RemoteSubscription{}, false, answer.Unproven(err)
 	}
 	return g.withPayment(ctx, s), true, nil
 }
@@ -191,7 +191,7 @@ func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string, lo
 // CancelSubscription deletes it and its open charges.
 func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
 	err := g.remove(ctx, "/subscriptions", gatewayID)
-	return gone(missing[subscription](ctx, g.client, err, "/subscriptions", gatewayID, local))
+	return answer.Gone(missing[subscription](ctx, g.client, err, "/subscriptions", gatewayID, local))
 }
 
 var recurrenceEvents = meanings{read: map[string]reader{

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/stripe/stripe-go/v85"
 
@@ -16,9 +14,6 @@ import (
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 )
-
-// maxTries bounds the tries of one call, all with the same idempotency key.
-const maxTries = 3
 
 // errBroken is an answer with 5xx. The gateway keeps it for the call's idempotency
 // key, and gives it again for a day (section 2).
@@ -62,50 +57,18 @@ func remake[T any](key string, find func() (made T, ok bool, err error), create 
 	return create(key + "-" + objectid.New().String())
 }
 
-// made is the look at what a call says that it made: its answer alone may carry the
-// id of something else. Whatever it does not confirm may have been made.
-func made[T any](look func() (T, error)) (T, error) {
-	got, err := look()
-	if err != nil {
-		return got, fmt.Errorf("%w: what was made could not be read: %w", gateway.ErrOutcomeUnknown, unnamed(err))
-	}
-	return got, nil
-}
-
-// unproven is the error of reading what a list has just shown: whatever it says, the
-// two answers do not agree, and nothing is known.
-func unproven(err error) error {
-	if errors.Is(err, gateway.ErrMissing) {
-		return fmt.Errorf("%w: a list shows it: %w", gateway.ErrUnavailable, unnamed(err))
-	}
-	return err
-}
-
-// gone is the outcome of ending something: what is missing is ended.
-func gone(err error) error {
-	if errors.Is(err, gateway.ErrMissing) {
-		return nil
-	}
-	return err
-}
-
-// unnamed keeps the text of an error and hides which it is.
-func unnamed(err error) error { return errors.New(err.Error()) }
-
 // attempt repeats a call while that may help and time is left. Uncertain tells
 // that one of the tries may have had its effect.
 func attempt[T any](ctx context.Context, g *client, f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
-	for try := 1; ; try++ {
-		out, err = f(ctx)
-		if err == nil {
-			return out, false, nil
+	err = answer.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
+		if out, err = f(ctx); err == nil {
+			return false, nil
 		}
 		again, mayHaveActed := judged(err)
 		uncertain = uncertain || mayHaveActed
-		if !again || try == maxTries || !pause(ctx, g.cfg.RetryWait<<(try-1)) {
-			return out, uncertain, err
-		}
-	}
+		return again, err
+	})
+	return out, uncertain, err
 }
 
 // judged says whether a failed call is worth repeating and whether it may have
@@ -135,28 +98,12 @@ func neverSent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// pause waits for about d; false when the context leaves no time for it.
-func pause(ctx context.Context, d time.Duration) bool {
-	d = d/2 + rand.N(d/2+1)
-	if deadline, set := ctx.Deadline(); set && time.Until(deadline) < d {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
 // translated puts an error in the words of payments.Gateway, without anything
 // secret that the client's errors hold.
 func translated(err error, uncertain bool) error {
 	var se *stripe.Error
 	if !errors.As(err, &se) {
-		return fmt.Errorf("%w: %w", unavailable(uncertain), withoutURL(err))
+		return fmt.Errorf("%w: %w", answer.Failure(uncertain), withoutURL(err))
 	}
 	code := string(se.Code)
 	if code == "" {
@@ -177,13 +124,6 @@ func translated(err error, uncertain bool) error {
 		return &gateway.Rejected{Code: code, Message: se.Msg}
 	}
 	return fmt.Errorf("%w: status %d, %s (request %s)", gateway.ErrUnavailable, se.HTTPStatusCode, code, se.RequestID)
-}
-
-func unavailable(uncertain bool) error {
-	if uncertain {
-		return gateway.ErrOutcomeUnknown
-	}
-	return gateway.ErrUnavailable
 }
 
 // withoutURL drops the address of a failed call, whose query may name people.

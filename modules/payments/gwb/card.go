@@ -69,7 +69,7 @@ func (g *client) attachCard(ctx context.Context, customer, method, wish string) 
 	if err != nil || pm.ID == method {
 		return pm, err
 	}
-	return made(func() (*stripe.PaymentMethod, error) { // one of the gateway's shared test cards, or the answer lies
+	return answer.Made(func() (*stripe.PaymentMethod, error) { // one of the gateway's shared test cards, or the answer lies
 		return read(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {
 			return g.api.V1PaymentMethods.Retrieve(ctx, pm.ID, nil)
 		})
@@ -216,7 +216,7 @@ func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreatePa
 	if err != nil {
 		return nil, err
 	}
-	return made(func() (*stripe.PaymentIntent, error) { return g.ownIntent(ctx, id, local) })
+	return answer.Made(func() (*stripe.PaymentIntent, error) { return g.ownIntent(ctx, id, local) })
 }
 
 func cardParams(t gateway.CardTerms) *stripe.PaymentIntentCreateParams {

@@ -29,7 +29,7 @@ func (g *recurrences) ensureCoupon(ctx context.Context, t gateway.SubscriptionTe
 		err = g.checkCoupon(ctx, id, t)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: the coupon of the first month: %w", gateway.ErrUnavailable, unnamed(err))
+		return "", fmt.Errorf("%w: the coupon of the first month: %w", gateway.ErrUnavailable, answer.Unnamed(err))
 	}
 	return id, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -191,5 +192,5 @@ func (g *client) findIntent(ctx context.Context, customer, kind string, local ob
 		return nil, err
 	}
 	intent, err := g.ownIntent(ctx, id, local)
-	return intent, unproven(err)
+	return intent, answer.Unproven(err)
 }

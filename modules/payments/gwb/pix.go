@@ -98,13 +98,13 @@ func (g *payments) CancelPix(ctx context.Context, paymentID string, local object
 	c, readErr := g.ReadPix(ctx, paymentID, local)
 	switch {
 	case readErr != nil:
-		return gone(readErr)
+		return answer.Gone(readErr)
 	case c.Payment.Status == gateway.PaymentSettled:
 		return gateway.ErrAlreadyPaid
 	case c.Payment.Status == gateway.PaymentGone:
 		return nil
 	}
-	return fmt.Errorf("%w: it can still be paid: %w", gateway.ErrOutcomeUnknown, unnamed(err))
+	return fmt.Errorf("%w: it can still be paid: %w", gateway.ErrOutcomeUnknown, answer.Unnamed(err))
 }
 
 func (g *payments) pixCharge(intent *stripe.PaymentIntent) (gateway.PixCharge, error) {

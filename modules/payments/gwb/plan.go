@@ -60,7 +60,7 @@ func (g *plans) checkPrice(ctx context.Context, id, product string, p gateway.Pl
 		}
 		return price, err
 	})
-	return unproven(err)
+	return answer.Unproven(err)
 }
 
 func (g *plans) ensureProduct(ctx context.Context, p gateway.PlanTerms) (string, error) {

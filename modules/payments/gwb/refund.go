@@ -54,7 +54,7 @@ func (g *refunds) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.Re
 		return gateway.RemoteRefund{}, err
 	}
 	// What the payment's own list does not show under that id is not booked.
-	return made(func() (gateway.RemoteRefund, error) {
+	return answer.Made(func() (gateway.RemoteRefund, error) {
 		known, ok, err := g.FindRefund(ctx, t)
 		if err == nil && (!ok || known.ID != id) {
 			err = answer.Odd("the payment's refunds do not show it")
@@ -128,7 +128,7 @@ func (g *refunds) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]ga
 	for _, id := range ids {
 		r, err := g.refund(ctx, id, ref.PaymentIntentID)
 		if err != nil {
-			return nil, unproven(err)
+			return nil, answer.Unproven(err)
 		}
 		all = append(all, g.remoteRefund(r))
 	}

@@ -46,7 +46,7 @@ func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms
 		return gateway.RemoteSubscription{}, err
 	}
 	// An answer repeated by its idempotency key may be old, too.
-	sub, err := made(func() (judgedSubscription, error) { return g.readSubscription(ctx, id, t.SubscriptionID) })
+	sub, err := answer.Made(func() (judgedSubscription, error) { return g.readSubscription(ctx, id, t.SubscriptionID) })
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
@@ -240,7 +240,7 @@ func (g *recurrences) FindSubscription(ctx context.Context, t gateway.Subscripti
 		return gateway.RemoteSubscription{}, false, err
 	}
 	sub, err := g.ReadSubscription(ctx, id, t.SubscriptionID)
-	return sub, err == nil, unproven(err)
+	return sub, err == nil, answer.Unproven(err)
 }
 
 // ReadSubscription reads it live, with the client secret while the payer has to
@@ -283,5 +283,5 @@ func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, 
 	if readErr == nil && !gateway.RemoteStatus(o.Status).Ended() {
 		return fmt.Errorf("%w: cancelling says missing, but it runs", gateway.ErrOutcomeUnknown)
 	}
-	return gone(readErr)
+	return answer.Gone(readErr)
 }
