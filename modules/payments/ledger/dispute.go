@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -203,4 +204,158 @@ func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway
 		}
 	}
 	return all, nil
+}
+
+// RefundDisputedError says that a dispute of the payment is open, or was lost: its
+// money is the bank's to give back. It is an ErrDisputed and a *Rejected: as if the
+// gateway had refused, which is not asked.
+type RefundDisputedError struct{ Dispute Dispute }
+
+// Error implements error.
+func (e *RefundDisputedError) Error() string {
+	return "payments: dispute " + e.Dispute.GatewayDisputeID + " of the payment is " + string(e.Dispute.State)
+}
+
+// Unwrap has it be treated as the gateway's own refusal.
+func (e *RefundDisputedError) Unwrap() []error {
+	return []error{gateway.ErrDisputed, &gateway.Rejected{Code: "disputed", Message: e.Error()}}
+}
+
+// Fault words it for people, with the name of the dispute.
+func (e *RefundDisputedError) Fault() error {
+	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: e.Told()}).WithCause(e)
+}
+
+// Conflict words it for who wants to do something else with the money than refund it.
+func (e *RefundDisputedError) Conflict() error {
+	return fault.Conflict("%s", e.Told()).WithCause(e)
+}
+
+// Told words it as a sentence for a note.
+func (e *RefundDisputedError) Told() string {
+	if e.Dispute.State == gateway.DisputeLost {
+		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
+	}
+	return fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
+}
+
+// NotDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
+// names, or when disputes that were lost took so much of it; 0 is any of it.
+func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents, names ...string) error {
+	lost, err := s.LostOf(ctx, db, on, names...)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: on, PaymentRef: name})
+		if err != nil {
+			return fmt.Errorf("read disputes: %w", err)
+		}
+		for _, d := range found {
+			state := d.State
+			if state == gateway.DisputeOpen || state == gateway.DisputeLost && lost >= amount {
+				return &RefundDisputedError{Dispute: Dispute{ID: d.ID, Gateway: on, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state}}
+			}
+		}
+	}
+	return nil
+}
+
+// LostOf is what disputes that were lost took of the payment that has one of the names.
+func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name, names ...string) (money.Cents, error) {
+	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: gateway, Refs: names})
+	if err != nil {
+		return 0, fmt.Errorf("read what disputes took: %w", err)
+	}
+	return money.Cents(lost), nil
+}
+
+// RefusedByGateway reports whether an error is a gateway's own well-formed refusal: it was
+// asked, has answered, and made nothing of this call.
+func RefusedByGateway(err error) bool {
+	var rejected *gateway.Rejected
+	var declined *gateway.Declined
+	var disputed *RefundDisputedError // nobody was asked
+	return (errors.As(err, &rejected) || errors.As(err, &declined)) &&
+		!errors.As(err, &disputed) && !errors.Is(err, gateway.ErrUnavailable) && !errors.Is(err, gateway.ErrOutcomeUnknown)
+}
+
+// TakenBackID is the id of the dispute that a PIX is which was whole taken back: no gateway
+// tells one.
+func TakenBackID(paymentID string) string { return "MED-" + paymentID }
+
+// Native statuses of a dispute of which a gateway tells by the refunds of its payment alone.
+const (
+	nativeRefunded     = "REFUNDED"
+	nativeRefundFailed = "REFUND_FAILED" // one of them: the money is with us again
+)
+
+// disputeByRefundTx tells a dispute that was lost from a refund, by what a gateway
+// counts among a payment's refunds and nobody here asked for. Disputed is true when
+// that money is a dispute's, now or since before: it is no refund then. Gateway A tells
+// of a lost dispute as PAYMENT_REFUNDED; and a PIX of a subscription, or of nothing, that is
+// whole taken back is the payer's bank's doing, while an order's is a refund. When one of
+// the refunds by which it was taken fails, that dispute is won: what is still taken back is
+// a part, which is a refund. The refunds of the payment are locked.
+func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, unasked, total money.Cents) (disputed bool, change *DisputeChange, err error) {
+	found, err := s.db.DisputeListOfPayment(ctx, tx, paymentsdb.DisputeListOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
+	if err != nil {
+		return false, nil, fmt.Errorf("read disputes: %w", err)
+	}
+	whole := r.Payment != nil && total >= r.Payment.Amount
+	for _, d := range found {
+		if r.Payment != nil && !whole && d.State == gateway.DisputeLost && d.GatewayDisputeID == TakenBackID(d.PaymentRef) {
+			change, err = s.decideTakenBackTx(ctx, tx, r, gateway.DisputeReport{
+				State: gateway.DisputeWon, NativeStatus: nativeRefundFailed, Amount: money.Cents(d.AmountCents), OpenedAt: d.OpenedAt,
+			})
+			return false, change, err
+		}
+	}
+	if unasked <= 0 {
+		return false, nil, nil
+	}
+	open := false
+	for _, d := range found {
+		tookByRefund := r.Gateway.Traits().DisputeLostByRefund || d.Kind == gateway.TakenBack
+		switch {
+		case d.State == gateway.DisputeLost && tookByRefund:
+			return true, nil, nil
+		case d.State == gateway.DisputeOpen && r.Gateway.Traits().DisputeLostByRefund && whole && !r.Report.At.Before(d.ReportedAt):
+			open = true
+			change, err = s.recordByRefundTx(ctx, tx, r, gateway.DisputeReport{
+				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: d.Kind, State: gateway.DisputeLost, NativeStatus: nativeRefunded,
+				Amount: unasked, OpenedAt: d.OpenedAt,
+			})
+			if err != nil {
+				return false, nil, err
+			}
+		}
+	}
+	if open || !whole || !r.isPix() || r.Purpose == gateway.ForOrder {
+		return open, change, nil
+	}
+	change, err = s.decideTakenBackTx(ctx, tx, r, gateway.DisputeReport{
+		State: gateway.DisputeLost, NativeStatus: nativeRefunded, Amount: unasked, OpenedAt: r.Report.At,
+	})
+	return err == nil, change, err
+}
+
+// decideTakenBackTx records what the refunds of a PIX make of the dispute that it is.
+func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d gateway.DisputeReport) (*DisputeChange, error) {
+	d.ID, d.PaymentID, d.Kind, d.OfRefunds = TakenBackID(r.Report.PaymentID), r.Report.PaymentID, gateway.TakenBack, true
+	return s.recordByRefundTx(ctx, tx, r, d)
+}
+
+func (s *Ledger) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d gateway.DisputeReport) (*DisputeChange, error) {
+	d.At, d.EventID = r.Report.At, r.Report.EventID
+	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
+		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &change, nil
 }

@@ -1,11 +1,15 @@
 package ledger
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
@@ -54,4 +58,57 @@ type Ledger struct {
 // New makes it.
 func New(d Deps, r *Reader, c *Cases) *Ledger {
 	return &Ledger{deps: d, db: paymentsdb.New(), reader: r, cases: c}
+}
+
+// ReplayArgs applies the events that wait for one of the subjects.
+type ReplayArgs struct {
+	Gateway  gateway.Name `json:"gateway"`
+	Subjects []string     `json:"subjects"`
+}
+
+// Kind names the job.
+func (ReplayArgs) Kind() string { return "payments_events_replay" }
+
+// ReplayWaitingTx has the events applied that came before anybody knew their
+// subject. Call it in the transaction that makes ids known: the gateway's
+// subscription, authorization or payment id, the local id. It inserts a job;
+// subjects that are empty are left out.
+func (s *Ledger) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
+	known := []string{}
+	for _, id := range subjects {
+		if id != "" {
+			known = append(known, id)
+		}
+	}
+	return s.InsertReplayTx(ctx, tx, gateway, known)
+}
+
+// InsertReplayTx has the events applied that wait for one of the subjects.
+func (s *Ledger) InsertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects []string) error {
+	if len(subjects) == 0 {
+		return nil
+	}
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, ReplayArgs{Gateway: gateway, Subjects: subjects}, nil)
+	return err
+}
+
+// LockMoneyTx holds the money of the payment that has one of the names until the
+// transaction ends. Whatever takes of it, a refund, a chargeback that an admin enters, or
+// a gateway's report of either, locks it before it reads what is left: of two at once the
+// second sees what the first took. Lock order: the customer and the subscription before
+// it; orders, events, cases and intents after it.
+func (s *Ledger) LockMoneyTx(ctx context.Context, tx pgx.Tx, on gateway.Name, names ...string) error {
+	err := s.db.MoneyLock(ctx, tx, paymentsdb.MoneyLockParams{Gateway: string(on), Names: names})
+	if err != nil {
+		return fmt.Errorf("lock the payment's money: %w", err)
+	}
+	return nil
+}
+
+// LockRefundsTx locks the money of a payment and gives its refunds.
+func (s *Ledger) LockRefundsTx(ctx context.Context, tx pgx.Tx, on gateway.Name, paymentID string) ([]*Refund, error) {
+	if err := s.LockMoneyTx(ctx, tx, on, paymentID); err != nil {
+		return nil, err
+	}
+	return s.reader.RefundsOfPayment(ctx, tx, on, paymentID)
 }

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -84,6 +85,29 @@ func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	return nil
 }
 
+// ListOfCustomerTx books money of a customer that is of no subscription and no order, and
+// lists it as foreign: for people to decide, or to be given back by itself. The payment was
+// read live.
+func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
+	if err := s.BookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
+		return err
+	}
+	_, err := s.cases.RecordUnappliedTx(ctx, tx, Unapplied{
+		Kind: state.UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt, Note: note,
+		Automatic: automatic,
+	})
+	return err
+}
+
+// BookOfCustomerTx books money of a customer that is of no subscription and no order.
+func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID, p gateway.Payment) error {
+	_, err := s.RecordPaymentTx(ctx, tx, Record{Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p})
+	if err != nil {
+		return fmt.Errorf("book payment %s of customer %s: %w", p.ID, customer, err)
+	}
+	return nil
+}
+
 // eventSubjects are the ids by which events name the payment: a refund or a dispute,
 // which may come before it, names nothing else.
 func (r Record) eventSubjects() []string {
@@ -144,6 +168,37 @@ func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fir
 	return n == 1, err
 }
 
+// FindPayment finds the ledger's row of a gateway payment by any of its ids:
+// payment, invoice or payment intent. Nil when the ledger has none.
+func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, ids ...string) (*gateway.LedgerPayment, error) {
+	known := []string{}
+	for _, id := range ids {
+		if id != "" {
+			known = append(known, id)
+		}
+	}
+	if len(known) == 0 {
+		return nil, nil //nolint:nilnil // nil is the answer: no row
+	}
+	row, err := s.db.PaymentByGatewayID(ctx, db, paymentsdb.PaymentByGatewayIDParams{Gateway: gateway, Ids: known})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if err != nil {
+		return nil, err
+	}
+	return new(ledgerPayment(row)), nil
+}
+
+// KnownPayment is the ledger's row of the payment that the event is about. Of
+// settled payments there is none yet, or the applier finds it by recording.
+func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Event) (*gateway.LedgerPayment, error) {
+	if _, settled := e.Payload.(gateway.SettledPayment); settled {
+		return nil, nil //nolint:nilnil // not asked for
+	}
+	return s.FindPayment(ctx, db, e.Gateway, e.PaymentIDs()...)
+}
+
 // LastFailure is the newest failed attempt of a subscription or order by the
 // gateway's clock; nil when none is known.
 func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*Failure, error) {
@@ -182,6 +237,29 @@ func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gat
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
 	return &at, err
+}
+
+// PaidFor is a payment that paid for a day.
+type PaidFor struct {
+	PaymentID string
+	Shown     bool // the gateway showed it, once it was asked
+}
+
+// PaidFor lists the other payments of a subscription that count, that gateway A charged for
+// the same day (Payment.MadeFor), and of which something is left.
+func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID, p gateway.Payment) ([]PaidFor, error) {
+	if p.MadeFor == nil {
+		return nil, nil
+	}
+	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: gateway, DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
+	if err != nil {
+		return nil, fmt.Errorf("read what was paid for %s: %w", p.MadeFor.Format(time.DateOnly), err)
+	}
+	all := make([]PaidFor, len(rows))
+	for i, row := range rows {
+		all[i] = PaidFor{PaymentID: row.GatewayPaymentID, Shown: row.IsShown}
+	}
+	return all, nil
 }
 
 func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
