@@ -112,17 +112,13 @@ func short(s string, runes int) string {
 // FindPixAuthorization looks through the customer's authorizations for the
 // contract; lists come without the code, so that the one found is read.
 func (g *authorizations) FindPixAuthorization(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
-	id := ""
-	err := each(ctx, g.client, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
-		if reference(a.ContractID) == t.SubscriptionID {
-			id = a.ID
-		}
-		return id == ""
+	found, err := find(ctx, g.client, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
+		return reference(a.ContractID) == t.SubscriptionID
 	})
-	if err != nil || id == "" {
+	if err != nil || found == nil {
 		return gateway.PixAuthorization{}, false, err
 	}
-	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{ID: id, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
+	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{ID: found.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
 	return a, err == nil, answer.Unproven(err)
 }
 
@@ -209,19 +205,15 @@ func (g *authorizations) DebitPix(ctx context.Context, t gateway.DebitTerms) (ga
 // FindPixDebit looks among the payments that carry the subscription's id for the
 // debit of the cycle that has not been deleted.
 func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, bool, error) {
-	id := ""
 	query := named(t.SubscriptionID)
 	query.Set("billingType", "PIX")
-	err := each(ctx, g.client, "/payments", query, func(p *payment) bool {
-		if !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) && reference(p.ExternalReference) == t.SubscriptionID {
-			id = p.ID
-		}
-		return id == ""
+	found, err := find(ctx, g.client, "/payments", query, func(p *payment) bool {
+		return !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) && reference(p.ExternalReference) == t.SubscriptionID
 	})
-	if err != nil || id == "" {
+	if err != nil || found == nil {
 		return gateway.Payment{}, false, err
 	}
-	p, err := g.payment(ctx, id, t.SubscriptionID)
+	p, err := g.payment(ctx, found.ID, t.SubscriptionID)
 	if err != nil {
 		return gateway.Payment{}, false, answer.Unproven(err)
 	}

@@ -74,14 +74,10 @@ func (g *payments) undoCharge(ctx context.Context, id string, local objectid.ID)
 // FindCardCharge looks for a card payment that carries the reference and belongs
 // to no subscription. A refused card leaves nothing behind.
 func (g *payments) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, bool, error) {
-	var found *chargedPayment
 	query := named(t.Reference)
 	query.Set("billingType", "CREDIT_CARD")
-	err := each(ctx, g.client, "/payments", query, func(p *chargedPayment) bool {
-		if !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference {
-			found = p
-		}
-		return found == nil
+	found, err := find(ctx, g.client, "/payments", query, func(p *chargedPayment) bool {
+		return !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference
 	})
 	if err != nil || found == nil {
 		return gateway.CardCharge{}, false, err

@@ -25,19 +25,15 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 	if p.GatewayID != "" {
 		return p.GatewayID, nil
 	}
-	id := ""
-	err := each(ctx, g.client, "/customers", named(p.CustomerID), func(c *customer) bool {
-		if !c.Deleted && reference(c.ExternalReference) == p.CustomerID {
-			id = c.ID
-		}
-		return id == ""
+	found, err := find(ctx, g.client, "/customers", named(p.CustomerID), func(c *customer) bool {
+		return !c.Deleted && reference(c.ExternalReference) == p.CustomerID
 	})
 	if err != nil {
 		return "", err
 	}
-	if id != "" {
-		_, err = g.customer(ctx, id, p.CustomerID)
-		return id, err
+	if found != nil {
+		_, err = g.customer(ctx, found.ID, p.CustomerID)
+		return found.ID, err
 	}
 	answered, err := post(ctx, g.client, request{path: "/customers", timeout: g.cfg.Timeout, body: customerBody{
 		Name: p.Name, TaxID: p.TaxID, Email: p.Email, MobilePhone: p.Phone,

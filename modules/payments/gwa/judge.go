@@ -174,6 +174,17 @@ func each[T any](ctx context.Context, g *client, path string, query url.Values, 
 	return fmt.Errorf("%w: the list has more than %d entries", gateway.ErrUnavailable, maxPages*100)
 }
 
+// find is the first row of a list that is what is looked for, nil without any.
+func find[T any](ctx context.Context, g *client, path string, query url.Values, is func(*T) bool) (found *T, err error) {
+	err = each(ctx, g, path, query, func(row *T) bool {
+		if is(row) {
+			found = row
+		}
+		return found == nil
+	})
+	return found, err
+}
+
 // named is a list by our reference.
 func named(local objectid.ID) url.Values { return url.Values{"externalReference": {local.String()}} }
 
@@ -196,15 +207,11 @@ func missing[T any, P interface {
 
 // absent is ErrGatewayMissing when no row of the list is in the way, else err.
 func absent[T any](ctx context.Context, g *client, err error, path string, query url.Values, inTheWay func(*T) bool) error {
-	there := false
-	failed := each(ctx, g, path, query, func(row *T) bool {
-		there = inTheWay(row)
-		return !there
-	})
+	there, failed := find(ctx, g, path, query, inTheWay)
 	switch {
 	case failed != nil:
 		return fmt.Errorf("%w; looked for: %w", err, answer.Unnamed(failed))
-	case there:
+	case there != nil:
 		return fmt.Errorf("%w, but the list shows it", err)
 	}
 	return fmt.Errorf("%w: %w, and the list does not show it", gateway.ErrMissing, answer.Unnamed(err))

@@ -98,17 +98,13 @@ func (g *payments) withCode(ctx context.Context, p *payment) (gateway.PixCharge,
 func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
 	query := named(t.Reference)
 	query.Set("billingType", "PIX")
-	id := ""
-	err := each(ctx, g.client, "/payments", query, func(p *payment) bool {
-		if !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference {
-			id = p.ID
-		}
-		return id == ""
+	found, err := find(ctx, g.client, "/payments", query, func(p *payment) bool {
+		return !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference
 	})
-	if err != nil || id == "" {
+	if err != nil || found == nil {
 		return gateway.PixCharge{}, false, err
 	}
-	c, err := g.ReadPix(ctx, id, t.Reference)
+	c, err := g.ReadPix(ctx, found.ID, t.Reference)
 	return c, err == nil, answer.Unproven(err)
 }
 

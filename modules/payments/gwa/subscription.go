@@ -162,17 +162,13 @@ func newestDue(charges []payment) *payment {
 
 // FindSubscription looks for the subscription that carries the local id.
 func (g *recurrences) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
-	id := ""
-	err := each(ctx, g.client, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
-		if !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID {
-			id = s.ID
-		}
-		return id == ""
+	found, err := find(ctx, g.client, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
+		return !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID
 	})
-	if err != nil || id == "" {
+	if err != nil || found == nil {
 		return gateway.RemoteSubscription{}, false, err
 	}
-	s, err := g.subscription(ctx, id, t.SubscriptionID)
+	s, err := g.subscription(ctx, found.ID, t.SubscriptionID)
 	if err != nil {
 		return gateway.RemoteSubscription{}, false, answer.Unproven(err)
 	}
