@@ -126,25 +126,15 @@ func localOf(r gateway.Result) objectid.ID {
 	return *r.SubscriptionID
 }
 
-// objectOf is the gateway's id of what a reconciled event is about.
-func objectOf(e gateway.Event) string {
-	switch p := e.Payload.(type) {
-	case gateway.DisputeChange:
-		return p.Report.ID
-	case gateway.RefundChange:
-		return p.Report.PaymentID
-	}
-	return e.PaymentID()
-}
-
-// describe begins the finding about a reconciled event that is not known.
+// describe begins the finding about a reconciled event: its ID is the gateway's, of what the
+// event is about.
 func describe(e gateway.Event) Finding {
-	f := Finding{Gateway: e.Gateway, ID: objectOf(e)}
+	f := Finding{Gateway: e.Gateway}
 	switch p := e.Payload.(type) {
 	case gateway.DisputeChange:
-		f.Kind, f.Amount, f.Detail = MissedDispute, p.Report.Amount, string(p.Report.State)
+		f.Kind, f.ID, f.Amount, f.Detail = MissedDispute, p.Report.ID, p.Report.Amount, string(p.Report.State)
 	case gateway.RefundChange:
-		f.Kind, f.Amount = MissedRefund, p.Report.Total
+		f.Kind, f.ID, f.Amount = MissedRefund, p.Report.PaymentID, p.Report.Total
 		for _, single := range p.Report.Singles {
 			if !p.Report.HasTotal {
 				f.Amount += single.Amount
@@ -153,7 +143,7 @@ func describe(e gateway.Event) Finding {
 		}
 	default:
 		paid, _ := e.Payment()
-		f.Kind, f.Amount = MissedPayment, paid.Amount
+		f.Kind, f.ID, f.Amount = MissedPayment, paid.ID, paid.Amount
 	}
 	return f
 }

@@ -231,7 +231,7 @@ func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapt
 		for _, e := range events {
 			report.Objects++
 			listed[e.PaymentID()] = true
-			key := string(e.Kind()) + " " + objectOf(e)
+			key := string(e.Kind()) + " " + describe(e).ID
 			if seen[key] {
 				continue
 			}
