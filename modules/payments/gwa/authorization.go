@@ -77,6 +77,17 @@ func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixA
 	return n
 }
 
+func (a *authorization) told() answer.Told {
+	return answer.Told{ID: a.ID, Reference: text(a.ContractID)}
+}
+
+func (a *authorization) check(id string, local objectid.ID) error {
+	if authorizationStatuses[a.Status] == "" {
+		return answer.Odd("it has no status")
+	}
+	return a.told().Check(answer.Told{ID: id, Reference: local.String()})
+}
+
 // AuthorizePix makes the authorization with its first code (section 8).
 func (g *authorizations) AuthorizePix(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
 	frequency, known := frequencies[t.PeriodMonths]

@@ -89,18 +89,6 @@ func (g *payments) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gat
 	return found.charge(g.asOfNow(p)), true, nil
 }
 
-// ReadPayment reads one payment.
-func (g *payments) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (gateway.Payment, error) {
-	p, err := g.payment(ctx, paymentID, local)
-	if err != nil {
-		return gateway.Payment{}, err
-	}
-	n := g.asOfNow(p)
-	n.CustomerGatewayID, n.SubscriptionGatewayID = string(p.Customer), string(p.Subscription)
-	n.AuthorizationGatewayID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization)
-	return n, nil
-}
-
 // ChangeCard replaces the card of a subscription and of its open charges; none
 // is charged for it.
 func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {

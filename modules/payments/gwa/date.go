@@ -50,6 +50,15 @@ func (d date) in(zone *time.Location) *time.Time {
 	return &t
 }
 
+func firstDate(zone *time.Location, dates ...date) *time.Time {
+	for _, d := range dates {
+		if t := d.in(zone); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
 // dueDay writes the day on which a charge falls due: that of the terms, in their
 // zone, but none that is over where the gateway is, which it refuses.
 func (g *client) dueDay(t time.Time) string {

@@ -1,6 +1,7 @@
 package gwa
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -102,3 +103,8 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 
 // Name is payments.GWA.
 func (*Gateway) Name() gateway.Name { return gateway.GWA }
+
+// SyncPlan does nothing: the gateway keeps no plans.
+func (*payments) SyncPlan(context.Context, gateway.PlanTerms) (gateway.PlanIDs, error) {
+	return gateway.PlanIDs{}, nil
+}

@@ -63,67 +63,12 @@ func post[T any](ctx context.Context, g *client, r request, check func(*T) error
 
 type told interface{ told() answer.Told }
 
-func (c *customer) told() answer.Told {
-	return answer.Told{Object: c.Object, ID: c.ID, Reference: text(c.ExternalReference)}
-}
-
-func (s *subscription) told() answer.Told {
-	return answer.Told{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
-}
-
-func (p *payment) told() answer.Told {
-	return answer.Told{Object: p.Object, ID: p.ID, Reference: text(p.ExternalReference)}
-}
-
-func (a *authorization) told() answer.Told {
-	return answer.Told{ID: a.ID, Reference: text(a.ContractID)}
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func (c *customer) check(id string, local objectid.ID) error {
-	return c.told().Check(answer.Told{Object: kindCustomer, ID: id, Reference: local.String()})
-}
-
-// recurrenceStatuses maps the gateway's three statuses to gateway B's words:
-// EXPIRED and INACTIVE charge no more.
-var recurrenceStatuses = map[string]gateway.RemoteStatus{
-	"ACTIVE":   gateway.RemoteActive,
-	"INACTIVE": gateway.RemoteCanceled,
-	"EXPIRED":  gateway.RemoteCanceled,
-}
-
-// check wants a status that is known: another might be anything.
-func (s *subscription) check(id string, local objectid.ID) error {
-	if recurrenceStatuses[s.Status] == "" && !s.Deleted {
-		return answer.Odd("it has no status")
-	}
-	return s.told().Check(answer.Told{Object: kindSubscription, ID: id, Reference: local.String()})
-}
-
-// check lets the reference be left out by what the gateway made by itself: charges
-// of a recurrence, and the first payment of an automatic PIX.
-func (p *payment) check(id string, local objectid.ID) error {
-	want := answer.Told{Object: kindPayment, ID: id, Reference: local.String()}
-	if p.ExternalReference == nil && (p.Subscription != "" || p.PixQRCodeID != "") {
-		want.Reference = ""
-	}
-	if p.Status == "" {
-		return answer.Odd("it has no status")
-	}
-	return p.told().Check(want)
-}
-
-func (a *authorization) check(id string, local objectid.ID) error {
-	if authorizationStatuses[a.Status] == "" {
-		return answer.Odd("it has no status")
-	}
-	return a.told().Check(answer.Told{ID: id, Reference: local.String()})
+// list is the envelope of lists.
+type list[T any] struct {
+	Object     string `json:"object"`
+	TotalCount *int   `json:"totalCount"`
+	HasMore    bool   `json:"hasMore"`
+	Data       []T    `json:"data"`
 }
 
 // check wants the envelope of a list and an id in each of its rows.
@@ -215,18 +160,6 @@ func absent[T any](ctx context.Context, g *client, err error, path string, query
 		return fmt.Errorf("%w, but the list shows it", err)
 	}
 	return fmt.Errorf("%w: %w, and the list does not show it", gateway.ErrMissing, answer.Unnamed(err))
-}
-
-// subscription reads one, with the look that a 404 needs.
-func (g *client) subscription(ctx context.Context, id string, local objectid.ID) (*subscription, error) {
-	s, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id), nil, func(s *subscription) error { return s.check(id, local) })
-	return s, missing[subscription](ctx, g, err, "/subscriptions", id, local)
-}
-
-// payment reads one, with the look that a 404 needs.
-func (g *client) payment(ctx context.Context, id string, local objectid.ID) (*payment, error) {
-	p, err := get(ctx, g, "/payments/"+url.PathEscape(id), nil, func(p *payment) error { return p.check(id, local) })
-	return p, missing[payment](ctx, g, err, "/payments", id, local)
 }
 
 // remove deletes. It is done when the answer says so of that id.

@@ -6,12 +6,69 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
+
+type subscription struct {
+	Object            string      `json:"object"`
+	ID                string      `json:"id"`
+	Customer          ref         `json:"customer"`
+	Value             money.Reais `json:"value"`
+	Status            string      `json:"status"`
+	Deleted           bool        `json:"deleted"`
+	DateCreated       date        `json:"dateCreated"`
+	NextDueDate       date        `json:"nextDueDate"`
+	ExternalReference *string     `json:"externalReference"`
+}
+
+// nativeDeleted is the status of what is deleted: the gateway keeps its last one.
+const nativeDeleted = "DELETED"
+
+func (s *subscription) neutral(zone *time.Location) gateway.RemoteSubscription {
+	r := gateway.RemoteSubscription{
+		GatewayID: s.ID, CustomerGatewayID: string(s.Customer), Status: recurrenceStatuses[s.Status], NativeStatus: s.Status,
+		Outcome: gateway.OutcomeUnknown, PaymentStatus: "PENDING", NextBilling: s.NextDueDate.in(zone),
+	}
+	if s.Deleted {
+		r.Status, r.NativeStatus = gateway.RemoteCanceled, nativeDeleted
+	}
+	r.Inactive = s.Status == "INACTIVE" && !s.Deleted
+	if at := s.DateCreated.in(zone); at != nil {
+		r.CreatedAt = *at
+	}
+	return r
+}
+
+func (s *subscription) told() answer.Told {
+	return answer.Told{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
+}
+
+// recurrenceStatuses maps the gateway's three statuses to gateway B's words:
+// EXPIRED and INACTIVE charge no more.
+var recurrenceStatuses = map[string]gateway.RemoteStatus{
+	"ACTIVE":   gateway.RemoteActive,
+	"INACTIVE": gateway.RemoteCanceled,
+	"EXPIRED":  gateway.RemoteCanceled,
+}
+
+// check wants a status that is known: another might be anything.
+func (s *subscription) check(id string, local objectid.ID) error {
+	if recurrenceStatuses[s.Status] == "" && !s.Deleted {
+		return answer.Odd("it has no status")
+	}
+	return s.told().Check(answer.Told{Object: kindSubscription, ID: id, Reference: local.String()})
+}
+
+// subscription reads one, with the look that a 404 needs.
+func (g *client) subscription(ctx context.Context, id string, local objectid.ID) (*subscription, error) {
+	s, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id), nil, func(s *subscription) error { return s.check(id, local) })
+	return s, missing[subscription](ctx, g, err, "/subscriptions", id, local)
+}
 
 type subscriptionBody struct {
 	Customer          string      `json:"customer"`
