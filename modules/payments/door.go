@@ -177,7 +177,7 @@ func (s *Service) Refused(ctx context.Context, what string, err error) error {
 }
 
 // RefundOpen says that the refund, which is not answered, keeps another one waiting:
-// *RefundOpenError with the time of the next look.
+// *refund.OpenError with the time of the next look.
 func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
 	return s.refunds.RefundOpen(ctx, db, r)
 }
@@ -186,7 +186,7 @@ func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refun
 // is taken into the ledger, the request is committed (with the Idempotency-Key of
 // the context), the gateway asked, and the answer settled in the ledger, which the
 // webhook's report of the same refund then leaves as it is. Applied, when not nil,
-// runs in the transaction that settles the answer. Errors: *RefundOpenError while
+// runs in the transaction that settles the answer. Errors: *refund.OpenError while
 // another refund of the payment is not answered; *RefundDisputedError, before anybody
 // is asked; ErrRefundTooMuch; *Rejected or
 // *Declined when the gateway refused (nothing was made); ErrUnavailable (nothing

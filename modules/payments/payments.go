@@ -114,7 +114,7 @@ func (s *Service) Gateway(name gateway.Name) (gateway.Gateway, error) {
 }
 
 // ReadSettled reads by its id a payment that an event has told; local as in ReadPayment.
-// ErrGatewayMissing: the gateway does not know it, or it is not paid.
+// gateway.ErrMissing: the gateway does not know it, or it is not paid.
 func (s *Service) ReadSettled(ctx context.Context, name gateway.Name, paymentID string, local objectid.ID) (gateway.Payment, error) {
 	return s.gateways.ReadSettled(ctx, name, paymentID, local)
 }

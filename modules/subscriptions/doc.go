@@ -2,8 +2,9 @@
 // renewals as the gateways report them, and the answer to "may this customer
 // watch now?".
 //
-// Owns: the schema subscriptions (plans, subscriptions, transitions, debits,
-// plan_moves, renewal_charges, dunning_mails), the subscribe routes of both gateways, the
+// Owns: the schema subscriptions (plans, subscriptions, transitions, trial_uses, debits,
+// debit_retries, pauses, plan_moves, charge_moves, renewal_charges, dunning_mails,
+// stray_recurrences), the subscribe routes of both gateways, the
 // customer's own subscription and PIX code, the plans, what admins do with
 // subscriptions, the mails about failed payments, and the job that compares with
 // the gateways.
@@ -19,10 +20,10 @@
 // payments, which calls ApplyEventTx); customers and their
 // current_subscription_id (module accounts, written through its functions).
 //
-// Words: an intent is a subscription's row committed before the gateway is
-// called; it is open until the gateway's answer is written. To settle is to
-// write what the gateway says, whoever heard it: the request, a webhook, the
-// recovery job, the nightly reconciliation. A live subscription is active, pending or suspended, and a
+// Words: an intent is an order to a gateway that is committed with its row before
+// the gateway is called (package intent of payments); intent_open of a subscription says that
+// its first call is one. To settle is to write what the gateway says, whoever heard it: the
+// request, a webhook, a look, the nightly reconciliation. A live subscription is active, pending or suspended, and a
 // customer has at most one, beside which one renewal may wait for the gateway to take
 // its card. A renewal charge is a PIX code that pays a further period. Late money is a payment of a subscription that had
 // ended before.

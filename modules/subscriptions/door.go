@@ -32,7 +32,7 @@ func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Eve
 	return s.strays.TakeStrayMoneyTx(ctx, tx, e)
 }
 
-// FollowRefund keeps the total of a subscription when the recovery of a refund has settled it
+// FollowRefund keeps the total of a subscription when a look at a refund has settled it
 // (payments.RefundFollower).
 func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
 	return s.applier.FollowRefund(ctx, r)

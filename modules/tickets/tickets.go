@@ -217,7 +217,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	return s.webhooks.ApplyEventTx(ctx, tx, e)
 }
 
-// FollowRefund has order and tickets follow a refund that the recovery has settled (payments.RefundFollower).
+// FollowRefund has order and tickets follow a refund that a look has settled (payments.RefundFollower).
 func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
 	return s.orders.FollowRefund(ctx, r)
 }

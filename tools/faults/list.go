@@ -10,17 +10,17 @@ var faults = []fault{
 		below: "platform/money", tests: []string{"TestCentsAsPeopleWriteThem", "TestReaisJSON", "TestParse"},
 	},
 	{
-		name: "refund-cap", breaks: "More may be asked back than is left of a payment.", where: "payments.Service.commitRefund",
+		name: "refund-cap", breaks: "More may be asked back than is left of a payment.", where: "refund.Refunds.commitRefund",
 		old: `if refund.Amount <= 0 || refund.Amount > left {`, new: `if refund.Amount <= 0 {`,
 		below: "modules/payments", tests: []string{"TestARefundAtTheConsoleLowersWhatIsLeft"},
 	},
 	{
-		name: "refund-left-sign", breaks: "What was given back adds to what is left of a payment.", where: "payments.leftOf",
+		name: "refund-left-sign", breaks: "What was given back adds to what is left of a payment.", where: "ledger.LeftOf",
 		old: `paid -= row.Amount`, new: `paid += row.Amount`,
 		below: "modules/payments", tests: []string{"TestARefundUnderWayAtGatewayAAloneLowersWhatIsLeft", "TestARefundAtTheConsoleLowersWhatIsLeft"},
 	},
 	{
-		name: "refund-totals-added", breaks: "Totals that a gateway tells of its refunds are added up, though each holds those before it.", where: "payments.refundedTotal",
+		name: "refund-totals-added", breaks: "Totals that a gateway tells of its refunds are added up, though each holds those before it.", where: "ledger.refundedTotal",
 		old: `gross = max(gross, until)`, new: `gross += until`,
 		below: "modules/payments", tests: []string{"TestRefundedTotal"},
 	},
@@ -30,17 +30,17 @@ var faults = []fault{
 		below: "modules/payments", tests: []string{"TestOneOfManyAtOnceIsFirst", "TestCardReceivedDaysAfterConfirmedCountsOnce"},
 	},
 	{
-		name: "event-applied-twice", breaks: "A repeated webhook is applied again.", where: "payments.Service.claimTx",
+		name: "event-applied-twice", breaks: "A repeated webhook is applied again.", where: "webhook.Webhooks.claimTx",
 		old: `return claimed == 1, nil`, new: `return claimed <= 1, nil`,
 		below: "modules/payments", tests: []string{"TestFiveDeliveriesAtOnceHaveOneEffect"},
 	},
 	{
-		name: "dispute-older-report", breaks: "An older report of a dispute undoes a newer one.", where: "payments.Service.moveDisputeTx",
+		name: "dispute-older-report", breaks: "An older report of a dispute undoes a newer one.", where: "ledger.Ledger.moveDisputeTx",
 		old: `older := d.At.Before(known.ReportedAt)`, new: `older := d.At.After(known.ReportedAt)`,
 		below: "modules/payments", tests: []string{"TestDisputeStory"},
 	},
 	{
-		name: "disputed-refund", breaks: "Money is given back that the payer's bank holds.", where: "payments.Service.notDisputed",
+		name: "disputed-refund", breaks: "Money is given back that the payer's bank holds.", where: "ledger.Reader.NotDisputed",
 		old: `if state == gateway.DisputeOpen || state == gateway.DisputeLost && lost >= amount {`, new: `if state == gateway.DisputeLost && lost >= amount {`,
 		below: "modules/subscriptions", tests: []string{"TestNoRefundOfADisputedPayment"},
 	},
@@ -202,7 +202,7 @@ var faults = []fault{
 		below: "sql/finance/invariants", tests: []string{"TestEachInvariantFindsWhatBreaksIt"},
 	},
 	{
-		name: "export-of-another", breaks: "An admin fetches the exports of others.", where: "finance.Service.exportFor",
+		name: "export-of-another", breaks: "An admin fetches the exports of others.", where: "exports.Exports.find",
 		old: `err == nil && e.RequestedBy != caller.ID && !caller.Root`, new: `err == nil && e.RequestedBy == "" && !caller.Root`,
 		below: "modules/finance", tests: []string{"TestDownloadsAreForWhoAsked"},
 	},

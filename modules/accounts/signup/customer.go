@@ -162,7 +162,7 @@ func (s *Signup) lostRace(ctx context.Context, email string, n request, conflict
 }
 
 // confirmSignup is the second step of mode A: the same payload with the mailed
-// code. Errors as signUp and verifyEmail.
+// code. Errors as signUp and codes.VerifyEmail.
 func (s *Signup) confirmSignup(ctx context.Context, n request, code secret.Text) (accountsdb.User, error) {
 	email, err := identity.NormalEmail(n.user.Email, "body", 0, "email")
 	if err != nil {

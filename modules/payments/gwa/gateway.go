@@ -101,7 +101,7 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// Name is payments.GWA.
+// Name is gateway.GWA.
 func (*Gateway) Name() gateway.Name { return gateway.GWA }
 
 // SyncPlan does nothing: the gateway keeps no plans.

@@ -134,7 +134,7 @@ func find[T any](ctx context.Context, g *client, path string, query url.Values, 
 func named(local objectid.ID) url.Values { return url.Values{"externalReference": {local.String()}} }
 
 // missing finishes the look of a call that was answered with 404: the error
-// becomes ErrGatewayMissing when the list by our reference, in the same look,
+// becomes gateway.ErrMissing when the list by our reference, in the same look,
 // holds nothing of that id. Another row's reference means that the list is not the
 // one asked for.
 func missing[T any, P interface {
@@ -150,7 +150,7 @@ func missing[T any, P interface {
 	})
 }
 
-// absent is ErrGatewayMissing when no row of the list is in the way, else err.
+// absent is gateway.ErrMissing when no row of the list is in the way, else err.
 func absent[T any](ctx context.Context, g *client, err error, path string, query url.Values, inTheWay func(*T) bool) error {
 	there, failed := find(ctx, g, path, query, inTheWay)
 	switch {

@@ -94,7 +94,7 @@ func New(cfg Config) *Gateway {
 	}
 }
 
-// Name is payments.GWB.
+// Name is gateway.GWB.
 func (*Gateway) Name() gateway.Name { return gateway.GWB }
 
 // OnAnswer has f told of each answer that says how the gateway as a whole is.

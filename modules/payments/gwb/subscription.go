@@ -25,7 +25,7 @@ var expansions = []string{"latest_invoice.confirmation_secret", "latest_invoice.
 // Subscribe attaches the card and starts the subscription, which charges it at
 // once (section 6). After a refused first payment the subscription is cancelled
 // at the gateway, since its invoice could be paid for another 23 hours; the
-// error is then *payments.Declined with Remote.
+// error is then *gateway.Declined with Remote.
 func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
 	card, err := g.attachCard(ctx, t.Payer.GatewayID, t.Instrument.PaymentMethodID, t.SubscriptionID.String())
 	if err != nil {

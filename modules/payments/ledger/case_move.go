@@ -85,7 +85,7 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 }
 
 // FollowTx brings the case of a payment, where there is one, in line with
-// the ledger of its refunds, which the caller has changed and locked. TryAgain says
+// the ledger of its refunds, which the caller has changed and locked. The argument tryAgain says
 // that a refund which failed just now may be made later all the same.
 func (s *Cases) FollowTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, tryAgain bool) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})

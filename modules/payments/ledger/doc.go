@@ -3,13 +3,14 @@
 // admins asked for it, and the list of money that gave nobody anything.
 //
 // Owns: payments, failed_attempts, refunds, refund_reports, disputes, unapplied_payments,
-// unapplied_decisions and database_marks, the one table of moves of a case on the list
-// (Cases.MoveTx), and the jobs that follow from a row (ReplayArgs, CaseArgs, CaseMailArgs),
+// unapplied_decisions and database_marks, the one way in which a case on the list changes
+// its state (Cases.MoveTx; the table of moves is in package state), and the jobs that follow from a row (ReplayArgs, CaseArgs, CaseMailArgs),
 // which the rooms above work.
 //
 // Does not own: asking a gateway for anything (rooms refund, unapplied and reconcile), and
-// what an event means for a subscription or an order (its Applier). No other room writes
-// the columns of these tables.
+// what an event means for a subscription or an order (its Applier). Rooms above write
+// what is theirs of these tables, such as when a case is tried again, that a payment was
+// shown, or which intent paid: testutil/archtest lists whose queries each may call.
 //
 // Three types, lower first: Reader reads, Cases keeps the list, Ledger writes the rest. All
 // work in the caller's transaction.

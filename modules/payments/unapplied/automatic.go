@@ -206,7 +206,7 @@ func (s *List) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapplie
 func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, w refund.Request) error {
 	w.Payment = paid
 	_, err := s.refunds.RefundPayment(ctx, w, nil)
-	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
+	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the looks ask what became of it
 		return s.followRefundOf(context.WithoutCancel(ctx), paid)
 	}
 	open := false

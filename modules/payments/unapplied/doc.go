@@ -5,6 +5,6 @@
 // Owns: the decisions, their routes, the jobs and the sweep, the mail to the payer, the
 // metric, and the limits of automatic refunds.
 //
-// Does not own: the list itself, its states and their one table of moves (ledger.Cases), the
-// refund (room refund), and how a payment lengthens a subscription (Extender).
+// Does not own: the list itself, the states and their table of moves (package state, moved by
+// ledger.Cases), the refund (room refund), and how a payment lengthens a subscription (Extender).
 package unapplied

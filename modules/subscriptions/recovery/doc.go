@@ -1,7 +1,9 @@
-// Package recovery asks a gateway what it has made of a subscription whose answer is not known,
-// reads a pending one live, and drops what nobody paid in time.
+// Package recovery has the first call of a subscription to its gateway, whichever way it is
+// paid, and what finds out about it: a look at one whose answer is not known, a live read of a
+// pending one. It ends what nobody paid in time, and what a gateway did not end at once.
 //
-// Owns: no table.
+// Owns: no table; the steps of the first call (FirstCalls), among them the first month that a
+// card is charged apart.
 //
 // Does not own: what the answer means (room settle).
 package recovery

@@ -213,7 +213,7 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 
 // settleRemoteTx writes what became of a card subscription. At gateway A the
 // charge runs after the call, so only a trial is active at once; the rest is
-// told by webhook, or by the recovery when that one is lost.
+// told by webhook, or by a look when that one is lost.
 func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, remote *gateway.RemoteSubscription) error {
 	if !lifecycle.Running(remote.Status) {
 		return nil
@@ -287,7 +287,7 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	return err
 }
 
-// NoAddress is told where no payer is on the line: the recovery has none.
+// NoAddress is told where no payer is on the line: a look has none.
 const NoAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence

@@ -220,7 +220,7 @@ func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) 
 	return sub, err
 }
 
-// FollowRefund keeps the total of a subscription when the recovery of a refund has
+// FollowRefund keeps the total of a subscription when a look at a refund has
 // settled it, of which no event may ever tell (payments.RefundFollower).
 func (s *Applier) FollowRefund(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForSubscription {

@@ -3,7 +3,8 @@
 //
 // It owns the tables orders and give_backs, and how orders are shown; no other room writes
 // their states. Money of an order ends in settle.go: in the ledger, and in tickets or a
-// refund. It does not call gateways: who asks them hands the answer to Settle (the rooms
-// checkout and reconcile) or to SettleTx (webhooks), and refunds are asked for by the room
-// refunds, whose jobs are queued here in the transaction that finds them due.
+// refund. The call that charges a purchase, and the look for it, are steps of the operation
+// Charge, which the room checkout runs; who reads a gateway hands the answer to Settle
+// (reconcile) or to SettleTx (webhooks). Refunds are asked for by the room refunds, whose jobs
+// are queued here in the transaction that finds them due.
 package orders

@@ -234,7 +234,7 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 	return nil
 }
 
-// FollowRefund has order and tickets follow a refund that the recovery has settled, of
+// FollowRefund has order and tickets follow a refund that a look has settled, of
 // which no event may ever tell (payments.RefundFollower).
 func (s *Store) FollowRefund(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForOrder {
