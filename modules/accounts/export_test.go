@@ -14,9 +14,6 @@ func (s *Service) HashChecks() int64 { return s.hasher.Checks() }
 // HashesMade counts the password hashes computed to keep a password.
 func (s *Service) HashesMade() int64 { return s.hasher.Made() }
 
-// HashTurns is how many hashes are computed at once.
-func (s *Service) HashTurns() int { return s.hasher.Turns() }
-
 // EraseAuditTx is what the deletion of a person does to the trail.
 func (s *Service) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.ID) error {
 	return s.trail.EraseAuditTx(ctx, tx, recordID)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/files"
-	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -139,35 +137,6 @@ func TestCredentialsOfADownload(t *testing.T) {
 	require.Equal(t, 200, res.StatusCode, "a header of another scheme is none")
 	require.Equal(t, "NOT_FOUND", b.as("alice").Get("/archive-records/"+objectid.New().String()).Expect(404).Code())
 	b.as("alice").Get("/archive-records/nonsense").Expect(404)
-}
-
-func TestDownloadCallerTakesAnyCredential(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	archive := b.archiveToken("downloader")
-	for query, want := range map[string]struct {
-		header string
-		name   string
-		kind   fault.Kind
-	}{
-		"":                                      {"", "", fault.Unauthenticated},
-		"?token=&archive_token=":                {"", "", fault.Unauthenticated},
-		"?a=1":                                  {"Bearer admin", "admin", 0},
-		"?token=alice":                          {"", "alice", 0},
-		"?token=forged":                         {"", "", fault.Forbidden},
-		"?archive_token=" + archive:             {"", "downloader", 0},
-		"?archive_token=x":                      {"", "", fault.Forbidden},
-		"?token=alice&archive_token=" + archive: {"", "alice", 0},
-		"?token=bob&archive_token=x":            {"Bearer root", "root", 0},
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/file"+query, nil)
-		if want.header != "" {
-			r.Header.Set("Authorization", want.header)
-		}
-		caller, err := b.svc.DownloadCaller(b.api, r)
-		require.Equal(t, want.name, caller.Username, query)
-		require.True(t, want.name != "" && err == nil || fault.Is(err, want.kind), "%s: %v", query, err)
-	}
 }
 
 func TestArchiveTokenOpensWhatItsUserMaySee(t *testing.T) {

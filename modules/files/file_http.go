@@ -82,18 +82,6 @@ func hasBearer(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer")
 }
 
-// DownloadCaller returns who asks for a file at a route that takes any one of a
-// Bearer header, the access token in the query parameter token, or an archive
-// token in archive_token (specification, Kanban requisitions). Errors: 401
-// without any, 403 for a bad one.
-func (s *Service) DownloadCaller(api *httpapi.API, r *http.Request) (httpapi.Caller, error) {
-	q := r.URL.Query()
-	if archive := q.Get("archive_token"); archive != "" && q.Get("token") == "" && !hasBearer(r) {
-		return s.CallerByArchiveToken(r.Context(), archive)
-	}
-	return api.Authenticate(withQueryToken(r))
-}
-
 // getPublic is GET /archive-records-public/{archive_token}: with f the path
 // holds an archive token, without it a public id.
 func (h handlers) getPublic(w http.ResponseWriter, r *http.Request) error {

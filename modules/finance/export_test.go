@@ -16,6 +16,12 @@ func (s *Service) RunExport(ctx context.Context, id objectid.ID) error {
 
 func (s *Service) SweepExports(ctx context.Context) error { return s.exports.Sweep(ctx) }
 
+// Rebuild is what operators call at psql.
+func (s *Service) Rebuild(ctx context.Context) error {
+	_, err := s.pool.Exec(ctx, "SELECT finance.rebuild()")
+	return err
+}
+
 const (
 	ChunkBytes        = exports.ChunkBytes
 	MaxExportAttempts = exports.MaxAttempts

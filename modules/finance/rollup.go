@@ -47,15 +47,6 @@ func (s *Service) Check(ctx context.Context) (int64, error) {
 	return found.Differences, nil
 }
 
-// Rebuild makes the rollups equal the ledgers: after rows were loaded with the
-// triggers off, or when a check found differences.
-func (s *Service) Rebuild(ctx context.Context) error {
-	if err := s.db.RollupRebuild(ctx, s.pool); err != nil {
-		return fmt.Errorf("rebuild rollups: %w", err)
-	}
-	return nil
-}
-
 // UseReportZone tells the database REPORT_TZ, so that psql and the API cut days
 // and months at the same instants. Another zone than before counts the rollups
 // anew. On a database without this schema it does nothing: its migrations will

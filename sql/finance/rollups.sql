@@ -17,6 +17,3 @@ SELECT coalesce((SELECT k.differences FROM finance.checks k ORDER BY k.id DESC L
 
 -- name: RollupFold :one
 SELECT finance.fold(sqlc.arg(at_most)::integer)::bigint AS folded;
-
--- name: RollupRebuild :exec
-SELECT finance.rebuild();

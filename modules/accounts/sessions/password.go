@@ -150,6 +150,3 @@ func (h *Hasher) Checks() int64 { return h.checks.Load() }
 
 // Made counts the password hashes computed to keep a password.
 func (h *Hasher) Made() int64 { return h.made.Load() }
-
-// Turns is how many hashes are computed at once.
-func (h *Hasher) Turns() int { return cap(h.slots) }

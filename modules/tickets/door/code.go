@@ -67,15 +67,6 @@ func publicOf(private ed25519.PrivateKey) ed25519.PublicKey {
 
 func (k codeKey) name() string { return hex.EncodeToString(k.id[:]) }
 
-// Public are the keys that check codes, the signing one first.
-func (keys Keys) Public() []ed25519.PublicKey {
-	all := make([]ed25519.PublicKey, len(keys))
-	for i, k := range keys {
-		all[i] = publicOf(k.private)
-	}
-	return all
-}
-
 // Code is the one code of a ticket in its two forms.
 type Code struct{ signed []byte }
 

@@ -1,7 +1,6 @@
 package door
 
 import (
-	"crypto/ed25519"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,6 +36,3 @@ type Door struct {
 func New(d Deps) *Door {
 	return &Door{deps: d, codes: NewKeys(d.Config.FileKey, d.Config.OldFileKeys), db: ticketsdb.New()}
 }
-
-// Public are the keys that check codes offline, the signing one first.
-func (s *Door) Public() []ed25519.PublicKey { return s.codes.Public() }

@@ -66,12 +66,3 @@ func (q *Queries) RollupFold(ctx context.Context, db DBTX, atMost int32) (int64,
 	err := row.Scan(&folded)
 	return folded, err
 }
-
-const rollupRebuild = `-- name: RollupRebuild :exec
-SELECT finance.rebuild()
-`
-
-func (q *Queries) RollupRebuild(ctx context.Context, db DBTX) error {
-	_, err := db.Exec(ctx, rollupRebuild)
-	return err
-}
