@@ -12,7 +12,7 @@ func TestSharesOfOrdersAreWithoutWhatWentBack(t *testing.T) {
 	t.Parallel()
 	b := goldenAPI(t)
 	amounts := func() (total float64, shares []float64) {
-		m := b.read("/admin/events-dashboard/orders")
+		m := b.get("/admin/events-dashboard/orders")
 		for _, by := range []string{"by_status", "by_gateway", "by_payment_method"} {
 			sum := 0.0
 			for _, share := range m[by].(doc) {
@@ -39,7 +39,7 @@ func TestSharesOfOrdersAreWithoutWhatWentBack(t *testing.T) {
 	require.NoError(t, err)
 	off, _ := amounts()
 	require.InDelta(t, after-cents/100, off, 0.001)
-	m := b.read("/admin/events-dashboard/events/" + event)
+	m := b.get("/admin/events-dashboard/events/" + event)
 	require.Equal(t, []any{
 		0.0, cents / 100, 0.0, 0.0,
 	}, []any{m["revenue"], m["kept"], m["tickets_sold"], m["occupancy_pct"]})

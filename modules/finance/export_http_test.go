@@ -19,21 +19,21 @@ var exportRoutes = []string{"/admin/finance/export", "/admin/events-dashboard/ev
 
 func TestExportsAreForAdmins(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	customer := accountstest.Customer(t, b.db)
 	me := accountstest.Token(t, b.db, customer.Username)
 	for _, route := range exportRoutes {
-		b.anon.Get(route).Expect(http.StatusUnauthorized)
-		b.anon.As(me).Get(route).Expect(http.StatusForbidden)
-		b.anon.Get(route + "?token=" + me).Expect(http.StatusForbidden)
-		b.anon.Get(route + "?token=nonsense").Expect(http.StatusForbidden)
-		b.anon.Get(route + "?format=json&token=" + b.token).Expect(http.StatusOK)
+		b.nobody.Get(route).Expect(http.StatusUnauthorized)
+		b.nobody.As(me).Get(route).Expect(http.StatusForbidden)
+		b.nobody.Get(route + "?token=" + me).Expect(http.StatusForbidden)
+		b.nobody.Get(route + "?token=nonsense").Expect(http.StatusForbidden)
+		b.nobody.Get(route + "?format=json&token=" + b.token).Expect(http.StatusOK)
 	}
 }
 
 func TestExportsNameTheirFiles(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	types := map[string]string{
 		"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "application/zip",
 		"json": "application/json; charset=utf-8",
@@ -61,7 +61,7 @@ func TestExportsNameTheirFiles(t *testing.T) {
 
 func TestExportsRefuseBadParameters(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	for address, field := range map[string]string{
 		"/admin/finance/export?format=pdf":                                             "format",
 		"/admin/finance/export?start=yesterday":                                        "start",
@@ -89,7 +89,7 @@ func TestExportsRefuseBadParameters(t *testing.T) {
 
 func TestCustomersExportFiltersAsTheListDoes(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	ana := accountstest.Customer(t, b.db, func(u *accounts.NewUser) { u.FullName, u.Phone = "=cmd|' /C calc'!A1", "+5511912345678" })
 	bia := accountstest.Customer(t, b.db)
 	gone := accountstest.Customer(t, b.db)
@@ -142,7 +142,7 @@ func TestCustomersExportFiltersAsTheListDoes(t *testing.T) {
 
 func TestEventsExport(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	lecture := ticketstest.EventAt(t, b.db, 4, noon.AddDate(0, 1, 0))
 	hidden := ticketstest.EventAt(t, b.db, -1, noon)
 	_, err := b.db.Exec(t.Context(), `UPDATE tickets.events SET event_type = 'lecture', title = '@home' WHERE id = $1`, lecture)
@@ -189,7 +189,7 @@ func TestEventsExport(t *testing.T) {
 // name people.
 func TestExportsAreAudited(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.admin.Get("/admin/customers/export?format=csv&query=" + url.QueryEscape(`{"email":"ana@example.com"}`)).Expect(http.StatusOK)
 	b.admin.Get("/admin/customers/export?format=pdf").Expect(http.StatusUnprocessableEntity)
 	var action, path string
@@ -202,7 +202,7 @@ func TestExportsAreAudited(t *testing.T) {
 
 func TestALongExportIsWrittenByAJob(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t, func(d *finance.Deps) { d.Exports.SyncRows = 3 })
+	b := setup(t, func(d *finance.Deps) { d.Exports.SyncRows = 3 })
 	b.customers(3)
 	b.admin.Get("/admin/customers/export?format=json").Expect(http.StatusOK)
 	accountstest.Customer(t, b.db)

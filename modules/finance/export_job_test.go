@@ -22,7 +22,7 @@ import (
 const asyncCustomers = "/admin/customers/export?format=json&async=1"
 
 // ask begins an export by a job and returns its id.
-func (b *exportBundle) ask(address string) string {
+func (b *bundle) ask(address string) string {
 	b.t.Helper()
 	id, _ := b.admin.Get(address).Expect(http.StatusAccepted).Map()["_id"].(string)
 	require.NotEmpty(b.t, id)
@@ -31,7 +31,7 @@ func (b *exportBundle) ask(address string) string {
 
 func TestAJobWritesAnExport(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.customers(6000) // more than one stored piece
 	id := b.ask(asyncCustomers)
 	require.Equal(t, id, b.ask(asyncCustomers), "asking again leads to the same export")
@@ -45,14 +45,14 @@ func TestAJobWritesAnExport(t *testing.T) {
 	require.Equal(t, "2026-11-16T15:00:00.000Z", state["expires_at"])
 	require.Nil(t, state["error"])
 
-	whole := b.anon.Get(path(t, state["download_url"])).Expect(http.StatusOK)
+	whole := b.nobody.Get(path(t, state["download_url"])).Expect(http.StatusOK)
 	require.EqualValues(t, len(whole.Body), state["size"])
 	require.Greater(t, len(whole.Body), finance.ChunkBytes)
 	require.Equal(t, disposition("customers_2026-11-15.json"), whole.Header.Get("Content-Disposition"))
 	require.Equal(t, "application/json; charset=utf-8", whole.Header.Get("Content-Type"))
 	require.Equal(t, string(b.admin.Get("/admin/customers/export?format=json").Expect(http.StatusOK).Body), string(whole.Body), "what is sent at once is the same file")
 
-	req, err := http.NewRequest(http.MethodGet, b.anon.URL()+path(t, state["download_url"]), nil)
+	req, err := http.NewRequest(http.MethodGet, b.nobody.URL()+path(t, state["download_url"]), nil)
 	require.NoError(t, err)
 	req.Header.Set("Range", "bytes=262140-262149")
 	res, err := http.DefaultClient.Do(req)
@@ -66,7 +66,7 @@ func TestAJobWritesAnExport(t *testing.T) {
 
 func TestDownloadsAreForWhoAsked(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.customers(3)
 	id := b.ask(asyncCustomers)
 	file := "/admin/exports/" + id + "/file"
@@ -75,19 +75,19 @@ func TestDownloadsAreForWhoAsked(t *testing.T) {
 	link := path(t, b.admin.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()["download_url"])
 
 	b.admin.Get(file).Expect(http.StatusOK)
-	b.anon.Get(file + "?token=" + b.token).Expect(http.StatusOK)
-	b.anon.Get("/admin/exports/" + id + "?token=" + b.token).Expect(http.StatusOK)
-	b.anon.Get(link).Expect(http.StatusOK)
-	b.anon.Get(file).Expect(http.StatusUnauthorized)
+	b.nobody.Get(file + "?token=" + b.token).Expect(http.StatusOK)
+	b.nobody.Get("/admin/exports/" + id + "?token=" + b.token).Expect(http.StatusOK)
+	b.nobody.Get(link).Expect(http.StatusOK)
+	b.nobody.Get(file).Expect(http.StatusUnauthorized)
 
-	other := b.anon.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
+	other := b.nobody.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
 	other.Get(file).Expect(http.StatusNotFound)
 	other.Get("/admin/exports/" + id).Expect(http.StatusNotFound)
 	other.Delete("/admin/exports/"+id, nil).Expect(http.StatusNotFound)
-	root := b.anon.As(accountstest.Token(t, b.db, accountstest.Root(t, b.db).Username))
+	root := b.nobody.As(accountstest.Token(t, b.db, accountstest.Root(t, b.db).Username))
 	root.Get(file).Expect(http.StatusOK)
-	b.anon.Get(path(t, root.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()["download_url"])).Expect(http.StatusOK)
-	customer := b.anon.As(accountstest.Token(t, b.db, accountstest.Customer(t, b.db).Username))
+	b.nobody.Get(path(t, root.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()["download_url"])).Expect(http.StatusOK)
+	customer := b.nobody.As(accountstest.Token(t, b.db, accountstest.Customer(t, b.db).Username))
 	customer.Get(file).Expect(http.StatusForbidden)
 	customer.Get("/admin/exports/" + id).Expect(http.StatusForbidden)
 
@@ -95,27 +95,27 @@ func TestDownloadsAreForWhoAsked(t *testing.T) {
 		strings.Replace(link, "signature=", "signature=A", 1), strings.Replace(link, "expires=1", "expires=2", 1),
 		strings.Replace(link, "user="+b.who.ID.String(), "user="+objectid.New().String(), 1), file + "?signature=",
 	} {
-		b.anon.Get(forged).Expect(http.StatusForbidden)
+		b.nobody.Get(forged).Expect(http.StatusForbidden)
 	}
 	b.clock.Advance(15 * time.Minute)
-	b.anon.Get(link).Expect(http.StatusForbidden)
+	b.nobody.Get(link).Expect(http.StatusForbidden)
 }
 
 // A link is no better than the account that it was given to.
 func TestALinkEndsWithItsAdmin(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	id := b.ask(asyncCustomers)
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
 	link := path(t, b.admin.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()["download_url"])
 	_, err := b.db.Exec(t.Context(), `UPDATE accounts.users SET enable = false WHERE id = $1`, b.who.ID)
 	require.NoError(t, err)
-	b.anon.Get(link).Expect(http.StatusForbidden)
+	b.nobody.Get(link).Expect(http.StatusForbidden)
 }
 
 func TestADeletedExportLeavesNothing(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.customers(10)
 	id := b.ask(asyncCustomers)
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
@@ -129,7 +129,7 @@ func TestADeletedExportLeavesNothing(t *testing.T) {
 
 // held makes the statements of an export wait: the table is locked until the
 // returned function is called.
-func (b *exportBundle) held(table string) (release func()) {
+func (b *bundle) held(table string) (release func()) {
 	b.t.Helper()
 	tx, err := b.db.Begin(b.t.Context())
 	require.NoError(b.t, err)
@@ -140,7 +140,7 @@ func (b *exportBundle) held(table string) (release func()) {
 
 func TestDeletingARunningExportStopsItsWorker(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t, func(d *finance.Deps) { d.Exports.Lease = 600 * time.Millisecond }) // it speaks every 10 ms
+	b := setup(t, func(d *finance.Deps) { d.Exports.Lease = 600 * time.Millisecond }) // it speaks every 10 ms
 	b.customers(10)
 	id := objectid.ID(b.ask(asyncCustomers))
 	release := b.held("accounts.users")
@@ -159,7 +159,7 @@ func TestDeletingARunningExportStopsItsWorker(t *testing.T) {
 	require.Zero(t, b.chunks())
 }
 
-func (b *exportBundle) inStatus(id objectid.ID, status string) {
+func (b *bundle) inStatus(id objectid.ID, status string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool {
 		var now string
@@ -172,7 +172,7 @@ func (b *exportBundle) inStatus(id objectid.ID, status string) {
 // missed by the sweep, and a new one begins anew. After the last try it has failed.
 func TestAnExportSurvivesItsWorker(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.customers(10)
 	id := objectid.ID(b.ask(asyncCustomers))
 
@@ -215,7 +215,7 @@ func TestAnExportSurvivesItsWorker(t *testing.T) {
 
 func TestAnExportFailsInTheEnd(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	id := objectid.ID(b.ask(asyncCustomers))
 	_, err := b.db.Exec(t.Context(), `ALTER TABLE accounts.users RENAME COLUMN username TO login_name`)
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestAnExportFailsInTheEnd(t *testing.T) {
 // middle, must not take what it has for the whole.
 func TestABrokenOffAnswerIsNoFile(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.customers(20_000)
 	_, err := b.db.Exec(t.Context(), `DROP VIEW finance.customer_list_personal`)
 	require.NoError(t, err)
@@ -250,7 +250,7 @@ func TestABrokenOffAnswerIsNoFile(t *testing.T) {
 		FROM accounts.users u WHERE u.user_type = 'customer'`)
 	require.NoError(t, err)
 	for _, format := range []string{"xlsx", "csv", "json"} {
-		req, err := http.NewRequest(http.MethodGet, b.anon.URL()+"/api/v1/admin/customers/export?format="+format, nil)
+		req, err := http.NewRequest(http.MethodGet, b.nobody.URL()+"/api/v1/admin/customers/export?format="+format, nil)
 		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer "+b.token)
 		res, err := http.DefaultClient.Do(req)
@@ -265,7 +265,7 @@ func TestABrokenOffAnswerIsNoFile(t *testing.T) {
 // Before the first byte an error still has its status.
 func TestAnExportThatCannotBeginIsAnError(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	_, err := b.db.Exec(t.Context(), `DROP VIEW finance.customer_list_personal`)
 	require.NoError(t, err)
 	answer := b.admin.Get("/admin/customers/export").Expect(http.StatusInternalServerError)
@@ -276,9 +276,9 @@ func TestAnExportThatCannotBeginIsAnError(t *testing.T) {
 // the client takes.
 func TestASlowReaderHoldsNoConnection(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.customers(30_000) // more than sockets hold
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.anon.URL()+"/api/v1/admin/customers/export?format=json&token="+b.token, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.nobody.URL()+"/api/v1/admin/customers/export?format=json&token="+b.token, nil)
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
@@ -295,7 +295,7 @@ func TestASlowReaderHoldsNoConnection(t *testing.T) {
 // more of them than can be spared.
 func TestFewExportsAreSentAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t, func(d *finance.Deps) {
+	b := setup(t, func(d *finance.Deps) {
 		reads, err := postgres.NewPool(t.Context(), d.Pool.Config().ConnString(), postgres.Options{MaxConns: finance.MaxSending + 1})
 		require.NoError(t, err)
 		t.Cleanup(reads.Close)

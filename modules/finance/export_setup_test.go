@@ -10,71 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
-	"marquee/modules/accounts/accountstest"
-	"marquee/modules/finance"
-	"marquee/platform/clock"
-	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
-	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
-	"marquee/testutil/pgtest"
 )
 
-// exportBundle is the exports behind HTTP, on a database of their own, with the
-// clock at noon of 15 November 2026 in Sao Paulo.
-type exportBundle struct {
-	t     testing.TB
-	db    *pgxpool.Pool
-	svc   *finance.Service
-	users *accounts.Service
-	clock *clock.Fake
-	api   *httpapi.API
-	anon  *apitest.Client
-	admin *apitest.Client
-	who   accounts.User // behind admin
-	token string        // of admin
-}
-
-var noon = time.Date(2026, time.November, 15, 15, 0, 0, 0, time.UTC)
-
-func setupExports(t testing.TB, set ...func(*finance.Deps)) *exportBundle {
-	t.Helper()
-	b := &exportBundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(noon), users: nil}
-	log := leaktest.Logger(t)
-	b.users = accountstest.Service(t, b.db)
-	inserter, err := jobs.New(b.db, jobs.Options{Log: log})
-	require.NoError(t, err)
-	zone, err := time.LoadLocation("America/Sao_Paulo")
-	require.NoError(t, err)
-	deps := finance.Deps{
-		Pool: b.db, Jobs: inserter, Clock: b.clock, Log: log, Zone: zone, Callers: b.users,
-		Exports: finance.ExportConfig{
-			LinkKey: []byte("0123456789abcdef0123456789abcdef"), PublicURL: "http://marquee.test",
-		},
-	}
-	for _, f := range set {
-		f(&deps)
-	}
-	b.svc = finance.New(deps)
-	api := httpapi.New(httpapi.Config{
-		Version: "test", PublicURL: "http://marquee.test", Auth: b.users, Log: log, Trail: b.users,
-	})
-	b.svc.Routes(api)
-	b.api = api
-	b.anon = apitest.New(t, api)
-	b.who = accountstest.Admin(t, b.db)
-	b.token = accountstest.Token(t, b.db, b.who.Username)
-	b.admin = b.anon.As(b.token)
-	return b
-}
-
 // work lets workers work what is inserted.
-func (b *exportBundle) work() {
+func (b *bundle) work() {
 	b.t.Helper()
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
@@ -86,7 +30,7 @@ func (b *exportBundle) work() {
 
 // customers makes n customers in one statement, without the triggers that keep
 // their logins: nobody logs in.
-func (b *exportBundle) customers(n int) {
+func (b *bundle) customers(n int) {
 	b.t.Helper()
 	tx, err := b.db.Begin(b.t.Context())
 	require.NoError(b.t, err)
@@ -99,14 +43,14 @@ func (b *exportBundle) customers(n int) {
 }
 
 // chunks counts the stored pieces of all exports.
-func (b *exportBundle) chunks() (n int) {
+func (b *bundle) chunks() (n int) {
 	b.t.Helper()
 	require.NoError(b.t, b.db.QueryRow(b.t.Context(), `SELECT count(*) FROM finance.export_chunks`).Scan(&n))
 	return n
 }
 
 // until asks for an export until it has the status.
-func (b *exportBundle) until(id, status string) map[string]any {
+func (b *bundle) until(id, status string) map[string]any {
 	b.t.Helper()
 	var state map[string]any
 	require.Eventually(b.t, func() bool {

@@ -17,7 +17,7 @@ import (
 // and no other program changed.
 func TestExportsOfHostileTexts(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	given := []string{
 		"=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "=HYPERLINK(\"http://x\")",
 		"O'Neill - a name", "-12.50",
@@ -70,7 +70,7 @@ func TestExportsOfHostileTexts(t *testing.T) {
 // the file that a job writes.
 func TestExportsWithAByteOrderMark(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	heading := func(file []byte) string { return csvFiles(t, file)["customers.csv"][0][0] }
 	require.Equal(t, "_id", heading(b.admin.Get("/admin/customers/export?format=csv").Expect(http.StatusOK).Body))
 	require.Equal(t, "\ufeff_id", heading(b.admin.Get("/admin/customers/export?format=csv&bom=1").Expect(http.StatusOK).Body))
@@ -83,7 +83,7 @@ func TestExportsWithAByteOrderMark(t *testing.T) {
 // whole alone.
 func TestAnExportTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	b.customers(3)
 	id := b.ask(asyncCustomers)
 	for _, step := range []struct {
@@ -103,7 +103,7 @@ func TestAnExportTellsHowFarItIs(t *testing.T) {
 		_, err := b.db.Exec(t.Context(), `UPDATE finance.exports SET status = $1, rows_written = $2, rows_total = $3,
 			attempt = 1, started_at = $4, lease_until = CASE $1 WHEN 'running' THEN $4::timestamptz END`, step.status, step.written, step.total, noon)
 		require.NoError(t, err)
-		state := b.read("/admin/exports/" + id)
+		state := b.get("/admin/exports/" + id)
 		require.Equal(t, step.status, state["status"])
 		require.InDelta(t, step.percent, state["percent"], 0)
 		require.Nil(t, state["download_url"])

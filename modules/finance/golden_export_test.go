@@ -25,7 +25,7 @@ func hundredths(x float64) float64 { return math.Round(x*100) / 100 }
 type sheets map[string][]map[string]string
 
 // opened reads an export back.
-func (b *exportBundle) opened(address, format string) sheets {
+func (b *bundle) opened(address, format string) sheets {
 	b.t.Helper()
 	file := b.admin.Get(address + "&format=" + format).Expect(http.StatusOK).Body
 	switch format {
@@ -169,8 +169,8 @@ func amount(t testing.TB, r financetest.Row, column string) string {
 }
 
 // httpExports holds each file in one format.
-func httpExports(format string) func(*testing.T, *exportBundle) {
-	return func(t *testing.T, b *exportBundle) {
+func httpExports(format string) func(*testing.T, *bundle) {
+	return func(t *testing.T, b *bundle) {
 		s := b.opened("/admin/finance/export?start=2026-01-01&end=2026-08-20", format)
 		require.Len(t, s, 5)
 		exportSummary(t, s)

@@ -3,7 +3,6 @@ package finance_test
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,16 +13,11 @@ import (
 )
 
 // goldenAPI is the golden data set behind HTTP, at its instant.
-func goldenAPI(t *testing.T) *exportBundle {
+func goldenAPI(t *testing.T) *bundle {
 	t.Helper()
-	b := setupExports(t, func(d *finance.Deps) { d.Clock = clock.NewFake(financetest.Now) })
+	b := setup(t, func(d *finance.Deps) { d.Clock = clock.NewFake(financetest.Now) })
 	financetest.Golden(t, b.db)
 	return b
-}
-
-func (b *exportBundle) read(path string) doc {
-	b.t.Helper()
-	return b.admin.Get(path).Expect(http.StatusOK).Map()
 }
 
 // picked are some fields of objects, as lines.
@@ -77,7 +71,7 @@ func figures(t *testing.T, table string) map[string]float64 {
 func TestGoldenOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := goldenAPI(t)
-	for name, holds := range map[string]func(*testing.T, *exportBundle){
+	for name, holds := range map[string]func(*testing.T, *bundle){
 		"overview": httpOverview, "revenue": httpRevenue, "churn": httpChurn, "overdue": httpOverdue,
 		"definitions": httpDefinitions, "events": httpEvents, "orders": httpOrders, "promo codes": httpPromoCodes,
 		"subscriptions": httpSubscriptions, "insights": httpInsights, "tenure": httpTenure, "360": httpCustomers,
@@ -87,13 +81,13 @@ func TestGoldenOverHTTP(t *testing.T) {
 	}
 }
 
-func httpOverview(t *testing.T, b *exportBundle) {
+func httpOverview(t *testing.T, b *bundle) {
 	want := doc{"by_payment_method": httpMethods(t), "by_plan": httpPlans(t)}
 	for figure, value := range figures(t, "Overview") {
 		want[figure] = value
 	}
 	delete(want, "amount_at_risk") // told by the list of the overdue
-	require.Equal(t, want, b.read("/admin/finance/overview"))
+	require.Equal(t, want, b.get("/admin/finance/overview"))
 }
 
 func httpMethods(t *testing.T) doc {
@@ -116,7 +110,7 @@ func httpPlans(t *testing.T) doc {
 
 var seriesFields = []string{"gross", "refunds", "chargebacks", "net", "new_subscriptions", "cancellations"}
 
-func httpRevenue(t *testing.T, b *exportBundle) {
+func httpRevenue(t *testing.T, b *bundle) {
 	row := func(r financetest.Row, date string) any {
 		want := doc{"date": r[date]}
 		for _, field := range append([]string{"gwa", "gwb"}, seriesFields...) {
@@ -134,17 +128,17 @@ func httpRevenue(t *testing.T, b *exportBundle) {
 	}
 	require.Equal(t, doc{
 		"period": "monthly", "data": want, "totals": totals,
-	}, b.read("/admin/finance/revenue?start=2026-01"))
-	require.Equal(t, want[1:], b.read("/admin/finance/revenue")["data"], "six months back by default")
+	}, b.get("/admin/finance/revenue?start=2026-01"))
+	require.Equal(t, want[1:], b.get("/admin/finance/revenue")["data"], "six months back by default")
 
-	whole := b.read("/admin/finance/revenue?period=daily&start=2026-01-01")
+	whole := b.get("/admin/finance/revenue?period=daily&start=2026-01-01")
 	byDay := map[any]any{}
 	for _, r := range whole["data"].([]any) {
 		byDay[r.(doc)["date"]] = r
 	}
 	for _, r := range financetest.Table(t, "Revenue by day") {
 		require.Equal(t, row(r, "day"), byDay[r["day"]], r["how"])
-		one := b.read("/admin/finance/revenue?period=daily&start=" + r["day"] + "&end=" + r["day"])
+		one := b.get("/admin/finance/revenue?period=daily&start=" + r["day"] + "&end=" + r["day"])
 		require.Equal(t, []any{row(r, "day")}, one["data"], r["how"])
 	}
 	for _, r := range financetest.Table(t, "Period") {
@@ -154,7 +148,7 @@ func httpRevenue(t *testing.T, b *exportBundle) {
 	}
 }
 
-func httpChurn(t *testing.T, b *exportBundle) {
+func httpChurn(t *testing.T, b *bundle) {
 	var months []any
 	reasons := doc{
 		"payment_failure": 0.0, "customer_cancelled": 0.0, "admin_cancelled": 0.0, "chargeback": 0.0, "expired": 0.0,
@@ -169,11 +163,11 @@ func httpChurn(t *testing.T, b *exportBundle) {
 			reasons[reason] = reasons[reason].(float64) + r.Float(t, reason)
 		}
 	}
-	require.Equal(t, doc{"monthly": months, "by_reason": reasons}, b.read("/admin/finance/churn?months=8"))
-	require.Equal(t, months[2:], b.read("/admin/finance/churn")["monthly"], "six months by default")
+	require.Equal(t, doc{"monthly": months, "by_reason": reasons}, b.get("/admin/finance/churn?months=8"))
+	require.Equal(t, months[2:], b.get("/admin/finance/churn")["monthly"], "six months by default")
 }
 
-func httpOverdue(t *testing.T, b *exportBundle) {
+func httpOverdue(t *testing.T, b *bundle) {
 	rows := financetest.Table(t, "Overdue")
 	want := []string{}
 	for _, r := range rows {
@@ -185,20 +179,20 @@ func httpOverdue(t *testing.T, b *exportBundle) {
 		"customer_id", "username", "email", "full_name", "subscription_status", "gateway", "payment_method",
 		"payment_failures", "amount", "days_overdue",
 	}
-	all := b.read("/admin/finance/overdue")
+	all := b.get("/admin/finance/overdue")
 	require.Equal(t, want, picked(all["customers"], fields...))
 	require.InDelta(t, figures(t, "Overview")["overdue_count"], all["total_overdue"], 0)
 	require.InDelta(t, figures(t, "Overview")["amount_at_risk"], all["total_amount_at_risk"], 0)
 	require.Equal(t, "2026-05-08T12:00:00.000Z", all["customers"].([]any)[0].(doc)["last_payment_at"])
 	require.Nil(t, all["customers"].([]any)[0].(doc)["next_billing_date"])
-	second := b.read("/admin/finance/overdue?page=1&limit=4")
+	second := b.get("/admin/finance/overdue?page=1&limit=4")
 	require.Equal(t, want[4:], picked(second["customers"], fields...))
 	require.InDelta(t, figures(t, "Overview")["amount_at_risk"], second["total_amount_at_risk"], 0, "of all pages")
-	require.Empty(t, b.read("/admin/finance/overdue?page=9")["customers"])
+	require.Empty(t, b.get("/admin/finance/overdue?page=9")["customers"])
 }
 
-func httpDefinitions(t *testing.T, b *exportBundle) {
-	answer := b.read("/admin/finance/definitions")
+func httpDefinitions(t *testing.T, b *bundle) {
+	answer := b.get("/admin/finance/definitions")
 	require.Equal(t, "America/Sao_Paulo", answer["time_zone"])
 	told := maps.Collect(func(yield func(string, doc) bool) {
 		for _, d := range answer["definitions"].([]any) {
@@ -216,7 +210,7 @@ func httpDefinitions(t *testing.T, b *exportBundle) {
 	}
 }
 
-func httpEvents(t *testing.T, b *exportBundle) {
+func httpEvents(t *testing.T, b *bundle) {
 	rows := financetest.Table(t, "Events")
 	overview := doc{"events_by_type": doc{}}
 	for figure, value := range figures(t, "Event figures") {
@@ -236,9 +230,9 @@ func httpEvents(t *testing.T, b *exportBundle) {
 			"occupancy_pct": r.Float(t, "occupancy_pct"),
 		}
 	}
-	require.Equal(t, overview, b.read("/admin/events-dashboard/overview"))
+	require.Equal(t, overview, b.get("/admin/events-dashboard/overview"))
 
-	list := b.read("/admin/events-dashboard/events")
+	list := b.get("/admin/events-dashboard/events")
 	require.InDelta(t, 3, list["total"], 0)
 	require.Equal(t, []string{"E1\n", "E3\n", "E2\n"}, picked(list["events"], "event_id"), "the latest date first")
 	for _, e := range list["events"].([]any) {
@@ -247,17 +241,17 @@ func httpEvents(t *testing.T, b *exportBundle) {
 		for field, value := range want[name] {
 			require.Equal(t, value, row[field], "%s %s", name, field)
 		}
-		one := b.read("/admin/events-dashboard/events/" + row["event_id"].(string))
+		one := b.get("/admin/events-dashboard/events/" + row["event_id"].(string))
 		for field, value := range row {
 			require.Equal(t, value, one[field], "%s %s", name, field)
 		}
 		require.Len(t, one["orders"], int(row["orders_count"].(float64)))
 	}
-	require.Equal(t, []string{"E1\n"}, picked(b.read("/admin/events-dashboard/events?active_only=true&event_type=movie_premiere")["events"], "event_id"))
-	require.Equal(t, []string{"E2\n"}, picked(b.read("/admin/events-dashboard/events?page=2&limit=1")["events"], "event_id"))
+	require.Equal(t, []string{"E1\n"}, picked(b.get("/admin/events-dashboard/events?active_only=true&event_type=movie_premiere")["events"], "event_id"))
+	require.Equal(t, []string{"E2\n"}, picked(b.get("/admin/events-dashboard/events?page=2&limit=1")["events"], "event_id"))
 }
 
-func httpOrders(t *testing.T, b *exportBundle) {
+func httpOrders(t *testing.T, b *bundle) {
 	shares := func(table, key string) doc {
 		all := doc{}
 		for _, r := range financetest.Table(t, table) {
@@ -271,10 +265,10 @@ func httpOrders(t *testing.T, b *exportBundle) {
 		"avg_tickets_per_order": 1.8, "by_status": shares("Orders", "status"),
 		"by_gateway":        shares("Orders by gateway", "gateway"),
 		"by_payment_method": shares("Orders by payment method", "method"),
-	}, b.read("/admin/events-dashboard/orders"))
+	}, b.get("/admin/events-dashboard/orders"))
 }
 
-func httpPromoCodes(t *testing.T, b *exportBundle) {
+func httpPromoCodes(t *testing.T, b *bundle) {
 	want, total, active, tickets := doc{}, 0.0, 0.0, 0.0
 	for _, r := range financetest.Table(t, "Promo code figures") {
 		want[r["type"]] = doc{
@@ -283,7 +277,7 @@ func httpPromoCodes(t *testing.T, b *exportBundle) {
 		}
 		total, active, tickets = total+r.Float(t, "total"), active+r.Float(t, "active"), tickets+r.Float(t, "tickets_generated")
 	}
-	got := b.read("/admin/events-dashboard/promo-codes")
+	got := b.get("/admin/events-dashboard/promo-codes")
 	require.Equal(t, want, got["by_type"])
 	require.Equal(t, []any{
 		total, active, tickets,
@@ -293,9 +287,9 @@ func httpPromoCodes(t *testing.T, b *exportBundle) {
 	require.Equal(t, "TICKET", got["top_codes"].([]any)[0].(doc)["code"], "most tickets first")
 }
 
-func httpSubscriptions(t *testing.T, b *exportBundle) {
+func httpSubscriptions(t *testing.T, b *bundle) {
 	f, o := figures(t, "Subscription figures"), figures(t, "Overview")
-	got := b.read("/admin/subscriptions/dashboard")
+	got := b.get("/admin/subscriptions/dashboard")
 	require.Equal(t, []string{
 		"S54\n", "S44\n", "S45\n", "S55\n", "S49\n", "S65\n", "S47\n", "S68\n", "S61\n", "S56\n",
 	}, picked(got["recent"], "_id"), "the newest first")
@@ -329,23 +323,23 @@ func httpCohorts(t *testing.T) []any {
 	return all
 }
 
-func httpInsights(t *testing.T, b *exportBundle) {
+func httpInsights(t *testing.T, b *bundle) {
 	var failed []any
 	for _, r := range financetest.Table(t, "Failed payments") {
 		failed = append(failed, doc{"month": r["month"], "count": r.Float(t, "count"), "recovered": r.Float(t, "recovered")})
 	}
-	got := b.read("/admin/subscriptions/insights?months=8")
-	require.Equal(t, b.read("/admin/finance/overdue")["customers"], got["at_risk"])
+	got := b.get("/admin/subscriptions/insights?months=8")
+	require.Equal(t, b.get("/admin/finance/overdue")["customers"], got["at_risk"])
 	delete(got, "at_risk")
 	want := doc{"cohorts": httpCohorts(t), "failed_payments": failed}
 	for figure, value := range figures(t, "Subscription insights") {
 		want[figure] = value
 	}
 	require.Equal(t, want, got)
-	require.Equal(t, failed[2:], b.read("/admin/subscriptions/insights")["failed_payments"], "six months by default")
+	require.Equal(t, failed[2:], b.get("/admin/subscriptions/insights")["failed_payments"], "six months by default")
 }
 
-func httpTenure(t *testing.T, b *exportBundle) {
+func httpTenure(t *testing.T, b *bundle) {
 	f := figures(t, "Tenure figures")
 	var buckets []any
 	for _, r := range financetest.Table(t, "Tenure buckets") {
@@ -361,16 +355,16 @@ func httpTenure(t *testing.T, b *exportBundle) {
 	require.Equal(t, doc{
 		"average_days": f["average_days"], "median_days": f["median_days"], "buckets": buckets,
 		"cohorts": httpCohorts(t),
-	}, b.read("/admin/customers/tenure"))
+	}, b.get("/admin/customers/tenure"))
 }
 
-func httpCustomers(t *testing.T, b *exportBundle) {
+func httpCustomers(t *testing.T, b *bundle) {
 	for _, r := range financetest.Table(t, "Customers") {
 		want := doc{}
 		for _, field := range []string{"paid", "refunded", "chargebacks", "net", "orders", "tickets"} {
 			want[field] = r.Float(t, field)
 		}
-		got := b.read("/admin/customers/360?_id=" + financetest.ID(r["customer"]).String())
+		got := b.get("/admin/customers/360?_id=" + financetest.ID(r["customer"]).String())
 		require.Equal(t, want, got["totals"], r["customer"])
 		var paid float64
 		for _, p := range got["payments"].([]any) {

@@ -56,7 +56,7 @@ func unsuitable(t *testing.T, p *huma.Param) []string {
 // module as OpenAPI has it: what it may not be is answered 422, naming it.
 func TestEveryParameterIsNamedWhenItIsBad(t *testing.T) {
 	t.Parallel()
-	b := setupExports(t)
+	b := setup(t)
 	seen := 0
 	for _, r := range b.api.Routes() {
 		item := b.api.OpenAPI().Paths[r.Path]

@@ -13,24 +13,24 @@ import (
 )
 
 // inZone moves the golden data set behind HTTP to another report time zone.
-func inZone(t *testing.T, name string) *exportBundle {
+func inZone(t *testing.T, name string) *bundle {
 	t.Helper()
 	zone, err := time.LoadLocation(name)
 	require.NoError(t, err)
-	b := setupExports(t, func(d *finance.Deps) { d.Clock, d.Zone = clock.NewFake(financetest.Now), zone })
+	b := setup(t, func(d *finance.Deps) { d.Clock, d.Zone = clock.NewFake(financetest.Now), zone })
 	financetest.Golden(t, b.db) // in Sao Paulo's days
 	_, err = b.svc.Fold(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, b.svc.UseReportZone(t.Context()))
 	requireNoDifference(t, b.db, financetest.Now)
-	require.Equal(t, name, b.read("/admin/finance/definitions")["time_zone"])
+	require.Equal(t, name, b.get("/admin/finance/definitions")["time_zone"])
 	return b
 }
 
 // day is one day's row of the revenue, in the fields asked for.
-func (b *exportBundle) day(day string, fields ...string) []any {
+func (b *bundle) day(day string, fields ...string) []any {
 	b.t.Helper()
-	rows := b.read("/admin/finance/revenue?period=daily&start=" + day + "&end=" + day)["data"].([]any)
+	rows := b.get("/admin/finance/revenue?period=daily&start=" + day + "&end=" + day)["data"].([]any)
 	require.Len(b.t, rows, 1)
 	values := []any{}
 	for _, field := range fields {
@@ -46,7 +46,7 @@ func TestReportsInAnotherZone(t *testing.T) {
 	t.Parallel()
 	b := inZone(t, "Asia/Tokyo")
 	months := map[string]doc{}
-	for _, m := range b.read("/admin/finance/revenue?start=2026-01")["data"].([]any) {
+	for _, m := range b.get("/admin/finance/revenue?start=2026-01")["data"].([]any) {
 		months[m.(doc)["date"].(string)] = m.(doc)
 	}
 	for _, r := range financetest.Table(t, "Revenue by month") {
@@ -71,11 +71,11 @@ func TestReportsInAnotherZone(t *testing.T) {
 
 	// It is midnight of 21 August there: the last 30 days began on 21 July at 15:00Z,
 	// and R5 is out of them.
-	o := b.read("/admin/finance/overview")
+	o := b.get("/admin/finance/overview")
 	require.InDelta(t, 130370-2990, o["net_revenue_30d"], 0)
-	days := b.read("/admin/finance/revenue?period=daily&start=2026-08-01")["data"].([]any)
+	days := b.get("/admin/finance/revenue?period=daily&start=2026-08-01")["data"].([]any)
 	require.Equal(t, "2026-08-21", days[len(days)-1].(doc)["date"])
-	overdue := b.read("/admin/finance/overdue")["customers"].([]any)[0].(doc)
+	overdue := b.get("/admin/finance/overdue")["customers"].([]any)[0].(doc)
 	require.InDelta(t, 74, overdue["days_overdue"], 0, "a day more")
 
 	s := b.opened("/admin/finance/export?start=2026-05-01&end=2026-05-01", "csv")
@@ -89,7 +89,7 @@ func TestReportsWhereClocksAreMoved(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
-	b := setupExports(t, func(d *finance.Deps) { d.Clock, d.Zone = clock.NewFake(at("2026-12-10T15:00:00Z")), zone })
+	b := setup(t, func(d *finance.Deps) { d.Clock, d.Zone = clock.NewFake(at("2026-12-10T15:00:00Z")), zone })
 	require.NoError(t, b.svc.UseReportZone(t.Context()))
 	for i, instant := range []string{
 		"2026-03-01T04:59:59Z", "2026-03-01T05:00:00Z", // February, March
@@ -110,7 +110,7 @@ func TestReportsWhereClocksAreMoved(t *testing.T) {
 			require.Equal(t, []any{gross}, b.day(day, "gross"), day)
 		}
 		months := map[any]any{}
-		for _, m := range b.read("/admin/finance/revenue?start=2026-02")["data"].([]any) {
+		for _, m := range b.get("/admin/finance/revenue?start=2026-02")["data"].([]any) {
 			months[m.(doc)["date"]] = m.(doc)["gross"]
 		}
 		require.Equal(t, map[any]any{
