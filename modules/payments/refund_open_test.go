@@ -253,7 +253,7 @@ func TestAnAnswerOfAnotherRefundIsNotBooked(t *testing.T) {
 // thought of.
 type unforeseen struct{ gateway.Adapter }
 
-// Refund implements payments.Refunder.
+// Refund implements gateway.Refunder.
 func (g unforeseen) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
 	if _, err := g.Adapter.Refund(ctx, t); err != nil {
 		return gateway.RemoteRefund{}, err

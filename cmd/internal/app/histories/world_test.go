@@ -148,7 +148,7 @@ type adapter struct {
 	told func(ctx context.Context, right bool)
 }
 
-// OnAnswer implements payments.Adapter, for the adapters that are made later, too.
+// OnAnswer implements gateway.Adapter, for the adapters that are made later, too.
 func (a *adapter) OnAnswer(f func(ctx context.Context, right bool)) {
 	a.told = f
 	a.Adapter.OnAnswer(f)
