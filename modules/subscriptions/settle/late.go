@@ -30,7 +30,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	if len(withdrawals) > 0 { // all goes back, also what was charged before
 		return s.ListUnappliedTx(ctx, tx, *sub, p, "Told after the customer had withdrawn from the subscription.", true)
 	}
-	if s.chargedBeforeEnd(*sub, p) {
+	if chargedBeforeEnd(*sub, p) {
 		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
 			return err
 		}
@@ -109,7 +109,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // chargedBeforeEnd reports whether a payment that is told after the end was a charge of
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
-func (s *Settler) chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
+func chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
 	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }

@@ -48,7 +48,7 @@ func referenceOf(p Payment) objectid.ID {
 // the deletion.
 func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (refunded bool, err error) {
 	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
-	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
+	if err != nil || deleted == nil || paidBeforeDeletion(*sub, p, *deleted, s.deps.Config.Zone) {
 		return false, err
 	}
 	if sub.Status == state.Pending {
@@ -62,13 +62,13 @@ func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // paidBeforeDeletion reports whether a payment that is told after the deletion had its
 // access before it. A code that was paid before it and is told after it had none. Where
 // gateway A tells the day of the deletion alone, the customer is given the benefit.
-func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.Time) bool {
+func paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.Time, zone *time.Location) bool {
 	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}
-	if lifecycle.TraitsOf(sub).ChargesByDay && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.deps.Config.Zone)) {
-		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.deps.Config.Zone))
+	if lifecycle.TraitsOf(sub).ChargesByDay && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, zone)) {
+		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
 }
@@ -103,7 +103,7 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !p.Recurs || p.First {
 		return false, nil
 	}
-	moved, err := s.deps.Reads.IsMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
+	moved, err := s.deps.Reads.IsMovedTx(ctx, tx, sub, dueOf(sub, p.Payment, s.deps.Clock.Now()))
 	if err != nil || !moved {
 		return false, err
 	}
@@ -266,17 +266,17 @@ func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil && s.dueOf(sub, p.Payment).Before(last.ToAt), err
+	return err == nil && dueOf(sub, p.Payment, s.deps.Clock.Now()).Before(last.ToAt), err
 }
 
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B
 // charges when the period begins.
-func (s *Settler) dueOf(sub lifecycle.Row, p gateway.Payment) time.Time {
+func dueOf(sub lifecycle.Row, p gateway.Payment, now time.Time) time.Time {
 	switch {
 	case lifecycle.TraitsOf(sub).ChargesByDay && p.DueDate != nil:
 		return *p.DueDate
 	case p.SettledAt != nil:
 		return *p.SettledAt
 	}
-	return s.deps.Clock.Now()
+	return now
 }

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
+	"marquee/platform/money"
 	"marquee/platform/postgres"
 )
 
@@ -27,11 +28,12 @@ func (p Purchase) isPix() bool {
 // Charge is the charge of an order, by card or by a PIX code. The gate commits it, up to 64
 // at once (checkout.reserve). Card data are gone after the request: nothing is called again.
 func (s *Store) Charge() *intent.Operation[Purchase, Made] {
+	c := charger{s}
 	return &intent.Operation[Purchase, Made]{
 		Kind: intent.Order, Intents: s.intents, Settling: "purchase.before_commit",
 		Opening: func(p Purchase) intent.Opening { return s.OpeningOf(p.Order) },
-		Row:     s.purchaseOf,
-		Steps:   []intent.Step[Purchase, Made]{{Answered: "purchase.after_call", Call: s.charge, Find: s.find, Judge: judge}},
+		Row:     c.purchaseOf,
+		Steps:   []intent.Step[Purchase, Made]{{Answered: "purchase.after_call", Call: c.call, Find: c.find, Judge: judge}},
 		SettleTx: func(ctx context.Context, tx pgx.Tx, p *Purchase, outcome Outcome, by intent.By) error {
 			return s.lockAndSettleTx(ctx, tx, &p.Order, outcome, by)
 		},
@@ -43,23 +45,38 @@ func (s *Store) OpeningOf(o Order) intent.Opening {
 	return intent.Opening{Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway), CallTime: s.intents.CallTime()}
 }
 
+// charger is the one step of an order: the call, and how what it may have made is found.
+type charger struct{ *Store }
+
 // purchaseOf reads an order whose call was not known; over when the release before, which
 // knows no intents, has settled it.
-func (s *Store) purchaseOf(ctx context.Context, i intent.Intent) (p Purchase, over bool, err error) {
-	if p.Order, err = s.db.OrderGet(ctx, s.deps.Pool, i.Subject); err != nil {
+func (c charger) purchaseOf(ctx context.Context, i intent.Intent) (p Purchase, over bool, err error) {
+	if p.Order, err = c.db.OrderGet(ctx, c.deps.Pool, i.Subject); err != nil {
 		return p, false, err
 	}
 	p.Payer = gateway.Payer{CustomerID: p.Order.CustomerID, GatewayID: postgres.Text(p.Order.GatewayCustomerID)}
 	return p, !p.Order.IntentOpen, nil
 }
 
-func (s *Store) charge(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made) (Made, error) {
+func (c charger) call(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made) (Made, error) {
 	if p.isPix() {
-		charge, err := gw.CreatePix(ctx, s.PixTerms(p.Order, p.Payer, p.Title))
+		charge, err := gw.CreatePix(ctx, c.pixTerms(p.Order, p.Payer, p.Title))
 		return Made{Pix: &charge}, err
 	}
 	charge, err := gw.ChargeCard(ctx, CardTerms(p.Order, p.Payer, p.Title, p.Instrument))
 	return Made{Payment: &charge.Payment}, err
+}
+
+// pixTerms are the terms of an order that is paid by PIX.
+func (c charger) pixTerms(o Order, payer gateway.Payer, description string) gateway.PixTerms {
+	terms := gateway.PixTerms{
+		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
+		DueDate: o.CreatedAt.In(c.deps.Config.Zone), ExpiresIn: c.deps.Config.PixTTL,
+	}
+	if o.HoldUntil != nil {
+		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
+	}
+	return terms
 }
 
 // judge: a card may be charged later, a code is made.
@@ -71,13 +88,13 @@ func judge(_ Purchase, made Made) Outcome {
 }
 
 // find looks at the gateway for what the order's call may have made.
-func (s *Store) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made) (made Made, found bool, err error) {
+func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made) (made Made, found bool, err error) {
 	look, o := gateway.Background(ctx), p.Order
 	switch {
 	case p.isPix():
-		charge, found, err := gw.FindPix(look, s.PixTerms(o, p.Payer, ""))
+		charge, found, err := gw.FindPix(look, c.pixTerms(o, p.Payer, ""))
 		if err == nil && found && charge.Payment.Status == gateway.PaymentPending {
-			return s.offerable(ctx, gw, o, charge)
+			return c.offerable(ctx, gw, o, charge)
 		}
 		return Made{Pix: &charge}, found, err
 	case o.GatewayPaymentID != nil:
@@ -91,12 +108,12 @@ func (s *Store) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made
 // offerable judges a code that a look has found, of which the buyer, who was answered
 // without one, is written. One that cannot be shown any more, since the places are held
 // no longer, is made unpayable first.
-func (s *Store) offerable(ctx context.Context, gw gateway.Gateway, o Order, charge gateway.PixCharge) (made Made, found bool, err error) {
-	e, err := s.db.EventGet(ctx, s.deps.Pool, o.EventID)
+func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order, charge gateway.PixCharge) (made Made, found bool, err error) {
+	e, err := c.db.EventGet(ctx, c.deps.Pool, o.EventID)
 	if err != nil {
 		return made, false, fmt.Errorf("read event: %w", err)
 	}
-	after, now := o, s.deps.Clock.Now()
+	after, now := o, c.deps.Clock.Now()
 	LearnPix(&after, &charge)
 	if Payable(after, now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return Made{Pix: &charge}, true, nil

@@ -153,18 +153,6 @@ func Payable(o Order, now time.Time) bool {
 	return o.State == state.Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
 }
 
-// PixTerms are the terms of an order that is paid by PIX.
-func (s *Store) PixTerms(o Order, payer gateway.Payer, description string) gateway.PixTerms {
-	terms := gateway.PixTerms{
-		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
-		DueDate: o.CreatedAt.In(s.deps.Config.Zone), ExpiresIn: s.deps.Config.PixTTL,
-	}
-	if o.HoldUntil != nil {
-		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
-	}
-	return terms
-}
-
 // CardTerms are the terms of an order that is paid by card.
 func CardTerms(o Order, payer gateway.Payer, description string, instrument gateway.Instrument) gateway.CardTerms {
 	return gateway.CardTerms{
