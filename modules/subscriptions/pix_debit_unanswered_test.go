@@ -115,3 +115,46 @@ func TestMoneyOfADebitThatIsNotKnown(t *testing.T) {
 	require.Equal(t, 1, b.ordered(t, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL AND failed_at IS NULL"))
 }
+
+// TestAPauseForgetsNoDebitThatIsBeingLookedFor: after an outage of two hours the pause is the
+// first to hear that the gateway shows none, which proves nothing yet. Once it is proved, and
+// the money is disputed no more, the cycle is ordered, once.
+func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
+	t.Parallel()
+	for kind, lags := range map[stage.FaultKind]int{stage.FaultResetBefore: 0, stage.FaultResetAfter: 2} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.due(t)
+			admin := b.admin(t)
+			faults := b.gateways.Sandbox.GWA.Stage().Faults
+			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: kind, Times: 1}))
+			require.NoError(t, b.service.Debit(t.Context(), id))
+			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v", Kind: stage.FaultResetBefore, Times: manyTimes}))
+			b.lookAgain(t, 2*time.Hour)
+			admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+			faults.Clear()
+			if lags > 0 {
+				require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList, Times: lags}))
+			}
+			require.NoError(t, b.service.Sweep(t.Context())) // before any look of the debit's own
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"), "one empty answer proves nothing")
+			for range 40 {
+				b.lookAgain(t, time.Minute)
+			}
+			require.Equal(t, "paused", b.pause(t, id))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits"))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+			require.Zero(t, b.ordered(t, id), "nothing is taken that is disputed")
+
+			admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
+			for range 40 {
+				b.lookAgain(t, time.Minute)
+			}
+			require.Equal(t, "resumed", b.pause(t, id))
+			require.Equal(t, 1, b.ordered(t, id))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+		})
+	}
+}

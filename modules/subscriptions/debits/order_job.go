@@ -67,7 +67,7 @@ func intentOfDebit(d lifecycle.Debit) intent.Ref {
 	return intent.Ref{Kind: intent.Debit, Subject: d.SubscriptionID, Item: d.Cycle.Time.Format(time.DateOnly)}
 }
 
-// debitOf reads a debit whose call was not known; over when it is ordered.
+// debitOf reads a debit whose call was not known; over when it is ordered, or forgotten.
 func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, over bool, err error) {
 	cycle, err := time.Parse(time.DateOnly, i.Item)
 	if err != nil {
@@ -77,6 +77,9 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 		return o, false, err
 	}
 	o.debit, err = s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return o, true, nil
+	}
 	if err != nil {
 		return o, false, fmt.Errorf("read debit: %w", err)
 	}

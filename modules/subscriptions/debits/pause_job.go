@@ -24,8 +24,6 @@ const (
 	pauseLease = 2 * time.Minute
 	// droppedDisputed is why a debit that failed is not tried again.
 	droppedDisputed = "the money is disputed"
-	// debitUnseen is after what time an order that the gateway does not show was not made.
-	debitUnseen = time.Hour
 	// retriesReach is how far back a debit may lie that is still tried again.
 	retriesReach = 10 * 24 * time.Hour
 )
@@ -182,9 +180,9 @@ func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecy
 const MaxDropRounds = 3
 
 // dropDebits removes the debits of an automatic PIX that are ordered and may still be
-// taken, those that are tried again among them. An order that may be on its way is
-// looked for first. A debit that is dropped is forgotten, so that its cycle can be
-// ordered again.
+// taken, those that are tried again among them. What an order whose answer was lost has
+// made its own intent finds out first. A debit that is dropped is forgotten, so that its
+// cycle can be ordered again.
 func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
 	since := s.deps.Calendar.DateOf(s.deps.Clock.Now().Add(-retriesReach))
 	debits, err := s.db.ListDebitsSince(ctx, s.deps.Pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
@@ -196,8 +194,8 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			continue
 		}
 		if d.GatewayPaymentID == nil {
-			if d, err = s.lookForDebit(ctx, gw, sub, d); err != nil {
-				return err
+			if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, intentOfDebit(d)); err != nil || open {
+				return errors.Join(err, calls.ErrDebitUnderWay)
 			}
 		}
 		if d.GatewayPaymentID != nil {
@@ -221,28 +219,6 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 		}
 	}
 	return nil
-}
-
-// lookForDebit finds what an order whose answer was lost has made.
-func (s *Pauses) lookForDebit(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
-	age := s.deps.Clock.Now().Sub(d.TriedAt)
-	if age < lifecycle.DebitGrace {
-		return d, calls.ErrDebitUnderWay
-	}
-	made, found, err := s.debits.findDebit(ctx, gw, debitOrder{sub: sub, debit: d}, gateway.Payment{})
-	if err == nil && !found && age < debitUnseen {
-		err = calls.ErrDebitUnderWay // the gateway's search may lag
-	}
-	if err != nil || !found {
-		return d, err
-	}
-	d.GatewayPaymentID = &made.ID
-	return d, s.debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
-		if err := s.debits.keepDebitTx(ctx, tx, sub, d, made); err != nil {
-			return err
-		}
-		return s.deps.Intents.EndTx(ctx, tx, intentOfDebit(d), intent.Succeeded[any]{}, intent.ByLook)
-	})
 }
 
 // collectAgain has the subscription be collected from the day on for which it was
