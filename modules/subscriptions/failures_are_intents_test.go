@@ -58,7 +58,7 @@ func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
 				var next time.Time
 				require.NoError(t, b.db.QueryRow(t.Context(), "SELECT next_look_at FROM payments.intents WHERE kind = $1 AND state = 'open'", kind).Scan(&next))
 				require.WithinDuration(t, b.clock.Now().Add(5*time.Second), next, time.Second)
-				tries := "SELECT tries FROM subscriptions." + o.table
+				tries := "SELECT looks FROM payments.intents WHERE state = 'open'"
 				before := b.count(t, tries)
 				for range 3 {
 					b.clock.Advance(20 * time.Minute)

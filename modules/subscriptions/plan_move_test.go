@@ -118,7 +118,7 @@ func TestMoveWhoseAnswerIsLostIsFinishedByALook(t *testing.T) {
 				}
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 				r.stage(b).Faults.Clear()
-				b.looks(t, 10*time.Second)
+				b.looks(t, 20*time.Second) // the second order was a look, too
 				b.settle(t)
 				b.moved(t, gateway, id)
 			})

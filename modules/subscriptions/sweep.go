@@ -58,6 +58,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 	charges, err := s.db.ListDueRenewalCharges(ctx, s.pool, &now)
 	each(charges, err, s.charges.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
-	each(moves, err, s.plans.SweepPlanMove)
+	each(moves, err, s.plans.RecoverMove)
 	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now), s.strays.EndStrays(ctx))
 }

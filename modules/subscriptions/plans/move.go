@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
@@ -16,17 +15,15 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
-	"marquee/platform/faultpoint"
-	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // planMove is the order to move a recurrence to another plan.
 type planMove = subscriptionsdb.SubscriptionsPlanMove
 
-// PlanMoveArgs finishes a move whose answer was lost.
+// PlanMoveArgs finishes a move whose answer was lost. Only the release before its intent
+// inserts it.
 type PlanMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
 	At     time.Time   `json:"at"` // tells the tries of one move apart
@@ -56,9 +53,6 @@ func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if err != nil {
 		return fmt.Errorf("write plan move: %w", err)
 	}
-	if err := s.scheduleMoveTx(ctx, tx, id, at); err != nil {
-		return err
-	}
 	// The trail tells the order: a job may carry it out, without an admin.
 	type planned struct {
 		PlanID string `json:"plan_id"`
@@ -67,16 +61,6 @@ func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	return audit.RecordTx(ctx, tx, audit.Change{
 		Resource: "subscriptions", RecordID: sub.ID, Before: planned{PlanID: sub.PlanID}, After: planned{PlanID: plan.PlanID, Move: id.String()},
 	})
-}
-
-func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, PlanMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
-		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
-	})
-	if err != nil {
-		return fmt.Errorf("schedule plan move: %w", err)
-	}
-	return nil
 }
 
 // CheckMovable refuses to move a subscription whose price cannot be changed now:
@@ -116,147 +100,177 @@ func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error
 	// The gateway may act after the client went away: what it did has to be known.
 	ctx = context.WithoutCancel(ctx)
 	for _, id := range ids {
-		if err := s.FinishMove(ctx, id); err != nil {
+		err := s.FinishMove(ctx, id)
+		if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
+			err = s.lookAtMove(ctx, id)
+		}
+		if err != nil {
 			return s.moveFault(ctx, err)
 		}
 	}
 	return nil
 }
 
-// FinishMove asks the gateway for the new price of an open move, and has the
-// subscription take on the plan. Repeating it is harmless. When an error leaves the
-// gateway's state unknown the move stays open, and the looks repeat it.
+// FinishMove asks the gateway for the new price of an open move that nobody asks about, and
+// has the subscription take on the plan: *intent.ErrOpen when the looks have it.
 func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
-	left, err := s.askForMove(ctx, id)
-	if err == nil || left == nil {
+	o, err := s.readMove(ctx, id)
+	if err != nil || o.move.State != state.MoveOpen {
 		return err
 	}
-	o := intent.Opening{Ref: planMoveIntent(id), Customer: left.CustomerID, Gateway: left.Gateway, Reference: left.ID.String()}
-	return errors.Join(err, s.Order().HandOver(ctx, o, err))
-}
-
-func planMoveIntent(id objectid.ID) intent.Ref {
-	return intent.Ref{Kind: intent.PlanMove, Subject: id}
-}
-
-// Order is the order to move a recurrence to another plan.
-func (s *Plans) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.PlanMove, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error {
-		left, err := s.askForMove(ctx, r.Subject)
-		if left == nil && gateway.IsError(err) {
-			return nil // it ended as refused
+	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
+		n, err := s.db.BeginPlanMove(ctx, tx, subscriptionsdb.BeginPlanMoveParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
+		if err == nil && n == 0 {
+			o = moveOrder{} // it has ended meanwhile
 		}
 		return err
-	}}
+	})
+	if err != nil || o.move.ID == "" {
+		return err
+	}
+	_, outcome, err := s.Order().Run(ctx, o)
+	switch outcome := outcome.(type) {
+	case intent.Declined[*subscriptionsdb.Plan]:
+		return errors.Join(outcome.Cause, err)
+	case intent.Refused[*subscriptionsdb.Plan]:
+		return errors.Join(outcome.Cause, err)
+	case intent.NotKnown[*subscriptionsdb.Plan]:
+		return errors.Join(outcome.Cause, err)
+	}
+	return err
 }
 
-// askForMove asks the gateway once. Left is the subscription of a move that stays open
-// because the gateway has not confirmed it.
-func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle.Row, err error) {
-	move, err := s.db.BeginPlanMove(ctx, s.deps.Pool, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // it has ended
+// lookAtMove has an order that is open already looked at, and says what is known of it then.
+func (s *Plans) lookAtMove(ctx context.Context, id objectid.ID) error {
+	if err := s.deps.Intents.LookAt(ctx, intent.PlanMove, id); err != nil {
+		return err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("begin plan move: %w", err)
+	move, err := s.db.GetPlanMove(ctx, s.deps.Pool, id)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read plan move: %w", err)
+	case move.State == state.MoveOpen:
+		return gateway.ErrOutcomeUnknown
+	case move.State == state.MoveRefused:
+		return gateway.ErrMissing
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, move.SubscriptionID)
-	if err != nil {
-		return nil, err
-	}
-	if sub.Status.Ended() {
-		return nil, s.endMove(ctx, move, state.MoveVoid)
-	}
-	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, move.PlanID)
-	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
-	}
-	plan, asked, err := s.changePrice(ctx, sub, plan)
-	faultpoint.Hit("plan_move.after_call")
-	if err == nil {
-		return nil, s.keepMove(ctx, sub, move, plan)
-	}
-	if errors.Is(err, gateway.ErrMissing) {
-		return nil, errors.Join(err, s.endMove(ctx, move, state.MoveRefused))
-	}
-	if !asked || gateway.Certain(err) {
-		// What another try may have done is not undone by a refusal of this one.
-		refused, failed := s.db.RefusePlanMove(ctx, s.deps.Pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.deps.Clock.Now())})
-		if failed != nil || refused == 1 {
-			return nil, errors.Join(err, failed)
-		}
-	}
-	return &sub, err
+	return nil
 }
 
 // RecoverMove finishes an open move that nobody asks about.
 func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
-	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, planMoveIntent(id)); err != nil || open {
-		return err
-	}
 	err := s.FinishMove(ctx, id)
-	if gateway.IsError(err) {
+	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) || gateway.IsError(err) {
 		return nil // it has ended, or the looks have it
 	}
 	return err
 }
 
-// changePrice makes the plan's price known and has the recurrence charge it. Asked
-// is false when the recurrence was not touched.
-func (s *Plans) changePrice(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
-	defer cancel()
-	gw, err := s.deps.Payments.Gateway(sub.Gateway)
-	if err != nil {
-		return plan, false, err
-	}
-	if gw.Name().Traits().Prices {
-		if plan, err = s.SyncPlan(ctx, gw, plan); err != nil {
-			return plan, false, err
-		}
-	}
-	return plan, true, gw.ChangePrice(ctx, gateway.PriceChange{
-		SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), PriceID: lifecycle.Text(plan.GwbPriceID),
-		Amount: money.Cents(plan.AmountCents), Description: plan.Name,
-	})
+// moveOrder is a move, what it is of, and the plan that it leads to.
+type moveOrder struct {
+	move planMove
+	sub  lifecycle.Row
+	plan subscriptionsdb.Plan
 }
 
-// keepMove writes what the gateway has confirmed. Who ended the subscription
-// meanwhile was faster.
-func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove, plan subscriptionsdb.Plan) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
-		if err != nil {
-			return err
-		}
-		outcome := state.MoveDone
-		if sub.Status.Ended() {
-			outcome = state.MoveVoid
-		}
-		now := s.deps.Clock.Now()
-		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
-		if err == nil {
-			err = s.deps.Intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Succeeded[any]{}, "answer")
-		}
-		if err != nil || n == 0 || outcome == state.MoveVoid {
-			return err // with n = 0 somebody else has kept it
-		}
-		return s.deps.Store.EditTx(ctx, tx, &sub, state.PlanMoved, func(r *lifecycle.Row) {
-			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
-			if lifecycle.TraitsOf(*r).Prices {
-				r.GwbPriceID = plan.GwbPriceID
+// Order is the order to move a recurrence to another plan. Repeating it is harmless.
+func (s *Plans) Order() *intent.Operation[moveOrder, *subscriptionsdb.Plan] {
+	return &intent.Operation[moveOrder, *subscriptionsdb.Plan]{
+		Kind: intent.PlanMove, Intents: s.deps.Intents,
+		Opening: func(o moveOrder) intent.Opening {
+			return intent.Opening{
+				Ref: intent.Ref{Kind: intent.PlanMove, Subject: o.move.ID}, Customer: o.sub.CustomerID, Gateway: o.sub.Gateway, Reference: o.sub.ID.String(),
+				CallTime: s.deps.Intents.CallTime(),
 			}
-		})
-	})
+		},
+		Row: func(ctx context.Context, i intent.Intent) (moveOrder, bool, error) {
+			o, err := s.readMove(ctx, i.Subject)
+			return o, o.move.State != state.MoveOpen, err
+		},
+		Steps:    []intent.Step[moveOrder, *subscriptionsdb.Plan]{{Answered: "plan_move.after_call", Call: s.changePrice, Judge: judgeMove}},
+		SettleTx: s.settleMoveTx,
+	}
 }
 
-func (s *Plans) endMove(ctx context.Context, move planMove, outcome state.Move) error {
-	now := s.deps.Clock.Now()
-	_, err := s.db.EndPlanMove(ctx, s.deps.Pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: outcome, Now: &now})
-	if err != nil {
-		return fmt.Errorf("end plan move: %w", err)
+// readMove reads a move; none has ended.
+func (s *Plans) readMove(ctx context.Context, id objectid.ID) (o moveOrder, err error) {
+	o.move, err = s.db.GetPlanMove(ctx, s.deps.Pool, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return o, nil
 	}
-	return nil
+	if err != nil {
+		return o, fmt.Errorf("read plan move: %w", err)
+	}
+	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, o.move.SubscriptionID); err != nil {
+		return o, err
+	}
+	if o.plan, err = s.db.GetPlanByPlanID(ctx, s.deps.Pool, o.move.PlanID); err != nil {
+		return o, fmt.Errorf("read plan: %w", err)
+	}
+	return o, nil
+}
+
+// changePrice makes the plan's price known and has the recurrence charge it; no plan: the
+// recurrence is gone.
+func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder, _ *subscriptionsdb.Plan) (_ *subscriptionsdb.Plan, err error) {
+	if o.sub.Status.Ended() {
+		return nil, nil
+	}
+	plan := o.plan
+	if gw.Name().Traits().Prices {
+		plan, err = s.SyncPlan(ctx, gw, plan)
+	}
+	if err == nil {
+		err = gw.ChangePrice(ctx, gateway.PriceChange{
+			SubscriptionID: o.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(o.sub), PriceID: lifecycle.Text(plan.GwbPriceID),
+			Amount: money.Cents(plan.AmountCents), Description: plan.Name,
+		})
+	}
+	if errors.Is(err, gateway.ErrMissing) {
+		return nil, nil
+	}
+	return &plan, err
+}
+
+// judgeMove: what is gone keeps its price, whatever an earlier call has done.
+func judgeMove(o moveOrder, plan *subscriptionsdb.Plan) intent.Outcome[*subscriptionsdb.Plan] {
+	switch {
+	case o.sub.Status.Ended():
+		return intent.Void[*subscriptionsdb.Plan]{}
+	case plan == nil:
+		return intent.Declined[*subscriptionsdb.Plan]{Cause: gateway.ErrMissing}
+	}
+	return intent.Succeeded[*subscriptionsdb.Plan]{Answer: plan}
+}
+
+// settleMoveTx writes what the gateway has confirmed. Who ended the subscription meanwhile
+// was faster.
+func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder, outcome intent.Outcome[*subscriptionsdb.Plan], _ intent.By) error {
+	sub, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
+	if err != nil {
+		return err
+	}
+	to, plan := state.MoveRefused, (*subscriptionsdb.Plan)(nil)
+	switch outcome := outcome.(type) {
+	case intent.Succeeded[*subscriptionsdb.Plan]:
+		to, plan = state.MoveDone, outcome.Answer
+	case intent.Declined[*subscriptionsdb.Plan], intent.Refused[*subscriptionsdb.Plan], intent.Void[*subscriptionsdb.Plan]:
+	default:
+		return fmt.Errorf("plan move %s: an outcome %T", o.move.ID, outcome)
+	}
+	if sub.Status.Ended() {
+		to = state.MoveVoid
+	}
+	n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: o.move.ID, State: to, Now: new(s.deps.Clock.Now())})
+	if err != nil || n == 0 || to != state.MoveDone {
+		return err
+	}
+	return s.deps.Store.EditTx(ctx, tx, &sub, state.PlanMoved, func(r *lifecycle.Row) {
+		r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
+		if lifecycle.TraitsOf(*r).Prices {
+			r.GwbPriceID = plan.GwbPriceID
+		}
+	})
 }
 
 // moveFault words why a move was not made.
@@ -274,11 +288,4 @@ func (s *Plans) moveFault(ctx context.Context, err error) error {
 		}).WithCause(err)
 	}
 	return s.deps.Payments.Refused(ctx, "change price", err)
-}
-
-// SweepPlanMove takes up a plan's move that nobody asks about.
-func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
-	return s.Order().Sweep(ctx, planMoveIntent(id), func() error { return s.RecoverMove(ctx, id) }, func() error {
-		return s.db.PostponePlanMove(ctx, s.deps.Pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
-	})
 }

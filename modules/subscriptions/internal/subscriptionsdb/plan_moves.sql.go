@@ -13,27 +13,22 @@ import (
 	"marquee/platform/objectid"
 )
 
-const beginPlanMove = `-- name: BeginPlanMove :one
-UPDATE subscriptions.plan_moves SET tries = tries + 1 WHERE id = $1 AND state = 'open' RETURNING id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents
+const beginPlanMove = `-- name: BeginPlanMove :execrows
+UPDATE subscriptions.plan_moves SET next_try_at = $1 WHERE id = $2 AND state = 'open'
 `
 
-// Counts a try before the gateway is asked: nobody may know later what it did.
-func (q *Queries) BeginPlanMove(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPlanMove, error) {
-	row := db.QueryRow(ctx, beginPlanMove, id)
-	var i SubscriptionsPlanMove
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.PlanID,
-		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.EndedAt,
-		&i.CreatedByID,
-		&i.RegisterDate,
-		&i.FromCents,
-	)
-	return i, err
+type BeginPlanMoveParams struct {
+	NextTryAt *time.Time
+	ID        objectid.ID
+}
+
+// Has the sweep come later: the move's intent asks the gateway.
+func (q *Queries) BeginPlanMove(ctx context.Context, db DBTX, arg BeginPlanMoveParams) (int64, error) {
+	result, err := db.Exec(ctx, beginPlanMove, arg.NextTryAt, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const endPlanMove = `-- name: EndPlanMove :execrows
@@ -197,38 +192,4 @@ func (q *Queries) ListOpenPlanMovesOf(ctx context.Context, db DBTX, subscription
 		return nil, err
 	}
 	return items, nil
-}
-
-const postponePlanMove = `-- name: PostponePlanMove :exec
-UPDATE subscriptions.plan_moves SET next_try_at = $1 WHERE id = $2 AND state = 'open'
-`
-
-type PostponePlanMoveParams struct {
-	NextTryAt *time.Time
-	ID        objectid.ID
-}
-
-func (q *Queries) PostponePlanMove(ctx context.Context, db DBTX, arg PostponePlanMoveParams) error {
-	_, err := db.Exec(ctx, postponePlanMove, arg.NextTryAt, arg.ID)
-	return err
-}
-
-const refusePlanMove = `-- name: RefusePlanMove :execrows
-UPDATE subscriptions.plan_moves SET state = 'refused', next_try_at = NULL, ended_at = $1
-WHERE id = $2 AND state = 'open' AND tries = 1
-`
-
-type RefusePlanMoveParams struct {
-	Now *time.Time
-	ID  objectid.ID
-}
-
-// Ends a move that the gateway has certainly not made: no other try, before or
-// meanwhile, may have.
-func (q *Queries) RefusePlanMove(ctx context.Context, db DBTX, arg RefusePlanMoveParams) (int64, error) {
-	result, err := db.Exec(ctx, refusePlanMove, arg.Now, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
