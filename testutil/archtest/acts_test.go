@@ -49,7 +49,7 @@ var acts = map[string][]place{
 
 	// What a recurrence charges, and when.
 	"ChangeCard":           {{"modules/subscriptions/own/card.go", "the customer is there and is told the answer; it charges nothing, and may be asked for again"}},
-	"ChangePrice":          {{"modules/subscriptions/plans/move.go", repeated}},
+	"ChangePrice":          {{"modules/subscriptions/plans/move.go", step}},
 	"MoveNextCharge":       {{"modules/subscriptions/extensions/move_job.go", repeated}},
 	"ResumeCollection":     {{"modules/subscriptions/debits/pause_job.go", repeated}},
 	"SetCancelAtPeriodEnd": {{"modules/subscriptions/calls/period_end.go", repeated}},

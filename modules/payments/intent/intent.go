@@ -231,7 +231,7 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 // operation's phase, or of what else has brought it. One that has ended already is left alone.
 func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ state() string }, by By) error {
 	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
-		At: s.deps.Clock.Now(), By: by, State: o.state(), SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item,
+		At: s.deps.Clock.Now(), By: string(by), State: o.state(), SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item,
 	})
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)

@@ -199,7 +199,7 @@ func (s *Service) noteMiss(ctx context.Context, r paymentsdb.PaymentsIntent, cou
 // note writes what became of a call or look, by the lease under which it was made.
 func (s *Service) note(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, outcome string, next time.Time) error {
 	_, err := s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
-		At: s.deps.Clock.Now(), By: by, Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses,
+		At: s.deps.Clock.Now(), By: string(by), Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses,
 		Calls: r.Calls, MissedAt: r.MissedAt, NotKnownSince: r.NotKnownSince, Cause: r.Cause,
 	})
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// By says who brought an outcome.
-type By = string
+// By says who brought an outcome, in the history of its intent: one of these, or the
+// source of its user's own move.
+type By string
 
 // The answer of the call itself, a look, an event.
 const (

@@ -140,7 +140,7 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 		})
 	case row.changed:
 		if row.ByAdmin && row.Status != gateway.RefundRequested {
-			if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(row.ID), intent.Succeeded[any]{}, "webhook"); err != nil {
+			if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(row.ID), intent.Succeeded[any]{}, intent.ByWebhook); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, ed
 		err = errMoved
 	}
 	if err == nil && asked && !c.IntentOpen { // by an event, if not by who looked
-		err = s.deps.Intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Succeeded[any]{}, byWebhook)
+		err = s.deps.Intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Succeeded[any]{}, intent.ByWebhook)
 	}
 	if err != nil {
 		return c, fmt.Errorf("write renewal charge %s: %w", c.ID, err)
@@ -63,13 +63,6 @@ func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub Row) error
 	}
 	return nil
 }
-
-// Who ends an intent, in its history.
-const (
-	ByAnswer  = "answer"
-	ByLook    = "look"
-	byWebhook = "webhook"
-)
 
 // IntentOfCharge names the order of a renewal's PIX code.
 func IntentOfCharge(id objectid.ID) intent.Ref {

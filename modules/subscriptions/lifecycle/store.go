@@ -157,7 +157,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 
 // EditTx changes fields of a locked subscription and leaves its state alone.
 func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, edit func(sub *Row)) error {
-	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: "answer"}, edit)
+	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: intent.ByAnswer}, edit)
 }
 
 // EditEndingTx is EditTx, for an edit that may close the intent in another way.
@@ -182,11 +182,11 @@ func knownOf(sub Row) state.Known {
 // IntentEnd is how an intent ends that a change closes, and who brought it.
 type IntentEnd struct {
 	How intent.Outcome[any]
-	By  string
+	By  intent.By
 }
 
 func endOf(c Change) IntentEnd {
-	e := IntentEnd{How: intent.Succeeded[any]{}, By: string(c.Source)}
+	e := IntentEnd{How: intent.Succeeded[any]{}, By: intent.By(c.Source)}
 	switch {
 	case c.Action == state.PaymentDeclined:
 		e.How = intent.Declined[any]{}

@@ -122,7 +122,7 @@ func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
 		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, GoOn); err != nil {
 			return err
 		}
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, "look")
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, intent.ByLook)
 	})
 	switch {
 	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
@@ -148,6 +148,6 @@ func (s *Own) giveUpResume(ctx context.Context, sub lifecycle.Row) error {
 		if open, err := s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
 			return err
 		}
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, "answer")
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByAnswer)
 	})
 }

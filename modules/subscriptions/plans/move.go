@@ -256,7 +256,7 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder, outco
 		to, plan = state.MoveDone, outcome.Answer
 	case intent.Declined[*subscriptionsdb.Plan], intent.Refused[*subscriptionsdb.Plan], intent.Void[*subscriptionsdb.Plan]:
 	default:
-		return fmt.Errorf("plan move %s: an outcome %T", o.move.ID, outcome)
+		return fmt.Errorf("settle plan move %s: an outcome %T", o.move.ID, outcome)
 	}
 	if sub.Status.Ended() {
 		to = state.MoveVoid

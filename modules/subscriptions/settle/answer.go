@@ -128,8 +128,10 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 		}
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
 		return err
+	case intent.Refused[Made], intent.Missing[Made]:
+		return s.unmadeTx(ctx, tx, sub, source)
 	}
-	return s.unmadeTx(ctx, tx, sub, source)
+	return fmt.Errorf("an outcome %T", outcome)
 }
 
 // unmadeTx ends what the gateway has not made and will not make.
@@ -138,7 +140,7 @@ func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 	if err != nil || moved {
 		return err
 	}
-	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.MadeNothing, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: string(source)}, s.closeUnmade) // it was ended or opened by somebody else
+	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.MadeNothing, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: intent.By(source)}, s.closeUnmade) // it was ended or opened by somebody else
 	if err != nil || !s.deps.Calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
 		return err
 	}

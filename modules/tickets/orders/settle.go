@@ -91,8 +91,10 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 		return s.GiveBackTx(ctx, tx, o, outcome.Answer, end)
 	case Void:
 		return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, end)
+	case intent.Refused[Made], intent.Missing[Made]:
+		return s.GiveBackTx(ctx, tx, o, Made{}, end)
 	}
-	return s.GiveBackTx(ctx, tx, o, Made{}, end)
+	return fmt.Errorf("an outcome %T", outcome)
 }
 
 // learnTx keeps what the gateway has made, and does what follows from its money.
