@@ -166,6 +166,9 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 	now := s.deps.Clock.Now()
 	p := paymentsdb.IntentInsertParams{Now: now}
 	for _, o := range openings {
+		if s.hooks.Users[o.Kind].look == nil {
+			return fmt.Errorf("open intent: nobody looks for intents of kind %q", o.Kind)
+		}
 		callEnds, next, calls, misses := now, now, int32(0), int32(0)
 		if o.CallTime > 0 {
 			callEnds = now.Add(backoff.Lease(o.CallTime))

@@ -209,6 +209,7 @@ func TestOneOpenAtATime(t *testing.T) {
 	elsewhere := opening(objectid.New())
 	elsewhere.Gateway = "gwb"
 	require.NoError(t, begin(elsewhere))
+	require.ErrorContains(t, begin(intent.Opening{Ref: intent.Ref{Kind: intent.Debit, Subject: second}, Gateway: "gwa"}), "nobody looks", "before any call")
 }
 
 // TestDueIndex: the turns of every five seconds read the due intents by index.

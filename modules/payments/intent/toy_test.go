@@ -59,7 +59,7 @@ func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 	}
 	b.svc = intent.New(d)
 	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{
-		intent.Order: intent.NewUser(b.look, false), intent.SubscriptionGone: intent.NewUser(b.lookGone, true),
+		intent.Order: intent.NewUser(b.look, false), intent.Refund: intent.NewUser(b.look, false), intent.SubscriptionGone: intent.NewUser(b.lookGone, true),
 	}})
 	return b
 }
