@@ -41,7 +41,7 @@ func (s *Service) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 
 // StopRecurrence is that of the room.
 func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
-	return s.calls.StopRecurrence(ctx, id)
+	return s.calls.EndAtGateway(ctx, id)
 }
 
 // GiveBack is that of the room.

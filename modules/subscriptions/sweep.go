@@ -39,7 +39,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	pix, err := s.db.ListDuePix(ctx, s.pool, s.calendar.DuePixParams(now))
 	each(pix, err, s.recovery.DropPix)
 	stops, err := s.db.ListDueStops(ctx, s.pool, now.Add(-stopSilence))
-	each(stops, err, s.calls.StopRecurrence)
+	each(stops, err, s.calls.EndAtGateway)
 	failed = errors.Join(failed, s.reconciler.LookAtPeriodEnds(ctx, now))
 	disputed, err := s.db.ListDisputedSuspended(ctx, s.pool)
 	failed = errors.Join(failed, err)

@@ -55,7 +55,7 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.charges.TendRenewalCharge(ctx, job.Args.ChargeID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.StopArgs]) error {
-		return s.calls.StopRecurrence(ctx, job.Args.SubscriptionID)
+		return s.calls.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.GiveBackArgs]) error {
 		return s.withdrawals.GiveBack(ctx, job.Args.SubscriptionID)

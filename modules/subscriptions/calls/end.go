@@ -26,10 +26,38 @@ func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 }
 
-// EndAtGateway cancels at the gateway a subscription that has ended here, so that
-// it charges nobody. When that fails the looks repeat it.
+// EndAtGateway ends at the gateway whatever of a subscription is to end there: what has ended
+// here, or would charge it beyond its paid time. When that fails the looks repeat it.
 func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
-	return s.Ends(ctx, id, lifecycle.RunsThere, s.EndThere)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	if err != nil || !lifecycle.RunsThere(sub) && !lifecycle.Stops(sub) {
+		return err
+	}
+	return s.Ends(nil).Run(ctx, OpeningOfEnd(sub))
+}
+
+// OpeningOfEnd is the intent of an order to end something.
+func OpeningOfEnd(sub lifecycle.Row) intent.Opening {
+	return intent.Opening{Ref: intent.Ref{Kind: intent.End, Subject: sub.ID}, Customer: sub.CustomerID, Gateway: sub.Gateway}
+}
+
+// Ends is the order to end at the gateway whatever of a subscription is to end there, or to
+// do what is given where nothing is.
+func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.Repeated {
+	return &intent.Repeated{Kind: intent.End, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error {
+		sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
+		switch {
+		case err != nil:
+			return err
+		case lifecycle.RunsThere(sub):
+			return s.endThere(ctx, sub)
+		case lifecycle.Stops(sub):
+			return s.stopThere(ctx, sub)
+		case other != nil:
+			return other(ctx, sub)
+		}
+		return nil
+	}}
 }
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
@@ -55,8 +83,8 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	return s.EndAtGateway(ctx, id) // what is not known, too
 }
 
-// EndThere ends at the gateway what has ended here, and notes that it has.
-func (s *Calls) EndThere(ctx context.Context, sub lifecycle.Row) error {
+// endThere ends at the gateway what has ended here, and notes that it has.
+func (s *Calls) endThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
@@ -73,17 +101,6 @@ func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
 		now := s.deps.Clock.Now()
 		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndConfirmed, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
 	})
-}
-
-// Ends has something of a subscription end at its gateway, where it is to. Repeating it
-// is harmless, and the looks do so when it fails.
-func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(lifecycle.Row) bool, end func(context.Context, lifecycle.Row) error) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
-	if err != nil || !due(sub) {
-		return err
-	}
-	order := intent.Repeated{Kind: intent.End, Intents: s.deps.Intents, Do: func(ctx context.Context, _ intent.Ref) error { return end(ctx, sub) }}
-	return order.Run(ctx, intent.Opening{Ref: intent.Ref{Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway})
 }
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,29 +11,11 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// StopNow tries what the job would do, and answers the row as it is after.
-func (s *Calls) StopNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
-	defer cancel()
-	if err := s.StopRecurrence(ctx, sub.ID); err != nil {
-		s.deps.Log.WarnContext(ctx, "recurrence not stopped yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-	}
-	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
-}
-
-// StopRecurrence deletes at the gateway what would charge a subscription that ends with
-// its paid time. It may be repeated, and the looks do so when it fails: gateway_deleted_at
-// notes that it is gone.
-func (s *Calls) StopRecurrence(ctx context.Context, id objectid.ID) error {
-	return s.Ends(ctx, id, lifecycle.Stops, s.StopThere)
-}
-
-// StopThere stops at the gateway what would charge beyond the paid time, and notes that it has.
-func (s *Calls) StopThere(ctx context.Context, sub lifecycle.Row) error {
+// stopThere stops at the gateway what would charge beyond the paid time, and notes that it has.
+func (s *Calls) stopThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}

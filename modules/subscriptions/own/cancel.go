@@ -210,7 +210,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	case err != nil:
 		return sub, err
 	case lifecycle.Stops(sub):
-		return s.deps.Calls.StopNow(ctx, sub)
+		return s.deps.Calls.EndNow(ctx, sub)
 	}
 	if sub, err = s.deps.Reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !sub.Status.Ended() {
 		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")

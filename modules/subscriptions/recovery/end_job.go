@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
@@ -49,7 +50,11 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 // DropPix gives up a PIX that nobody paid before its code ran out or the wait was
 // over; it cancels the payment at the gateway first. When that fails the looks repeat it.
 func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
-	return s.deps.Calls.Ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	if err != nil || !s.pixRunsOut(sub) {
+		return err
+	}
+	return s.Ends().Run(ctx, calls.OpeningOfEnd(sub))
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
@@ -57,26 +62,12 @@ func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
 	return waits && !s.deps.Calendar.PixDue(sub).After(s.deps.Clock.Now())
 }
 
-func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
-	return s.DropPixAs(ctx, sub, state.PixRunsOut, state.ByJob)
-}
-
-// Ends is the order to end something at the gateway.
+// Ends is the order to end something at the gateway, a PIX that nobody paid among it.
 func (s *Recovery) Ends() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.End, Intents: s.deps.Intents, Do: s.endWhatIsTo}
-}
-
-// endWhatIsTo ends at the gateway whatever of a subscription is to end there.
-func (s *Recovery) endWhatIsTo(ctx context.Context, r intent.Ref) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
-	switch {
-	case err != nil:
-	case lifecycle.RunsThere(sub):
-		err = s.deps.Calls.EndThere(ctx, sub)
-	case lifecycle.Stops(sub):
-		err = s.deps.Calls.StopThere(ctx, sub)
-	case s.pixRunsOut(sub):
-		err = s.dropUnpaid(ctx, sub)
-	}
-	return err
+	return s.deps.Calls.Ends(func(ctx context.Context, sub lifecycle.Row) error {
+		if !s.pixRunsOut(sub) {
+			return nil
+		}
+		return s.DropPixAs(ctx, sub, state.PixRunsOut, state.ByJob)
+	})
 }
