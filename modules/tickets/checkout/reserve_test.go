@@ -15,6 +15,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/clock"
@@ -32,11 +33,10 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	require.NoError(t, err)
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log})
 	sale := events.New(events.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users})
+	store := orders.New(orders.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale})
+	money.Connect(payments.Hooks{Looks: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
 	return New(Deps{
-		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale,
-		Orders: orders.New(orders.Deps{
-			Pool: db, Jobs: client, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale,
-		}),
+		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale, Orders: store,
 		Config: Config{
 			FileKey: []byte("0123456789abcdef0123456789abcdef"), MaxQuantity: 10, PixTTL: 30 * time.Minute,
 			CardTTL: 24 * time.Hour,
