@@ -15,7 +15,7 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The price of a password hash in production (design, performance W4).
+// The price of a password hash in production (W4).
 const (
 	hashPasses = 2
 	hashKiB    = 19 << 10

@@ -37,8 +37,8 @@ type Service struct {
 	users     *users.Users
 }
 
-// Config holds the module's keys and limits; the zero value of a limit means the
-// specification's.
+// Config holds the module's keys and limits; the zero value of a limit means the contract's (docs/contract/README.md,
+// Limits are configuration).
 type Config struct {
 	TokenKeys         string        // TOKEN_KEYS, "kid:secret,…": the first signs, all verify
 	CodeKey           []byte        // master key that the keys of codes are derived from

@@ -16,7 +16,7 @@ import (
 type (
 	// Customer is what upper modules know of a customer.
 	Customer = identity.Customer
-	// Address is the specification's address object.
+	// Address is the contract's address object (docs/contract/accounts.md, Sign-up).
 	Address = identity.Address
 	// CustomerChanges is a module above that keeps names or addresses of customers.
 	CustomerChanges = identity.CustomerChanges

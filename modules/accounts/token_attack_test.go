@@ -77,7 +77,7 @@ func encoded(t *testing.T, v any) string {
 }
 
 // TestForgedTokens: whatever is changed in a token of a real root user, it is
-// 403 with the specification's sentence (Authentication 2).
+// 403 with the contract's sentence (docs/contract/accounts.md, Tokens).
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

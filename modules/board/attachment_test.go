@@ -236,7 +236,7 @@ func TestAbandonedAttachmentsAreKnown(t *testing.T) {
 	require.Equal(t, []objectid.ID{lost}, gone)
 }
 
-// TestTenMegabytesPassInAStream: exactly the specification's limit goes up and
+// TestTenMegabytesPassInAStream: exactly the contract's limit (docs/contract/board.md, Attachments) goes up and
 // comes down, one byte more does not, and the file is never whole in memory. It
 // is not parallel because it looks at the heap of the process.
 func TestTenMegabytesPassInAStream(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// profile is the specification's table (Authentication 6), by its lists.
+// profile is the table of docs/contract/board.md, by its lists.
 var profile = map[string][]string{
 	"view":   {"requisition_get", "requisition_status_get", "requisition_file_download"},
 	"create": {"requisition_post", "requisition_status_post", "requisition_file_upload"},

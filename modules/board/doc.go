@@ -1,5 +1,5 @@
 // Package board owns the staff's request board: its columns, its cards, and
-// which stored files hang on which card (specification, Kanban requisitions).
+// which stored files hang on which card (docs/contract/board.md).
 //
 // It does not own the bytes of attachments, which are files'; nor users, their
 // profiles and the audit trail, which are accounts'. A card's history is what the

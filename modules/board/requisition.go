@@ -24,7 +24,7 @@ const unknownStatus = "names an unknown requisition status"
 const filesSQL = `(SELECT coalesce(jsonb_agg(jsonb_build_object('file_id', a.file_id, 'filename', a.filename, 'content_type', a.content_type, 'size', a.size)
 	ORDER BY a.attached_at, a.file_id), '[]') FROM board.attachments a WHERE a.requisition_id = t.id)`
 
-// newCards is the collection of the specification's Requisition.
+// newCards is the collection of cards (docs/contract/board.md, Cards).
 func (s *Service) newCards() *collection.Resource {
 	return collection.New(collection.Definition{
 		Name: cardsName, Singular: "Requisition", Table: "board.requisitions",

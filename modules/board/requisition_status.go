@@ -19,7 +19,7 @@ const columnsName = "requisition-status"
 // deletes the column, an unknown one to who writes the card.
 const statusKnown = "requisitions_status_known"
 
-// newColumns is the collection of the specification's Requisition status.
+// newColumns is the collection of columns (docs/contract/board.md, Columns).
 func (s *Service) newColumns() *collection.Resource {
 	return collection.New(collection.Definition{
 		Name: columnsName, Singular: "Requisition status", Table: "board.requisition_status",

@@ -17,7 +17,7 @@ const (
 )
 
 // Routes registers the module's operations. Each but the history demands its own
-// name in the caller's profiles (specification, Authentication 6).
+// name in the caller's profiles (docs/contract/board.md).
 func (s *Service) Routes(api *httpapi.API) {
 	own := httpapi.Permission()
 	httpapi.Route(api, http.MethodGet, columnsPath, "requisition_status_get", httpapi.Admin, s.crud.List(s.columns.View), append(s.columns.ListDoc(), own)...)

@@ -41,7 +41,7 @@ type bundle struct {
 	token string          // of admin
 }
 
-// maxAttachment is the limit of these tests, in bytes; the specification's 10 MB
+// maxAttachment is the limit of these tests, in bytes; the contract's 10 MB (docs/contract/board.md, Attachments)
 // is proved once.
 const maxAttachment = 64 << 10
 

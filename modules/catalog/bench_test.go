@@ -18,8 +18,7 @@ import (
 )
 
 // BenchmarkVideoList asks for pages of a catalogue of 10,000 videos through the
-// whole handler, without a network in between (W1 and W2 of the design page
-// performance).
+// whole handler, without a network in between (W1 and W2 of cmd/bench; docs/decisions/page-cache.md).
 func BenchmarkVideoList(b *testing.B) {
 	db, err := postgres.NewPool(b.Context(), pgtest.URL(b), postgres.Options{MaxConns: 8})
 	if err != nil {

@@ -18,8 +18,8 @@
 //
 // A customer with an active subscription lists every video, as an admin does:
 // enable and expiration_date are fields like others, and the client filters by
-// them, as the specification's examples do. A disabled or expired video has no
-// stream URL for a customer (open-shapes, section 2).
+// them, as the contract says (docs/contract/catalogue.md, Videos). A disabled or expired video has no
+// stream URL for a customer (docs/contract/catalogue.md, Stream URLs).
 //
 // The watch history is each user's own, with or without a subscription; it goes
 // with the video and with the customer.

@@ -38,7 +38,7 @@ func (r fileRecords) FilePlace(ctx context.Context, id objectid.ID) (files.Place
 }
 
 // AbandonedFiles are those of records that are gone. Files of videos never are:
-// the contract leaves them to the file routes (specification, DELETE /videos),
+// the contract leaves them to the file routes (docs/contract/catalogue.md, Videos),
 // and another video may show the same thumbnail.
 func (r fileRecords) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]objectid.ID, error) {
 	if r.kind == videoKind {

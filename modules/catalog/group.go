@@ -7,7 +7,7 @@ import (
 
 var nameRule = collection.Rule{Required: true, MinLength: 1, MaxLength: 100}
 
-// Categories, Tags and Seasons group videos (open-shapes, section 2).
+// Categories, Tags and Seasons group videos (docs/contract/catalogue.md, What groups videos).
 var (
 	Categories = group("categories", "Category", "categories_in_use")
 	Tags       = group("tags", "Tag", "tags_in_use")

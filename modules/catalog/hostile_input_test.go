@@ -21,7 +21,7 @@ import (
 	"marquee/platform/query"
 )
 
-// answerWithin is what the query contract promises for any list (section 9).
+// answerWithin is what the contract promises for any list (docs/contract/collections.md, Bounds).
 const answerWithin = 2 * time.Second
 
 // attack is the query string of one request. status is the answer that the
@@ -95,7 +95,7 @@ func injected() []attack {
 	return all
 }
 
-// edges are each limit of the query contract's section 9 and one beyond it.
+// edges are each limit of a filter (docs/contract/filters.md, Bounds) and one beyond it.
 func edges() []attack {
 	var all []attack
 	for _, edge := range []struct {
@@ -219,7 +219,7 @@ func patterns() []attack {
 // unless the client wrote them.
 var leaks = regexp.MustCompile(`(?i)sqlstate|pgx|pgconn|syntax error|near "|relation |goroutine|panic|runtime error|\.go:\d|invalid (input|character|byte)|regexp|could not determine|search_path|catalog\.|\$\d`)
 
-// requireContract checks an answer against the formats of open-shapes, section 1.
+// requireContract checks an answer against the formats of docs/errors.md.
 func requireContract(a attack, status int, raw []byte) error {
 	var body struct {
 		Docs       *[]json.RawMessage  `json:"docs"`

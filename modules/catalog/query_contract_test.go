@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestQueryContract runs the examples of the query contract that speak of videos
-// on its sample data, as a customer's requests.
+// TestQueryContract runs the examples of filters (docs/contract/filters.md, The one rule) that speak of videos on their
+// sample data, as a customer's requests.
 func TestQueryContract(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../platform/query/testdata/vectors.json")

@@ -56,7 +56,7 @@ func planOf(t *testing.T, db postgres.DB, sql string, args ...any) step {
 	return plans[0].Plan
 }
 
-// TestPlans holds the plans of the filters that the specification lists, over
+// TestPlans holds the plans of the filters of the contract (docs/contract/filters.md, Operators), over
 // 100,000 videos: page and total come from these indexes, and no filter that one
 // serves reads the whole table.
 func TestPlans(t *testing.T) {

@@ -22,7 +22,7 @@ const defaultStreamURLTTL = 4 * time.Hour
 // configured lifetime, or with the video, whichever comes first; an admin's does
 // not end with the video. One round trip checks the caller and reads the video.
 // 403 without an active subscription; 404 for an unknown video and, unless an
-// admin asks, for a disabled or expired one (open-shapes, section 2).
+// admin asks, for a disabled or expired one (docs/contract/catalogue.md, Stream URLs).
 func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed string, ends time.Time, err error) {
 	now, claims := s.deps.Clock.Now(), httpapi.ClaimsOf(ctx)
 	v, err := s.db.ViewerReadStream(ctx, s.lists, catalogdb.ViewerReadStreamParams{

@@ -12,7 +12,7 @@ const slugPattern = `^[a-z0-9]+(-[a-z0-9]+)*$`
 
 var slugRule = collection.Rule{Required: true, MinLength: 1, MaxLength: 200, Pattern: slugPattern, Means: "lower-case letters and digits with single hyphens between them"}
 
-// Videos is the collection of the specification's Video.
+// Videos is the collection of videos (docs/contract/catalogue.md, Videos).
 var Videos = collection.New(collection.Definition{
 	Name: "videos", Singular: "Video", Table: "catalog.videos", DefaultSort: `{"register_update_date":-1}`,
 	Version: "(SELECT number FROM catalog.version)",

@@ -14,8 +14,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// watchEntry is how far a user has watched a video (specification, Watch history
-// entry).
+// watchEntry is how far a user has watched a video (docs/contract/catalogue.md, Watch history).
 type watchEntry struct {
 	VideoID   objectid.ID  `json:"video_id" doc:"The video's _id"`
 	Timeline  float64      `json:"timeline" doc:"Seconds from the start"`

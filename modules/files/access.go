@@ -8,7 +8,7 @@ import (
 )
 
 // downloadHandler is the permission that opens board attachments
-// (specification, Authentication 6).
+// (docs/contract/board.md, Attachments).
 const downloadHandler = "requisition_file_download"
 
 // allow decides whether a signed-in user may open the file. It comes before any
@@ -34,7 +34,7 @@ func (s *Service) allowChange(ctx context.Context, kind string, recordID objecti
 
 // May decides by the file's visibility alone whether a signed-in user may open the file. Whoever may not gets
 // 404, as for a file that is not there; an admin who lacks the permission for
-// attachments gets the specification's 401.
+// attachments gets 401 (docs/contract/accounts.md, Profiles).
 func (f File) May(c httpapi.Caller) error {
 	switch {
 	case c.Root, f.Visibility == Public, f.Visibility == Members:

@@ -1,6 +1,5 @@
 // Package files owns stored files and the archive tokens, session tokens that
-// open stored files without an Authorization header (specification,
-// Authentication and files; Authentication 8).
+// open stored files without an Authorization header (docs/contract/accounts.md, Tokens).
 //
 // It owns the bytes, what each file is for, which record it belongs to and who
 // may open it; the addresses of avatars and of public images; and checking,

@@ -30,8 +30,8 @@ type Service struct {
 	making   singleflight.Group // of variants
 }
 
-// Config holds the module's limits and key; the zero value of a limit means the
-// specification's.
+// Config holds the module's limits and key; the zero value of a limit means the contract's (docs/contract/README.md,
+// Limits are configuration).
 type Config struct {
 	ArchiveTokenTTL    time.Duration // default 12 h
 	MaxImageBytes      int64         // default 5 MiB; exactly as many pass

@@ -12,8 +12,7 @@ import (
 )
 
 // publicIDs encrypts file ids for addresses that anybody may hold
-// (specification, Promo codes: "a symmetric-encrypted form of the file id"). It
-// is deterministic, so that an address stays the same and can be cached, and
+// (docs/contract/tickets.md, Images). It is deterministic, so that an address stays the same and can be cached, and
 // authenticated, so that nobody makes one: AES-256-GCM whose nonce is an HMAC of
 // the id under another key (a synthetic nonce, as in SIV).
 type publicIDs struct {

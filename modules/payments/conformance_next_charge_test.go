@@ -98,9 +98,8 @@ func (p *putsA) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestA_NextChargeIsMovedByItsDayAlone: the request has the shape of section 4 of
-// shared/gateways/gateway-a.md, which drops unknown fields with 200: the day has to be
-// in the answer, else it is not known.
+// TestA_NextChargeIsMovedByItsDayAlone: the request has the shape of docs/gateway-facts.md, A4, and the gateway drops
+// unknown fields with 200: the day has to be in the answer, else it is not known.
 func TestA_NextChargeIsMovedByItsDayAlone(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {

@@ -23,7 +23,7 @@ const (
 	maxBundle  = 100         // children of one code
 )
 
-// newCodes is the collection of the specification's Promo code.
+// newCodes is the collection of promo codes (docs/contract/promo-codes.md).
 func newCodes(s *Service) *collection.Resource {
 	return collection.New(collection.Definition{
 		Name: "promo-codes", Singular: "Promo code", Table: "promos.promo_codes", Search: "t.search",

@@ -37,8 +37,7 @@ func (PromoReais) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Description: "Reais that the first month costs; null for ticket"}
 }
 
-// PromoValidated is the answer of GET /customers/validate-promo-code (specification,
-// Promo codes).
+// PromoValidated is the answer of GET /customers/validate-promo-code (docs/contract/promo-codes.md, Validating).
 type PromoValidated struct {
 	Valid   bool   `json:"valid"`
 	Message string `json:"message,omitempty" doc:"Why it is not valid"`
@@ -147,7 +146,7 @@ func (s *Service) body(c code) PromoCodeBody {
 }
 
 // visible is a page of the codes that a customer may see, newest first
-// (specification, visibility rule; open-shapes, section 4, number 23).
+// (docs/contract/promo-codes.md, Validity).
 func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*collection.Answer, error) {
 	params, err := s.codes.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {

@@ -30,8 +30,7 @@ type codeUpdateInput struct {
 	Body collection.RawJSON
 }
 
-// updateCode takes the object, or an array of it (open-shapes, section 4, number
-// 15).
+// updateCode takes the object, or an array of it (docs/contract/promo-codes.md, Admins).
 func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collection.Answer, error) {
 	id := codeInput{in.ID}.id()
 	body, err := withID(in.Body, id)

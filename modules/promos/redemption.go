@@ -138,10 +138,9 @@ func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, custome
 }
 
 // RedeemSignupCodeTx redeems the ticket code that a customer gave at signup, once
-// his address is verified, or at once where that may wait (open-shapes, Promo code
-// at signup). What stands in its way, such as a sold-out event, never keeps an
-// address from being verified: it is logged, and the code stays for him to redeem.
-// A promo code is left for the first subscription.
+// his address is verified, or at once where that may wait (docs/contract/promo-codes.md, At sign-up). What stands in
+// its way, such as a sold-out event, never keeps an address from being verified: it is logged, and the code stays for
+// him to redeem. A promo code is left for the first subscription.
 func (s *Service) RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error {
 	c, err := s.db.CodeGet(ctx, tx, codeID)
 	if postgres.IsNoRows(err) || err == nil && c.CodeType != TypeTicket {

@@ -7,7 +7,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// promoStats is the answer of GET /admin/promo-codes/stats (open-shapes, section 2).
+// promoStats is the answer of GET /admin/promo-codes/stats (docs/contract/promo-codes.md, Admins).
 type promoStats struct {
 	Total            int            `json:"total"`
 	Active           int            `json:"active" doc:"Switched on and not past their window"`

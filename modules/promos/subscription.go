@@ -21,10 +21,9 @@ type Discount struct {
 	FirstMonth money.Cents // price of the first month
 }
 
-// FirstMonth finds what the first month costs with a code (open-shapes, Promo
-// code at subscribe). An empty text asks for the code given at signup; ok is
-// false when none applies. Errors, with the field promo_code: 400 in one sentence
-// for a code that is unknown, not valid or gives no discount, 409 for one that the
+// FirstMonth finds what the first month costs with a code (docs/contract/promo-codes.md, At subscribing). An empty text
+// asks for the code given at signup; ok is false when none applies. Errors, with the field promo_code: 400 in one
+// sentence for a code that is unknown, not valid or gives no discount, 409 for one that the
 // customer has used in a paid subscription; 429 after too many tries.
 func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID, text string) (d Discount, ok bool, err error) {
 	if text != "" {

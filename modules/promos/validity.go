@@ -12,7 +12,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// The sentences of codes that are not valid (specification, Promo codes). An
+// The sentences of codes that are not valid (docs/contract/promo-codes.md, Validity). An
 // unknown and an inactive code read the same.
 const (
 	unknownMessage = "Promo code not found or inactive."
@@ -82,8 +82,8 @@ func (s *Service) eventEnds(ctx context.Context, db postgres.DB, codes []code) (
 }
 
 // validCode finds a code that may be redeemed now: 404 for an unknown or inactive
-// one, in one sentence, so that nobody learns which exist (open-shapes, section 4,
-// number 23); 400 for one whose time or event is over, or whose time has not come.
+// one, in one sentence, so that nobody learns which exist (docs/contract/promo-codes.md, Redeeming); 400 for one whose
+// time or event is over, or whose time has not come.
 func (s *Service) validCode(ctx context.Context, db postgres.DB, text string) (code, error) {
 	c, ok, err := s.find(ctx, db, text)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Service) validCode(ctx context.Context, db postgres.DB, text string) (c
 }
 
 // SignupPromoCode returns the id of a code that may be given at signup now
-// (open-shapes, Promo code at signup). Errors, with the field promo_code: 400 in one
+// (docs/contract/promo-codes.md, At sign-up). Errors, with the field promo_code: 400 in one
 // sentence for every other code; 429 after too many tries.
 func (s *Service) SignupPromoCode(ctx context.Context, text string) (objectid.ID, error) {
 	if err := s.limit(ctx); err != nil {

@@ -34,7 +34,7 @@ func New(d Deps) *Service {
 }
 
 // pixMonths are the PIX billing modes and how many months one payment buys
-// (specification, Platform configuration).
+// (docs/contract/README.md, Platform configuration).
 var pixMonths = map[string]int{"monthly": 1, "quarterly": 3, "semiannually": 6, "yearly": 12}
 
 // PIX subscription modes.

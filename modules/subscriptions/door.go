@@ -15,7 +15,7 @@ import (
 )
 
 // ApplyEventTx applies a gateway's event to the subscription that it is about
-// (specification, Events). It answers Unclaimed when there is none.
+// (docs/contract/payments.md, Webhooks). It answers Unclaimed when there is none.
 func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	return s.applier.ApplyEventTx(ctx, tx, e)
 }
@@ -39,7 +39,7 @@ func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
 }
 
 // SyncSubscription asks the gateway about the customer's live subscription and settles what it
-// says (specification, Rules for login 4).
+// says (docs/contract/accounts.md, Tokens).
 func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
 	return s.reconciler.SyncSubscription(ctx, customerID)
 }

@@ -67,8 +67,8 @@ func TestTerminalStatesAreLeftOnlyByLateMoneyAndAdmins(t *testing.T) {
 	}
 }
 
-// TestEveryRowOfTheSpecification's table "Subscription status"; its "any" is any live
-// state, since terminal states hold (open-shapes, section 3).
+// TestEveryRowOfTheSpecification: the contract's table; its "any" is any live state, since terminal states hold
+// (docs/contract/states.md, Subscriptions).
 func TestEveryRowOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	const (

@@ -35,7 +35,7 @@ import (
 
 // What whoever makes the module says, in the words of its lowest room.
 type (
-	// Config holds the specification's limits as configuration.
+	// Config holds the contract's limits as configuration (docs/contract/README.md, Limits are configuration).
 	Config = lifecycle.Config
 	// Settings is what the module asks of the platform's configuration.
 	Settings = lifecycle.Settings

@@ -38,8 +38,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 }
 
 // ErasePersonalDataTx takes a deleted customer out of what is kept here: tickets
-// not yet used go, orders and used tickets stay without his name (open-shapes,
-// Event deletion).
+// not yet used go, orders and used tickets stay without his name (docs/contract/accounts.md, Customers).
 func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	if err := s.db.CustomerForget(ctx, tx, customerID); err != nil {
 		return fmt.Errorf("forget name: %w", err)

@@ -23,7 +23,7 @@
 // tickets_issued: always, unless it expired unpaid. What expired because its event
 // had ended returns when the event is moved to where it is not over. An order is a purchase; its
 // state tells what holds here (reserved, paid, released, refund_due, refunded, lost),
-// while the specification's status is always pending and payment_status is the
+// while the contract's status (docs/contract/states.md, Orders) is always pending and payment_status is the
 // gateway's word. A reservation holds places for an order whose money is open,
 // until hold_until. A buyer is a guest of the checkout routes. A ticket is blocked while
 // its status says that it is good and something else holds against it: an open dispute of

@@ -12,7 +12,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// maxObjects bounds the array of a body (open-shapes, section 1: 413 above).
+// maxObjects bounds the array of a body (docs/contract/collections.md, Writing: 413 above).
 const maxObjects = 1000
 
 // maxIssues bounds the findings that one answer lists.

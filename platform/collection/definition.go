@@ -104,8 +104,8 @@ type Field struct {
 	OIDPaths []string // of a JSON field: dotted paths below it that hold ids
 }
 
-// Write says what becomes of a field in a request's body (open-shapes, section 4,
-// number 10).
+// Write says what becomes of a field in a request's body (docs/contract/collections.md, Fields that clients do not
+// write).
 type Write int
 
 const (
@@ -200,8 +200,8 @@ func setDefaults(def *Definition) {
 	}
 }
 
-// hiddenName matches what may never be shown or filtered (query-contract,
-// section 3); a promo code is no secret.
+// hiddenName matches what may never be shown or filtered (docs/contract/filters.md, The one rule); a promo code is no
+// secret.
 var (
 	hiddenName = regexp.MustCompile(`^password$|^password_hash|_hash$|_code_|_attempts$|_token$`)
 	promoName  = regexp.MustCompile(`^promo_code_(used|id)$|^children_code_ids$`)

@@ -1,5 +1,4 @@
-// Package collection serves the collection route contract (specification,
-// Collection route contract; open-shapes, section 1) from one descriptor a
+// Package collection serves the collection route contract (docs/contract/collections.md) from one descriptor a
 // resource.
 //
 //	var plans = collection.New(collection.Definition{

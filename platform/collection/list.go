@@ -18,7 +18,7 @@ import (
 )
 
 // StatementTimeout is how long the statement of a list may run before the answer
-// is 422 "query is too expensive" (query-contract, section 9). Give it to the
+// is 422 "query is too expensive" (docs/contract/collections.md, Bounds). Give it to the
 // pool that serves lists.
 const StatementTimeout = 1500 * time.Millisecond
 
@@ -121,7 +121,7 @@ func (l *List) SQL() (string, []any) {
 
 // pageSQL selects the documents of the page in order. LIMIT and OFFSET are
 // literals, printed from checked integers: as parameters they would be planned
-// anew at each execution (design page performance, point 2).
+// anew at each execution (docs/decisions/no-orm.md).
 func (v *View) pageSQL(rows, sort string, p Params) string {
 	window := " LIMIT " + strconv.Itoa(p.Size) + " OFFSET " + strconv.Itoa(p.Offset())
 	if p.Offset() < deepOffset {

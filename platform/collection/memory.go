@@ -8,8 +8,7 @@ import (
 // Memory keeps pages of lists, the least recently used going first once they
 // take more than its bytes. A page is worth showing while its Version is the
 // resource's present one, which the reader asks for in each request; so no
-// process shows anything staler than that question (design page performance,
-// point 1). It is safe for concurrent use.
+// process shows anything staler than that question (docs/decisions/page-cache.md). It is safe for concurrent use.
 type Memory struct {
 	limit int
 

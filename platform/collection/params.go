@@ -52,9 +52,8 @@ func (p Params) Offset() int {
 	return p.Page * p.Size
 }
 
-// ParseParams reads the parameters of a request's address (query-contract,
-// section 10; open-shapes, section 4, number 19). Unknown parameters are
-// ignored. Errors are 422.
+// ParseParams reads the parameters of a request's address (docs/contract/collections.md, Reading). Unknown parameters
+// are ignored. Errors are 422.
 func (v *View) ParseParams(u *url.URL) (Params, error) {
 	p := Params{Size: v.resource.def.PageSize}
 	if u.RawQuery == "" {

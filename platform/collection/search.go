@@ -48,7 +48,7 @@ type SearchInput struct {
 	CollectionName string `path:"collection_name" doc:"Collection to search, such as videos"`
 }
 
-// Search answers GET /search/{collection_name} (open-shapes, section 2): the
+// Search answers GET /search/{collection_name} (docs/contract/collections.md, Search): the
 // parameter q on top of the collection's own, best match first unless the client
 // sorts. Words are compared without case and accents and by their Portuguese
 // stems, all of them have to be there, and the last may be the beginning of one.

@@ -3,7 +3,7 @@ package collection
 import "github.com/prometheus/client_golang/prometheus"
 
 // UnknownFields counts the fields in filters and sorts that the collection does
-// not show. The answer never names them (query-contract, section 3.1). Register
+// not show. The answer never names them (docs/contract/filters.md, Paths). Register
 // it with the process' metrics.
 var UnknownFields = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "marquee_query_unknown_fields_total", Help: "Fields in filters and sorts that the collection does not show.",

@@ -72,7 +72,7 @@ func (w *csvFiles) endSheet() error {
 
 func (w *csvFiles) close() error { return w.zip.Close() }
 
-// The API's forms of a day and of an instant (open-shapes, section 1).
+// The API's forms of a day and of an instant (docs/contract/ids-and-dates.md, Instants).
 const (
 	dayLayout     = "2006-01-02"
 	instantLayout = "2006-01-02T15:04:05.000Z"

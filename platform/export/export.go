@@ -19,7 +19,7 @@ const (
 	JSON Format = "json"
 )
 
-// ContentType is the format's media type (specification, Finance dashboard).
+// ContentType is the format's media type (docs/contract/figures.md, Exports).
 func (f Format) ContentType() string {
 	switch f {
 	case CSV:

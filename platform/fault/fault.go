@@ -34,7 +34,7 @@ const (
 	Unavailable                 // 503
 )
 
-// The machine codes of the specification's error table.
+// The machine codes (docs/errors.md, Codes and statuses).
 const (
 	CodeValidation           = "VALIDATION_ERROR"
 	CodeInvalidCredentials   = "INVALID_CREDENTIALS"
@@ -57,8 +57,8 @@ type Issue struct {
 	Type string `json:"type"`
 }
 
-// Error is an error fit to be shown. Code is empty for the errors that the
-// specification lists by message only.
+// Error is an error fit to be shown. Code is empty for the errors that the contract lists by message only
+// (docs/errors.md, Codes and statuses).
 type Error struct {
 	Kind       Kind
 	Code       string

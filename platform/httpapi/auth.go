@@ -17,7 +17,7 @@ import (
 // Auth says who may call an operation; every route states one.
 type Auth string
 
-// The kinds of routes.tsv.
+// Who may call (docs/contract/README.md, Who may call).
 const (
 	Public          Auth = "none"
 	Optional        Auth = "optional"       // anyone; a Bearer header has to be good all the same
@@ -30,7 +30,7 @@ const (
 	Gateway         Auth = "gateway"        // by the gateway's token or signature, in the handler
 )
 
-// User types of the specification.
+// User types (docs/contract/accounts.md).
 const (
 	TypeAdmin    = "admin"
 	TypeCustomer = "customer"
@@ -67,7 +67,7 @@ type Authenticator interface {
 	Caller(ctx context.Context, claims Claims) (Caller, error)
 }
 
-// Sentences of the specification, Authentication 7.
+// Sentences of the contract (docs/contract/accounts.md, Tokens).
 var (
 	errNoCredentials = &fault.Error{Kind: fault.Unauthenticated, Message: "Not authenticated"}
 	errBadToken      = &fault.Error{Kind: fault.Forbidden, Message: "Access Denied: Could not validate token."}

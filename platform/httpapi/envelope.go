@@ -10,7 +10,7 @@ import (
 )
 
 // Envelope is the answer of the collection routes, also given by routes about
-// one record (specification, Collection route contract).
+// one record (docs/contract/collections.md, The envelope).
 type Envelope[T any] struct {
 	Docs       []T        `json:"docs"`
 	Links      []Link     `json:"links"`

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrorBody is every error answer: detail always, error when there is a code
-// (open-shapes, section 1).
+// (docs/errors.md).
 type ErrorBody struct {
 	Detail any         `json:"detail"`
 	Coded  *ErrorCoded `json:"error,omitempty"`

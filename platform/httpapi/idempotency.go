@@ -26,10 +26,9 @@ const (
 var ErrCameToNothing = errors.New("the first attempt came to nothing")
 
 // Idempotent lets clients repeat the operation with the header Idempotency-Key
-// (issue of the ticket store; open-shapes is silent): the same key and body get
-// the first answer, another body (or another row named in the path) is 409 IDEMPOTENCY_KEY_REUSED, a repetition while
-// the first is under way 409 IDEMPOTENCY_KEY_IN_PROGRESS with Retry-After. Keys
-// belong to the route and the caller; guest names the caller of a public route
+// (docs/repeatable-requests.md): the same key and body get the first answer, another body (or another row named in the
+// path) is 409 IDEMPOTENCY_KEY_REUSED, a repetition while the first is under way 409 IDEMPOTENCY_KEY_IN_PROGRESS with
+// Retry-After. Keys belong to the route and the caller; guest names the caller of a public route
 // from the body. Answers that came before anything was done (401, 403, 413, 415,
 // 422, 429) and errors of ours (5xx) are not kept.
 //

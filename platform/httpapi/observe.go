@@ -86,7 +86,7 @@ func (a *API) logRequest(ww *watched, r *http.Request, took time.Duration) {
 		slog.Duration("took", took), slog.String("addr", ClientIP(r.Context())))
 }
 
-// levelOf is ERROR for what is ours to mend: what the specification answers with 501 is
+// levelOf is ERROR for what is ours to mend: what the contract answers with 501 (docs/contract/README.md, Versions) is
 // not, and 503 says that there is more to do than can be done.
 func levelOf(status int) slog.Level {
 	switch {

@@ -114,7 +114,7 @@ func TestAReaderWhoTakesHisTimeGetsAll(t *testing.T) {
 }
 
 // TestAClientThatHangsUp is neither an ERROR nor a 5xx, whatever its going away breaks;
-// what the specification answers with 501 is none either.
+// what the contract answers with 501 is none either.
 func TestAClientThatHangsUp(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]error{"its context": nil, "a connection": errors.New("conn closed")} {

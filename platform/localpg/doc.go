@@ -16,5 +16,5 @@
 // data gets a RunningError and leaves the first one's server alone. When nobody owns the
 // data but a server runs on it (started by hand, with pg_ctl say), Start adopts it.
 //
-// Source: shared design, libraries.md "A private Postgres".
+// See docs/development.md, Data.
 package localpg

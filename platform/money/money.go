@@ -1,5 +1,5 @@
-// Package money holds amounts as integer cents. Fields that the specification
-// gives in cents use Cents; fields in reais use Reais, which reads and writes a
+// Package money holds amounts as integer cents. Fields that the contract gives in cents (docs/contract/money.md, Units)
+// use Cents; fields in reais use Reais, which reads and writes a
 // decimal number exactly, without passing through a float.
 package money
 

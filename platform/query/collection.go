@@ -1,7 +1,7 @@
 package query
 
 // Kind says what a field's values are in the document that the API shows, and with
-// that which operands it compares with (query-contract.md, section 4.2).
+// that which operands it compares with (docs/contract/filters.md, Operands).
 type Kind int
 
 const (
@@ -21,7 +21,7 @@ const (
 	Bool
 	// Date is an instant in a timestamptz column, of millisecond precision.
 	Date
-	// JSON is a jsonb column; dotted paths lead into it (section 6).
+	// JSON is a jsonb column; dotted paths lead into it (docs/contract/filters.md, Paths).
 	JSON
 )
 
@@ -50,7 +50,7 @@ type Field struct {
 	// Presence says whether null is shown or left out.
 	Presence Presence
 	// NullsEnd sorts null after everything in both directions, against MongoDB's
-	// order (requisition-status.index alone, section 8).
+	// order (requisition-status.index alone; docs/contract/filters.md, Sort).
 	NullsEnd bool
 	// OIDPaths lists the dotted paths below a JSON field that hold ids, such as
 	// "file_id" in requisitions.files. They compare as OID fields do.

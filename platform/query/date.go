@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The date forms of query-contract.md, section 4.2: a date alone (midnight UTC), or a
+// The date forms of docs/contract/filters.md, Operands: a date alone (midnight UTC), or a
 // date and time whose seconds, fraction and offset may be left out (UTC without offset).
 var dateForm = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)` +
 	`(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:(Z)|([+-])(\d\d)(?::?(\d\d))?)?)?$`)

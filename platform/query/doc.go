@@ -2,7 +2,7 @@
 // routes to SQL that is safe to run.
 //
 // A filter means what MongoDB's find would return over the documents exactly as
-// the API shows them (design page query-contract.md, section 0). The compiler
+// the API shows them (docs/contract/filters.md, The one rule). The compiler
 // owns that meaning, its limits and its error sentences. It does not own HTTP,
 // paging, the base predicate of a collection or the running of the statement:
 // the caller writes

@@ -13,7 +13,7 @@ const (
 )
 
 // maxEcho is the number of characters of one piece of client text that an error
-// repeats (query-contract.md, section 10).
+// repeats (docs/contract/filters.md, Refusals).
 const maxEcho = 64
 
 // Error says why a parameter was refused. Every error of Compile and CompileSort

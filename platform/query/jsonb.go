@@ -7,7 +7,7 @@ import (
 )
 
 // document is a value in jsonb: x, and from there a path that steps through arrays
-// as MongoDB does (section 6).
+// as MongoDB does (docs/contract/filters.md, Paths).
 type document struct {
 	x    fragment
 	path []string

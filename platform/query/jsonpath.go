@@ -70,7 +70,7 @@ func jsonScalar(v value) (name, text string, ok bool) {
 func is(typeName string) string { return `@.type() == "` + typeName + `"` }
 
 // nullAt is the jsonpath for null or missing at the end of a path of at least one
-// step (section 6): something on the way lacks the next key or has no members, or
+// step (docs/contract/filters.md, Paths): something on the way lacks the next key or has no members, or
 // there is a null at the end.
 func nullAt(path []string) jsonPath {
 	ways := []string{`($.type() != "array" && $.type() != "object")`}

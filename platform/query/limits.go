@@ -1,6 +1,6 @@
 package query
 
-// The limits of query-contract.md, section 9. They may be raised, not lowered:
+// The limits of docs/contract/filters.md, Bounds. They may be raised, not lowered:
 // what passed once has to pass for good.
 const (
 	MaxQueryBytes = 64 << 10 // of the decoded `query`

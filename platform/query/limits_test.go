@@ -23,7 +23,7 @@ func list(item string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(item+",", n), ",")
 }
 
-// Each limit of section 9 passes at its value and is refused one above it.
+// Each limit of docs/contract/filters.md, Bounds, passes at its value and is refused one above it.
 func TestCompile_limits(t *testing.T) {
 	t.Parallel()
 	patterns := func(n int) string { return `{"s":{"$in":[` + list(`{"$regex":"a"}`, n) + `]}}` }

@@ -7,7 +7,7 @@ import (
 	"marquee/platform/query/internal/are"
 )
 
-// value is an operand: what the client compares with (section 4.1).
+// value is an operand: what the client compares with (docs/contract/filters.md, Operands).
 type value struct {
 	kind    valueKind
 	truth   bool

@@ -2,7 +2,7 @@ package query
 
 import "strings"
 
-// parsePath splits a dotted path into its segments and checks them (section 3.1).
+// parsePath splits a dotted path into its segments and checks them (docs/contract/filters.md, Paths).
 func parsePath(key string, at *place) ([]string, error) {
 	if len(key) > MaxPathBytes {
 		return nil, at.errorf("is too long")

@@ -52,7 +52,7 @@ func candidates(v any, path []string, expand bool) []any {
 	return []any{absence{}}
 }
 
-// lookUp is candidates with the departure for numbers (section 11, row 14): up to the
+// lookUp is candidates with the departure for numbers (docs/contract/filters.md, Differences from MongoDB): up to the
 // last number a path is literal. In an array of scalars nothing is past the end; in
 // jsonb it is missing.
 func lookUp(v any, path []string, expand bool) []any {

@@ -28,7 +28,7 @@ func (c *Collection) Validate() error {
 	return errors.Join(faults...)
 }
 
-// hiddenName matches the names that no registry may show (section 3).
+// hiddenName matches the names that no registry may show (docs/contract/filters.md, The one rule).
 var hiddenName = regexp.MustCompile(`^password|_hash$|_code_|_attempts$|_token$`)
 
 // shownNames match hiddenName and are in the contract's table all the same.

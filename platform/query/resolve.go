@@ -17,7 +17,7 @@ func (c *Collection) find(path []string) (f Field, rest []string, known bool) {
 	return Field{}, nil, false
 }
 
-// resolve finds what a path of the document leads to (section 3.1).
+// resolve finds what a path of the document leads to (docs/contract/filters.md, Paths).
 func (b *binder) resolve(path []string) target {
 	f, rest, known := b.collection.find(path)
 	if !known {

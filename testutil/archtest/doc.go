@@ -22,5 +22,5 @@
 // One more needs types, and has the tree compiled: a gateway is asked to do something as a
 // step of an operation, and elsewhere in the places alone that acts_test.go lists.
 //
-// Source: shared design, architecture.md section 1.
+// See docs/architecture.md.
 package archtest

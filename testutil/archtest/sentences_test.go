@@ -86,7 +86,7 @@ func TestEverySentenceNamesItsSubject(t *testing.T) {
 	require.Greater(t, found, 250)
 }
 
-// specified are the specification's own, to the letter.
+// specified are the contract's own, to the letter (docs/contract/accounts.md, Tokens).
 var specified = map[string]bool{"Not authenticated": true}
 
 func hasSentence(called string) bool { _, ok := sentences[called]; return ok }

@@ -18,5 +18,5 @@
 // The server's own time zone is an odd one, so that code which relies on it fails here and
 // not in production; a pool of platform/postgres sets UTC.
 //
-// Source: shared design, libraries.md "Test databases", architecture.md section 6.
+// See docs/testing.md and docs/decisions/libraries.md.
 package pgtest

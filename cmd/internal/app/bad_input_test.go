@@ -46,8 +46,7 @@ var parameters = []string{
 // inner are words that no answer shows.
 var inner = []string{"SQLSTATE", "pgx", "goroutine", "panic", "violates", "syntax error at", "marquee/"}
 
-// requireContract fails unless a refusal is as "Errors" of the specification and
-// section 1 of the open shapes say.
+// requireContract fails unless a refusal is as docs/errors.md says.
 func requireContract(t *testing.T, what string, a *apitest.Answer) {
 	t.Helper()
 	if a.Status < 400 {

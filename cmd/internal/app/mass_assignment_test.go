@@ -85,7 +85,7 @@ func changed(before, now map[string]string) string {
 // TestMassAssignment puts every protected field into the body of every route that
 // takes one, as the document tells bodies. What the route's body does not have is
 // refused by its name; what it has, because clients send back what they read, is
-// refused by its name or changes nothing (open shapes, section 4, 10).
+// refused by its name or changes nothing (docs/contract/collections.md, Fields that clients do not write).
 func TestMassAssignment(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)

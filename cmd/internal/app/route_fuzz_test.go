@@ -41,8 +41,8 @@ const (
 
 // TestRoutesUnderAttackSoak calls every route, for an hour in a soak, with requests made
 // at random of what attackers send (route_fuzz_corpus_test.go): whatever comes, no answer
-// is a 5xx but 503 for overload and 501 where the specification has it, none tells of the
-// inside, nothing panics, and the invariants hold at the end of each platform.
+// is a 5xx but 503 for overload and 501 where the contract has it (docs/contract/README.md, Versions), none tells of
+// the inside, nothing panics, and the invariants hold at the end of each platform.
 func TestRoutesUnderAttackSoak(t *testing.T) {
 	t.Parallel()
 	total := time.Duration(soak.Rounds(4, int(attackedFor.Seconds()))) * time.Second
@@ -111,7 +111,7 @@ func newRouteFuzz(t *testing.T, sum *tally, seed uint64) *routeFuzz {
 	return f
 }
 
-// answers500 are the routes at which the specification answers 500 to what a gateway
+// answers500 are the routes at which the contract (docs/errors.md, Codes and statuses) answers 500 to what a gateway
 // rejects, with the code REFUND_FAILED.
 var answers500 = []string{
 	"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund",

@@ -12,7 +12,8 @@ import (
 )
 
 // TestWhatIsReadMayBeSentBack: a client changes a field of a record that a list answered,
-// and sends the whole record. What it may not change, and has not, is ignored (open-shapes 4.10).
+// and sends the whole record. What it may not change, and has not, is ignored (docs/contract/collections.md, Fields
+// that clients do not write).
 func TestWhatIsReadMayBeSentBack(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)

@@ -21,7 +21,7 @@ import (
 
 // requestReset takes the address's turn and queues the rest, the same for known
 // and unknown addresses, so that neither the answer nor its time tells them apart
-// (specification, Rules for passwords and codes 1). Errors: 429 within the
+// (docs/contract/accounts.md, Codes). Errors: 429 within the
 // cooldown or beyond the daily number of mails.
 func (s *Codes) requestReset(ctx context.Context, email string) error {
 	return s.requestCode(ctx, PurposeReset, email, func(userID objectid.ID) river.JobArgs { return SendResetArgs{UserID: userID} })
@@ -181,7 +181,7 @@ func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.U
 }
 
 // resetOwner finds the account of the address. Asking for accounts that are not
-// there is throttled hard (open-shapes, section 4, 3).
+// there is throttled hard (docs/contract/accounts.md, Passwords).
 func (s *Codes) resetOwner(ctx context.Context, email string) (accountsdb.User, error) {
 	throttles := s.sessions.WithAddress(ctx, sessions.ScopeUnknownAddress, s.sessions.Throttle().UnknownResets)
 	if _, err := s.sessions.CheckThrottles(ctx, s.pool, throttles); err != nil {

@@ -101,7 +101,7 @@ func givenName(fullName string) string {
 }
 
 // logUnsent gives the operator a code that could not be mailed, where they asked
-// for it (open-shapes, section 3, Codes).
+// for it (docs/contract/accounts.md, Codes).
 func (s *Codes) logUnsent(ctx context.Context, id objectid.ID, code secret.Text) {
 	if s.cfg.LogUnsent {
 		s.log.WarnContext(ctx, "code not mailed", "code_id", id, "code", code.Reveal())

@@ -9,7 +9,7 @@ import (
 
 // newCollection is the collection of customers as admins see and change it:
 // what customers edit themselves, and their e-mail, nationality, enable and email_verified
-// (open-shapes, section 2, PUT and DELETE /customers).
+// (docs/contract/accounts.md, Customers).
 func (s *Customers) newCollection() *collection.Resource {
 	fullName := identity.NameRule
 	fullName.Required = true

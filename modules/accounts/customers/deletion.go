@@ -28,8 +28,8 @@ type Billing interface {
 
 // DeleteCustomer closes the customer's account at once and has the rest done by a
 // job: stop their billing at the gateways, then remove their personal data
-// (open-shapes, section 3, Event deletion; section 4, 27). by is who does it. Errors: 404
-// when there is no such customer; 409 for themselves while a change of their e-mail can be undone.
+// (docs/contract/accounts.md, Customers). by is who does it. Errors: 404 when there is no such customer; 409 for
+// themselves while a change of their e-mail can be undone.
 func (s *Customers) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.DeleteCustomerTx(ctx, tx, id, by) })
 	if err != nil {

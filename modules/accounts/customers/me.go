@@ -18,9 +18,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// meEdit is what a customer may send about themselves (specification, Editable
-// fields of PUT /customers/me). The fields of the second group are kept by the
-// service and taken without effect, since clients send back what they read; those
+// meEdit is what a customer may send about themselves (docs/contract/accounts.md, Customers). The fields of the second
+// group are kept by the service and taken without effect, since clients send back what they read; those
 // of the third are taken with the value that they have, and others are refused.
 type meEdit struct {
 	ID       objectid.ID                   `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`

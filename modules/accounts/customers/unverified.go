@@ -16,7 +16,7 @@ import (
 const unverifiedPage = 200
 
 // removeUnverified removes customers who signed up to verify their address at
-// once, never did, and bought nothing (open-shapes, section 3, Signup repeated):
+// once, never did, and bought nothing (docs/contract/accounts.md, Sign-up):
 // nobody keeps somebody else's address occupied.
 func (s *Customers) removeUnverified(ctx context.Context) error {
 	before := s.clock.Now().Add(-s.unverifiedTTL)

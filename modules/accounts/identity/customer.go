@@ -36,7 +36,7 @@ type Customer struct {
 	CreatedAt             time.Time
 }
 
-// Address is the specification's address object.
+// Address is the contract's address object (docs/contract/accounts.md, Sign-up).
 type Address struct {
 	Street     string `json:"street" minLength:"3" maxLength:"200"`
 	Number     string `json:"number" minLength:"1" maxLength:"20"`

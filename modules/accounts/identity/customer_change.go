@@ -48,8 +48,7 @@ func (s *Store) ChangedTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, pro
 	return s.KeepPromiseTx(ctx, tx, u)
 }
 
-// KeepPromiseTx redeems the ticket code that was given at signup (open-shapes,
-// Promo code at signup).
+// KeepPromiseTx redeems the ticket code that was given at signup (docs/contract/promo-codes.md, At sign-up).
 func (s *Store) KeepPromiseTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
 	if s.promises == nil || u.PromoCodeID == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// CustomerDoc is a customer as the API shows them (specification, User).
+// CustomerDoc is a customer as the API shows them (docs/contract/accounts.md, Customers).
 type CustomerDoc struct {
 	ID                    objectid.ID   `json:"_id"`
 	UserType              string        `json:"user_type" enum:"customer"`

@@ -17,8 +17,7 @@ type PersonalData interface {
 	PersonalDataName() string
 	// PersonalData returns all of it that concerns the customer, fit for JSON and
 	// without secrets. db is a transaction that sees one instant. Unless their address
-	// is verified, what guests bought under it is left out (open-shapes, section 3,
-	// Unverified accounts and guest checkout).
+	// is verified, what guests bought under it is left out (docs/contract/accounts.md, Customers).
 	PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error)
 	// ErasePersonalDataTx removes it. Money records stay, without what tells who
 	// the user was.

@@ -21,7 +21,7 @@ import (
 )
 
 // Bounds of a username in characters; one that is the user's own e-mail may be
-// as long as an e-mail (open-shapes, section 4, 4).
+// as long as an e-mail (docs/contract/accounts.md, Logins).
 const (
 	minUsernameLength = 3
 	maxUsernameLength = 50

@@ -55,7 +55,7 @@ func checkCredentials(login string, password secret.Text) error {
 	return nil
 }
 
-// currentUser is the specification's token data.
+// currentUser is the contract's token data (docs/contract/accounts.md, Tokens).
 type currentUser struct {
 	UserID   objectid.ID   `json:"user_id"`
 	Username string        `json:"username"`

@@ -79,9 +79,8 @@ func (w *syncWorker) Work(ctx context.Context, job *river.Job[SyncSubscriptionAr
 	return nil
 }
 
-// syncAtLogin brings the subscription up to date (specification, Rules for login
-// 4). Nothing that goes wrong in it concerns the login: it waits for a moment at
-// most, then goes on and leaves a job.
+// syncAtLogin brings the subscription up to date (docs/contract/accounts.md, Tokens). Nothing that goes wrong in it
+// concerns the login: it waits for a moment at most, then goes on and leaves a job.
 func (s *Sessions) syncAtLogin(ctx context.Context, u accountsdb.User) {
 	if s.sync == nil || u.UserType != httpapi.TypeCustomer || u.CurrentSubscriptionID == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"marquee/platform/secret"
 )
 
-// Bounds of a password, in characters. The specification gives the lower one;
+// Bounds of a password, in characters. The contract gives the lower one (docs/contract/accounts.md, Passwords);
 // the upper one keeps a request from buying more than its share of hashing.
 const (
 	MinPasswordLength = 8
@@ -87,8 +87,7 @@ func (s *Sessions) CheckPassword(password secret.Text, own []string, loc ...any)
 	return nil
 }
 
-// CheckNewPassword is 400 where signup's rule is 422 (specification, Rules for
-// passwords and codes 4).
+// CheckNewPassword is 400 where signup's rule is 422 (docs/contract/accounts.md, Passwords).
 func (s *Sessions) CheckNewPassword(password secret.Text, own ...string) error {
 	if utf8.RuneCountInString(password.Reveal()) < MinPasswordLength {
 		return fault.Bad("The new password has to be at least %s long.", fault.Count(MinPasswordLength, "character")).WithField("new_password")

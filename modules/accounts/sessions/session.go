@@ -14,7 +14,7 @@ import (
 	"marquee/platform/secret"
 )
 
-// tokenSet is the specification's login response.
+// tokenSet is the contract's login response (docs/contract/accounts.md, Tokens).
 type tokenSet struct {
 	AccessToken           string       `json:"access_token"`
 	RefreshToken          string       `json:"refresh_token"`
@@ -35,10 +35,9 @@ type tokenPair struct {
 	Expiration   httpapi.Time `json:"expiration" doc:"When the access token ends"`
 }
 
-// logIn checks a username or e-mail with its password (specification, Rules for
-// login). Errors: 401 INVALID_CREDENTIALS, 401 PASSWORD_RESET_REQUIRED for an
-// imported user without a password of their own, 403 FORBIDDEN for a disabled one. The
-// second result is the token of the device.
+// logIn checks a username or e-mail with its password (docs/contract/accounts.md, Tokens). Errors: 401
+// INVALID_CREDENTIALS, 401 PASSWORD_RESET_REQUIRED for an imported user without a password of their own, 403 FORBIDDEN
+// for a disabled one. The second result is the token of the device.
 func (s *Sessions) logIn(ctx context.Context, login string, password secret.Text) (tokenSet, string, error) {
 	began := s.clock.Now()
 	u, err := s.authenticate(ctx, login, password)

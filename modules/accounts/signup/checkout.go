@@ -26,7 +26,7 @@ type Buyer struct {
 }
 
 // CheckoutCustomer returns the customer whom a guest's e-mail belongs to
-// (specification, Checkout rules). An account that is there is used as it is,
+// (docs/contract/tickets.md, Guests). An account that is there is used as it is,
 // nothing of it is overwritten. Otherwise one is made: a real customer, not
 // verified, without a password that anybody knows, and a reset code is mailed with
 // which the buyer sets one. Errors: 422 naming body.buyer's field; 409 for a

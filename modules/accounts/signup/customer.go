@@ -27,7 +27,7 @@ type request struct {
 
 // signUp makes an unverified customer and mails a code. When the address has an
 // unverified account with this very password, only a new code is mailed
-// (open-shapes, section 3, Signup repeated). Errors: 409 for an address, username
+// (docs/contract/accounts.md, Sign-up). Errors: 409 for an address, username
 // or tax_id that is taken; 429 within the cooldown; 400 for a promo code that
 // does not hold; 422 naming the field.
 func (s *Signup) signUp(ctx context.Context, n request) (accountsdb.User, error) {

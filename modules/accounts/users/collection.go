@@ -8,8 +8,7 @@ import (
 	"marquee/platform/taxid"
 )
 
-// newCollection is the collection of admins (specification, User, and Admin users and
-// customers; open-shapes, section 4, 30).
+// newCollection is the collection of admins (docs/contract/accounts.md, Profiles).
 func (s *Users) newCollection() *collection.Resource {
 	required := identity.NameRule
 	required.Required = true

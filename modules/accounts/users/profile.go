@@ -15,7 +15,7 @@ import (
 )
 
 // newProfiles is the collection users-type: lists of handler names that the
-// admins who carry the profile may call (open-shapes, section 1, Profiles).
+// admins who carry the profile may call (docs/contract/accounts.md, Profiles).
 func (s *Users) newProfiles() *collection.Resource {
 	handlers := collection.Rule{MaxLength: 100, Pattern: `^[a-z][a-z0-9_]*$`, Means: "a handler name, as in GET /routes"}
 	return collection.New(collection.Definition{

@@ -12,8 +12,7 @@ import (
 	"marquee/platform/fault"
 )
 
-// defaultDays is how far back the finance export begins (specification,
-// Finance dashboard).
+// defaultDays is how far back the finance export begins (docs/contract/figures.md, Exports).
 const defaultDays = 90
 
 // financeRequest checks the period of a finance export: days in REPORT_TZ, both

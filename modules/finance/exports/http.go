@@ -67,7 +67,7 @@ type financeExportInput struct {
 	End   string `query:"end" doc:"Last day, included; default today"`
 }
 
-// Finance answers GET /admin/finance/export (specification, Finance dashboard): the
+// Finance answers GET /admin/finance/export (docs/contract/figures.md, Exports): the
 // file, or 202 with the export that a job writes. 422 for a malformed day and an end
 // before the start.
 func (h Handlers) Finance(ctx context.Context, in *financeExportInput) (*huma.StreamResponse, error) {
@@ -81,8 +81,7 @@ type eventsExportInput struct {
 	ActiveOnly bool   `query:"active_only" default:"false" doc:"Only events that are switched on"`
 }
 
-// Events answers GET /admin/events-dashboard/events/export (specification, Events
-// dashboard).
+// Events answers GET /admin/events-dashboard/events/export (docs/contract/figures.md, Exports).
 func (h Handlers) Events(ctx context.Context, in *eventsExportInput) (*huma.StreamResponse, error) {
 	return h.respond(ctx, h.s.eventsRequest(export.Format(in.Format), in.EventType, in.ActiveOnly), in.Options, nil)
 }
@@ -92,7 +91,7 @@ type customersExportInput struct {
 	Query string `query:"query" doc:"JSON filter over the fields of GET /customers, and plan_id, gateway, payment_method, subscription_status, next_billing_date, expires_at of the current subscription"`
 }
 
-// Customers answers GET /admin/customers/export (open-shapes, section 2); 422 for a
+// Customers answers GET /admin/customers/export (docs/contract/figures.md, Exports); 422 for a
 // filter that GET /customers would refuse.
 func (h Handlers) Customers(ctx context.Context, in *customersExportInput) (*huma.StreamResponse, error) {
 	r, err := h.s.customersRequest(export.Format(in.Format), in.Query)

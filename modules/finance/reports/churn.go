@@ -8,8 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Churn is the answer of GET /admin/finance/churn (specification, Finance
-// dashboard). The unit is the customer.
+// Churn is the answer of GET /admin/finance/churn (docs/contract/figures.md, Finance). The unit is the customer.
 type Churn struct {
 	Monthly  []ChurnMonth `json:"monthly" doc:"Oldest first; the last is the present month"`
 	ByReason ChurnReasons `json:"by_reason" doc:"The exits of these months; they add up to the sum of cancelled. A withdrawal counts under customer_cancelled, a subscription gone at its gateway under admin_cancelled"`

@@ -23,7 +23,7 @@ type customer360Input struct {
 	TaxID string `query:"tax_id" doc:"The customer's CPF or CNPJ; dots, dashes and slashes do not count"`
 }
 
-// Customer360 is the answer of GET /admin/customers/360 (open-shapes, section 2):
+// Customer360 is the answer of GET /admin/customers/360 (docs/contract/figures.md, Subscriptions and customers):
 // everything about a customer on one page. Money in cents. Each list holds the
 // newest 100, newest first; totals count everything.
 type Customer360 struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Tenure is the answer of GET /admin/customers/tenure (open-shapes, section 2):
+// Tenure is the answer of GET /admin/customers/tenure (docs/contract/figures.md, Subscriptions and customers):
 // how long customers stay. A customer's tenure is the days with access, counted
 // until now for those who have it; who never had access does not count.
 type Tenure struct {

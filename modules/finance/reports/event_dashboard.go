@@ -12,7 +12,7 @@ import (
 )
 
 // EventsOverview is the answer of GET /admin/events-dashboard/overview
-// (specification, Events dashboard). Money in reais.
+// (docs/contract/figures.md, Events dashboard). Money in reais.
 type EventsOverview struct {
 	TotalEvents        int64            `json:"total_events"`
 	ActiveEvents       int64            `json:"active_events" doc:"Switched on"`
@@ -90,7 +90,7 @@ type eventInput struct {
 }
 
 // EventDetail is the answer of GET /admin/events-dashboard/events/{event_id}
-// (open-shapes, section 2): the row of the list and what belongs to it, at most
+// (docs/contract/figures.md, Events dashboard): the row of the list and what belongs to it, at most
 // the newest 500 of each.
 type EventDetail struct {
 	EventRow

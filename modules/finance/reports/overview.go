@@ -10,8 +10,8 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// Overview is the answer of GET /admin/finance/overview (specification, Finance
-// dashboard). Money in cents, rates in percent with two decimals.
+// Overview is the answer of GET /admin/finance/overview (docs/contract/figures.md, Finance). Money in cents, rates in
+// percent with two decimals.
 type Overview struct {
 	MRR                 int64               `json:"mrr" doc:"Sum of the monthly prices of active subscriptions, cents"`
 	MRRGWB              int64               `json:"mrr_gwb" doc:"Its part of gateway B, cents"`

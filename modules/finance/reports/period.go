@@ -24,7 +24,7 @@ func (s *Reports) today() time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// period reads the parameters of a series (open-shapes, section 4, 25): the end is
+// period reads the parameters of a series (docs/contract/figures.md, Finance): the end is
 // today by default, the start the first day of the month six months before the
 // end's. 422 names the parameter.
 func (s *Reports) period(grain Grain, start, end string) (RevenuePeriod, error) {

@@ -31,8 +31,7 @@ type RevenuePeriod struct {
 	Start, End *time.Time
 }
 
-// Revenue is the answer of GET /admin/finance/revenue (specification, Finance
-// dashboard; open-shapes, section 4 no. 25). Money in cents.
+// Revenue is the answer of GET /admin/finance/revenue (docs/contract/figures.md, Finance). Money in cents.
 type Revenue struct {
 	Period Grain         `json:"period"`
 	Data   []RevenueRow  `json:"data" doc:"One row a month or day, also those on which nothing happened"`

@@ -10,7 +10,7 @@ import (
 )
 
 // SubscriptionDashboard is the answer of GET /admin/subscriptions/dashboard
-// (open-shapes, section 2). The maps by_gateway, by_payment_method and by_plan
+// (docs/contract/figures.md, Subscriptions and customers). The maps by_gateway, by_payment_method and by_plan
 // are over the active subscriptions, as in the finance overview.
 type SubscriptionDashboard struct {
 	Totals          subscriptionsByStatus `json:"totals" doc:"All subscriptions by status"`

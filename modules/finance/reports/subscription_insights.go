@@ -7,7 +7,7 @@ import (
 )
 
 // SubscriptionInsights is the answer of GET /admin/subscriptions/insights
-// (open-shapes, section 2). Cohorts, reactivations, upgrades and failed payments
+// (docs/contract/figures.md, Subscriptions and customers). Cohorts, reactivations, upgrades and failed payments
 // are those of the months asked for; lifetime and ltv of all time.
 type SubscriptionInsights struct {
 	Cohorts             []cohort          `json:"cohorts" doc:"By the month in which customers first gained access"`

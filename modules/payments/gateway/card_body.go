@@ -15,9 +15,9 @@ import (
 )
 
 // What is missing or malformed in card data is 400 VALIDATION_ERROR with the
-// field, unlike other request validation, which is 422 (open-shapes, section 4,
-// number 6). So these parts of a body take any JSON, and are read here; but a member
-// that is not known is 422, as in any body. No error quotes what was sent.
+// field, unlike other request validation, which is 422 (docs/contract/money.md, Card data). So these parts of a body
+// take any JSON, and are read here; but a member that is not known is 422, as in any body. No error quotes what was
+// sent.
 
 // texts are the members of an object of texts, hidden from printing.
 type texts struct {
@@ -111,7 +111,7 @@ func schemaOf(parts []part) *huma.Schema {
 	return s
 }
 
-// CardBody is the specification's credit_card in a request body.
+// CardBody is credit_card in a request body (docs/contract/money.md, Card data).
 type CardBody struct{ texts }
 
 var cardParts = []part{
@@ -141,7 +141,7 @@ func (c CardBody) Read() (*Card, error) {
 	}, nil
 }
 
-// CardHolderBody is the specification's credit_card_holder_info in a request body.
+// CardHolderBody is credit_card_holder_info in a request body (docs/contract/money.md, Card data).
 type CardHolderBody struct{ texts }
 
 var holderParts = []part{

@@ -358,8 +358,7 @@ const (
 	ResultQueued  ResultStatus = "queued"  // applying failed, and a job tries again; or the gateway is asked first, by a job
 )
 
-// Result is the result object of the webhook's answer and log (specification,
-// Gateway B events).
+// Result is the result object of the webhook's answer and log (docs/contract/payments.md, Webhooks).
 type Result struct {
 	Status         ResultStatus `json:"status"`
 	SubscriptionID *objectid.ID `json:"subscription_id"`

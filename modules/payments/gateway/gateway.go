@@ -157,7 +157,7 @@ func (t SubscriptionTerms) FirstOff() money.Cents {
 // Outcome is info.payment_status of the subscribe routes.
 type Outcome string
 
-// The outcomes of the specification; gateway A adds its own words, such as
+// The outcomes of the contract (docs/contract/subscriptions.md, Subscribing); gateway A adds its own words, such as
 // PENDING, in RemoteSubscription.PaymentStatus.
 const (
 	Succeeded             Outcome = "succeeded"
@@ -170,7 +170,7 @@ const (
 // which gateway A's are mapped to.
 type RemoteStatus string
 
-// The statuses of the specification's mapping table.
+// The statuses of the contract's table (docs/contract/payments.md, Statuses of gateway B).
 const (
 	RemoteActive            RemoteStatus = "active"
 	RemoteTrialing          RemoteStatus = "trialing"
@@ -215,7 +215,7 @@ const (
 	PaymentGone    PaymentStatus = "gone" // deleted, cancelled or run out
 )
 
-// Method is payment_method of the specification.
+// Method is payment_method of a subscription (docs/contract/subscriptions.md, The record).
 type Method string
 
 // The methods.

@@ -18,7 +18,7 @@ const ReadLive = "read.payment"
 // Lister lists payments as the gateway has them.
 type Lister interface {
 	// ListPayments lists the payments of a subscription, newest first, at most 100
-	// (specification, Admin subscription management; gateway pages, Payments list).
+	// (docs/contract/subscriptions.md, Admins).
 	ListPayments(ctx context.Context, q PaymentsQuery) ([]RemotePayment, error)
 	// CreatedSince reads, page by page, what the gateway has of payments, refunds and
 	// disputes made since an instant, as events of the type Reconciled with the

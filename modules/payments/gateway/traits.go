@@ -57,8 +57,8 @@ type Traits struct {
 	TakesTokens bool
 	// CardField is the field of our requests that holds the card.
 	CardField string
-	// LeastPix is the smallest amount of a PIX code (gateway A, section 5), LeastCharge of any
-	// charge (gateway B, section 7, which adds a smaller card invoice to the next one); 0: none is known.
+	// LeastPix is the smallest amount of a PIX code (docs/gateway-facts.md, A5), LeastCharge of any charge (B7, which
+	// adds a smaller card invoice to the next one); 0: none is known.
 	LeastPix, LeastCharge money.Cents
 	// Words are how the gateway calls the state of a one-off payment.
 	Words PaymentWords

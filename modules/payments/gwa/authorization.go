@@ -88,7 +88,7 @@ func (a *authorization) check(id string, local objectid.ID) error {
 	return a.told().Check(answer.Told{ID: id, Reference: local.String()})
 }
 
-// AuthorizePix makes the authorization with its first code (section 8).
+// AuthorizePix makes the authorization with its first code (docs/gateway-facts.md, A8).
 func (g *authorizations) AuthorizePix(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
 	frequency, known := frequencies[t.PeriodMonths]
 	if !known {

@@ -34,7 +34,7 @@ func (c *cardAnswer) onFile() gateway.CardOnFile {
 }
 
 // ChargeCard takes one payment; the gateway decides within the call, unless it
-// analyses the risk (section 5).
+// analyses the risk (docs/gateway-facts.md, A5).
 func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
 	answered, err := post(ctx, g.client, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
 		paymentBody: paymentBody{
@@ -107,7 +107,7 @@ func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gat
 }
 
 // ChangePrice changes the value of the recurrence and of the charges that it has
-// made ahead (section 4).
+// made ahead (docs/gateway-facts.md, A4).
 func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
 	_, err := repeated(ctx, g.client, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID), timeout: g.cfg.Timeout,

@@ -6,7 +6,7 @@ import (
 	_ "time/tzdata" // the gateway's zone has to be known on machines without zone files
 )
 
-// The gateway's forms of days and times (section 10), day first with slashes.
+// The gateway's forms of days and times (docs/gateway-facts.md, A10), day first with slashes.
 var dateForms = []string{time.DateOnly, time.DateTime, "02/01/2006", "02/01/2006 15:04:05"}
 
 // saoPaulo is the zone in which the gateway keeps its days.

@@ -1,7 +1,6 @@
 // Package gwa is the adapter of gateway A, which speaks the Asaas API v3: a
 // typed client on net/http that puts what package payments needs into the
-// gateway's words, and the reader of its events ("section N" in comments means
-// the page gateway-a of the gateways' reference).
+// gateway's words, and the reader of its events (its facts: docs/gateway-facts.md, A1 to A11).
 //
 // The gateway has no idempotency keys, drops unknown fields without a word, and
 // leaves absent relations out. Therefore: no POST is ever repeated; every object

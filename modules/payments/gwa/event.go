@@ -46,7 +46,7 @@ type envelope struct {
 	Payment      json.RawMessage `json:"payment"`
 	Subscription json.RawMessage `json:"subscription"`
 	Instruction  json.RawMessage `json:"paymentInstruction"`
-	// The specification and the gateway name the authorization differently; each
+	// The gateway has named the authorization in two ways (docs/gateway-facts.md, A10); each
 	// may be the object or its bare id.
 	Authorization             json.RawMessage `json:"authorization"`
 	PixAutomaticAuthorization json.RawMessage `json:"pixAutomaticAuthorization"`

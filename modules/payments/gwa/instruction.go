@@ -14,7 +14,7 @@ import (
 
 const instructionsPath = "/pix/automatic/paymentInstructions"
 
-// instruction is one order to the payer's bank to pay a debit (section 8). Whether a
+// instruction is one order to the payer's bank to pay a debit (docs/gateway-facts.md, A8). Whether a
 // retry changes the instruction or makes another is not certain.
 type instruction struct {
 	ID                 string `json:"id"`

@@ -20,7 +20,7 @@ const (
 	// call.
 	probeLife = 2 * time.Minute
 	// defaultReset is the window of an account-wide 429 that names none, maxReset the
-	// gateway's longest (section 1).
+	// gateway's longest (docs/gateway-facts.md, A1).
 	defaultReset, maxReset = time.Minute, 12 * time.Hour
 )
 
@@ -153,7 +153,7 @@ func resetAfter(h http.Header) time.Duration {
 }
 
 // quota is how many calls the gateway will still take, as it announced last
-// (section 1).
+// (docs/gateway-facts.md, A1).
 type quota struct {
 	mu        sync.Mutex
 	known     bool

@@ -17,7 +17,7 @@ const (
 	statusInactive = "INACTIVE"
 )
 
-// statusBody pauses or resumes: the gateway knows no other pause (section 4).
+// statusBody pauses or resumes: the gateway knows no other pause (docs/gateway-facts.md, A4).
 type statusBody struct {
 	Status      string `json:"status"`
 	NextDueDate string `json:"nextDueDate,omitempty"`

@@ -185,7 +185,7 @@ func (g *client) makePayment(ctx context.Context, r request, local objectid.ID) 
 }
 
 // firstCode reads the code of a new payment, which the gateway may refuse for a
-// moment (section 6).
+// moment (docs/gateway-facts.md, A6).
 func (g *payments) firstCode(ctx context.Context, p *payment) (c gateway.PixCharge, err error) {
 	err = answer.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
 		c, err = g.withCode(ctx, p)

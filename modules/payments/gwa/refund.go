@@ -73,7 +73,7 @@ func (r *refund) at(zone *time.Location, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// report adds up what is done (section 7): each event and answer repeats all
+// report adds up what is done (docs/gateway-facts.md, A7): each event and answer repeats all
 // refunds, those that are ours with our id. A payment that is refunded without a list is refunded in full, unless
 // a chargeback took it.
 func (p *payment) report(zone *time.Location, at time.Time) gateway.RefundReport {

@@ -128,7 +128,7 @@ func cardOf(i gateway.Instrument) cardBody {
 
 // Subscribe makes a monthly card subscription whose first charge falls due on
 // FirstDue; the gateway checks the card at once and charges it on that day
-// (section 4). The outcome of the charge comes by webhook.
+// (docs/gateway-facts.md, A4). The outcome of the charge comes by webhook.
 func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
 	answered, err := post(ctx, g.client, request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
 		Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
@@ -149,7 +149,7 @@ func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms
 }
 
 // refused tells a declined card from a wrong request: the codes are shared with
-// other rules, and mean the card in the calls that carry one (section 1).
+// other rules, and mean the card in the calls that carry one (docs/gateway-facts.md, A1).
 func refused(err error) error {
 	var r *gateway.Rejected
 	if errors.As(err, &r) && (r.Code == "invalid_action" || r.Code == "invalid_creditCard") {

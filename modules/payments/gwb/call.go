@@ -16,7 +16,7 @@ import (
 )
 
 // errBroken is an answer with 5xx. The gateway keeps it for the call's idempotency
-// key, and gives it again for a day (section 2).
+// key, and gives it again for a day (docs/gateway-facts.md, B2).
 var errBroken = errors.New("the gateway failed")
 
 // errKeyReused is the refusal of a key that another call has used: what that call
@@ -72,7 +72,7 @@ func attempt[T any](ctx context.Context, g *client, f func(ctx context.Context) 
 }
 
 // judged says whether a failed call is worth repeating and whether it may have
-// acted (section 2).
+// acted (docs/gateway-facts.md, B2).
 func judged(err error) (again, mayHaveActed bool) {
 	var se *stripe.Error
 	if !errors.As(err, &se) {

@@ -18,7 +18,7 @@ import (
 func isInvoice(id string) bool { return strings.HasPrefix(id, "in_") }
 
 // ChangeCard attaches the card and makes it the default of the subscription and
-// of the customer (section 6.5). No charge is made.
+// of the customer (docs/gateway-facts.md, B6). No charge is made.
 func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
 	pm, err := g.attachCard(ctx, c.Payer.GatewayID, c.Instrument.PaymentMethodID, c.ChangeID.String())
 	if err != nil {
@@ -192,7 +192,7 @@ func (g *recurrences) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string
 }
 
 // ChargeCard takes one payment. A card that asks for authentication is an error
-// rather than an intent that waits: no step follows (section 7).
+// rather than an intent that waits: no step follows (docs/gateway-facts.md, B7).
 func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
 	intent, err := g.makeIntent(ctx, cardParams(t), t.Reference)
 	if errors.Is(err, gateway.ErrMissing) {

@@ -20,7 +20,7 @@ const pageSize = 100
 // ListPayments lists the charges behind the subscription's invoices and those
 // that carry its local id. When a recurrence has neither, the customer's charges
 // are the last resort, but for those that name something else: a charge names its
-// invoice no longer (section 8). What never was at the gateway has no payments.
+// invoice no longer (docs/gateway-facts.md, B8). What never was at the gateway has no payments.
 func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]gateway.RemotePayment, error) {
 	invoices, err := g.invoicesByIntent(ctx, q.SubscriptionGatewayID)
 	if err != nil {

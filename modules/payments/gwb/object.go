@@ -19,7 +19,7 @@ const (
 )
 
 // The objects below hold what we read, in both shapes: since 2025-03-31 and
-// before (section 10). The client's own types lose the older one.
+// before (docs/gateway-facts.md, B10). The client's own types lose the older one.
 
 // ref is a reference to an object: its id, or the object itself when expanded.
 type ref struct{ ID string }

@@ -18,7 +18,7 @@ import (
 
 const (
 	qrPixels = 300
-	// Bounds of a code's life at the gateway, in seconds (section 7).
+	// Bounds of a code's life at the gateway, in seconds (docs/gateway-facts.md, B7).
 	minExpiry, maxExpiry = 10, 1209600
 )
 

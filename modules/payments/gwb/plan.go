@@ -16,7 +16,7 @@ const currency = "brl"
 
 // SyncPlan makes or finds the plan's product, under an id of our own, and its
 // price. A price cannot change: another amount is another price, and the former
-// is set inactive, where it goes on serving its subscriptions (section 4).
+// is set inactive, where it goes on serving its subscriptions (docs/gateway-facts.md, B4).
 func (g *plans) SyncPlan(ctx context.Context, p gateway.PlanTerms) (gateway.PlanIDs, error) {
 	product, err := g.ensureProduct(ctx, p)
 	if err != nil {

@@ -195,7 +195,7 @@ func idOf(object json.RawMessage) string {
 }
 
 // EventsSince lists the events of the kinds that mean something here. The gateway
-// keeps them for 30 days (section 9).
+// keeps them for 30 days (docs/gateway-facts.md, B9).
 func (g *lister) EventsSince(ctx context.Context, from time.Time, page string) ([]json.RawMessage, string, error) {
 	all, err := read(ctx, g.client, func(ctx context.Context) ([]json.RawMessage, error) {
 		p := &stripe.EventListParams{CreatedRange: atOrAfter(from)}

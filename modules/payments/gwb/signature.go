@@ -39,7 +39,7 @@ func (g *events) Admits(h http.Header, now time.Time) (signature string, ok bool
 
 // Authenticate verifies the signature over the raw body, with any of the
 // configured secrets: t=<unix>,v1=<hex>[,v1=…] over "<t>.<body>", or a bare hex
-// HMAC-SHA-256 of the body, at will behind "sha256=" (open-shapes, Gateway names).
+// HMAC-SHA-256 of the body, at will behind "sha256=" (docs/contract/payments.md, Webhooks).
 func (g *events) Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof gateway.Proof) {
 	for _, name := range signatureHeaders {
 		for _, value := range h.Values(name) {

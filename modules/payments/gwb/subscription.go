@@ -23,7 +23,7 @@ const kindSubscription = "subscription"
 var expansions = []string{"latest_invoice.confirmation_secret", "latest_invoice.payments"}
 
 // Subscribe attaches the card and starts the subscription, which charges it at
-// once (section 6). After a refused first payment the subscription is cancelled
+// once (docs/gateway-facts.md, B6). After a refused first payment the subscription is cancelled
 // at the gateway, since its invoice could be paid for another 23 hours; the
 // error is then *gateway.Declined with Remote.
 func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
@@ -102,7 +102,7 @@ type judgedSubscription struct {
 }
 
 // judge reads, while the first payment is open, the payment intent, whose status
-// decides (section 6.3). When the intent has moved on, the subscription is read
+// decides (docs/gateway-facts.md, B6). When the intent has moved on, the subscription is read
 // anew.
 func (g *recurrences) judge(ctx context.Context, o *subscriptionObject, local objectid.ID) (judgedSubscription, error) {
 	if o.Status != string(gateway.RemoteIncomplete) {

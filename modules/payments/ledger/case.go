@@ -173,7 +173,7 @@ func (s *Reader) BoughtNothing(ctx context.Context, db postgres.DB, gateway gate
 }
 
 // UnappliedPayments is the collection of money that gave nobody anything
-// (open-shapes, section 5, number 3). Amounts are cents.
+// (docs/contract/payments.md, Unapplied payments). Amounts are cents.
 var UnappliedPayments = collection.New(collection.Definition{
 	Name: "unapplied-payments", Singular: "Unapplied payment", Table: "payments.unapplied_payments",
 	From: `(SELECT u.*, NULL::platform.object_id AS document_created_by_id, u.created_at AS register_date, u.updated_at AS register_update_date

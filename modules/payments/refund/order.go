@@ -296,7 +296,7 @@ func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome int
 }
 
 // recordTx takes the gateway's answer into the ledger and logs the refund as a webhook
-// (specification, Admin subscription management).
+// (docs/contract/payments.md, Refunds).
 func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, o *order, remote gateway.RemoteRefund, by intent.By) error {
 	r, report := o.refund, remote.Report
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType

@@ -5,7 +5,7 @@ import "slices"
 // Unapplied is where the decision about an unapplied payment stands.
 type Unapplied string
 
-// The states (open-shapes, section 5).
+// The states (docs/contract/payments.md, Unapplied payments).
 const (
 	UnappliedOpen      Unapplied = "open"
 	UnappliedRefunding Unapplied = "refunding"
@@ -32,7 +32,7 @@ func (u Unapplied) Moves(to Unapplied) bool { return slices.Contains(unappliedMo
 // UnappliedKind says why money gave nobody anything.
 type UnappliedKind string
 
-// The kinds (open-shapes, section 5).
+// The kinds (docs/contract/payments.md, Unapplied payments).
 const (
 	UnappliedLate         UnappliedKind = "late"         // for a row that has ended
 	UnappliedDuplicate    UnappliedKind = "duplicate"    // a second payment, or that of a recurrence beside the row's own

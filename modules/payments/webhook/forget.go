@@ -45,7 +45,7 @@ func (s *Log) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []string) 
 }
 
 // lastReports is longer than gateways repeat a webhook: gateway A keeps those of a
-// paused queue for 14 days (gateway A, section 10).
+// paused queue for 14 days (docs/gateway-facts.md, A10).
 const lastReports = 15 * 24 * time.Hour
 
 // ForgetPersonArgs is the job that rewrites the logs of a deleted customer.

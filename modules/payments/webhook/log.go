@@ -10,10 +10,9 @@ const webhookLogsName = "webhook-logs"
 
 const webhookLogColumns = "id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at"
 
-// Logs is the collection of every webhook call that is stored (specification,
-// Webhook log), the refused ones among them. Dotted paths lead into payload and result. The secrets that prove calls
-// stand nowhere in it: a signature is a digest, and gateway A's token is never
-// stored.
+// Logs is the collection of every webhook call that is stored (docs/contract/payments.md, The log), the refused ones
+// among them. Dotted paths lead into payload and result. The secrets that prove calls stand nowhere in it: a signature
+// is a digest, and gateway A's token is never stored.
 var Logs = collection.New(collection.Definition{
 	Name: webhookLogsName, Singular: "Webhook log", Table: "payments.webhook_logs",
 	From: `(SELECT l.*, NULL::platform.object_id AS document_created_by_id, l.received_at AS register_date,

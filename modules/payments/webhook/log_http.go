@@ -19,7 +19,7 @@ type webhookStatsInput struct {
 	End   string `query:"end" doc:"Instant before which, or last day (UTC) on which, calls were received; default now"`
 }
 
-// webhookStats is the answer of GET /webhook-logs/stats (open-shapes, section 2).
+// webhookStats is the answer of GET /webhook-logs/stats (docs/contract/payments.md, The log).
 // Processed, pending, failed and invalid_signature add up to total.
 type webhookStats struct {
 	Total            int64            `json:"total"`

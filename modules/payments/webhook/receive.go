@@ -38,7 +38,7 @@ var (
 )
 
 // Handler answers a gateway: 401 for what it did not send, else 200 with the
-// result, also when applying failed (specification, Events). Only when nothing
+// result, also when applying failed (docs/contract/payments.md, Webhooks). Only when nothing
 // could be stored does it answer 503, so that the gateway sends the event again.
 func (s *Webhooks) Handler(api *httpapi.API, name gateway.Name) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

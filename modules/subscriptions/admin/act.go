@@ -19,7 +19,7 @@ import (
 )
 
 // wrongGateway is the answer of a gateway's admin routes for a subscription of
-// the other one (specification, Errors).
+// the other one (docs/contract/subscriptions.md, Admins).
 func wrongGateway(want gateway.Name) error {
 	return fault.InvalidAt("is a subscription of another gateway than "+string(want), "path", "id")
 }

@@ -22,8 +22,8 @@ import (
 	"marquee/platform/query"
 )
 
-// newCollection is the resource of the collection contract (query-contract,
-// section 3). A PUT goes through the table of moves and the history before its row
+// newCollection is the resource of the collection contract (docs/contract/collections.md, Which field shows null). A
+// PUT goes through the table of moves and the history before its row
 // is written.
 func (s *Admin) newCollection() *collection.Resource {
 	kept, set := collection.Kept, collection.Privileged

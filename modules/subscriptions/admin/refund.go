@@ -38,10 +38,9 @@ type refunded struct {
 	full     bool
 }
 
-// refund gives a subscription's money back (specification, Admin subscription
-// management). Errors: 422 REFUND_NOT_ALLOWED without a settled payment that has
-// something left, and under a dispute that is open or lost; 422 for more than is left; 404 for a payment of somebody else;
-// 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
+// refund gives a subscription's money back (docs/contract/payments.md, Refunds). Errors: 422 REFUND_NOT_ALLOWED without
+// a settled payment that has something left, and under a dispute that is open or lost; 422 for more than is left; 404
+// for a payment of somebody else; 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
 // the gateway refuses; 503 while it does not answer: then the refund is either not
 // made or finished by a job.
 func (s *Admin) refund(ctx context.Context, found lifecycle.Row, o refundOrder) (refunded, error) {

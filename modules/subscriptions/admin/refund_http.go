@@ -161,7 +161,7 @@ func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.O
 }
 
 // reais is an amount of a request, read by the handler so that what is wrong with
-// it is told as the specification says.
+// it is told as the contract says (docs/contract/payments.md, Refunds).
 type reais struct{ raw json.RawMessage }
 
 // UnmarshalJSON keeps what was sent.

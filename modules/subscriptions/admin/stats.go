@@ -7,7 +7,7 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// SubscriptionStats counts subscriptions (specification, Admin subscription management).
+// SubscriptionStats counts subscriptions (docs/contract/subscriptions.md, Admins).
 type SubscriptionStats struct {
 	Gateway             string `json:"gateway" enum:"gwa,gwb,all"`
 	Total               int64  `json:"total_subscriptions"`

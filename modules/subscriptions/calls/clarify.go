@@ -11,7 +11,7 @@ import (
 )
 
 // PixNotKnown is there while it is not known whether the gateway made the payment
-// (open-shapes, section 5): there is no code yet.
+// (docs/contract/payments.md, Not known): there is no code yet.
 type PixNotKnown struct {
 	PaymentStatus string          `json:"payment_status,omitempty" enum:"unknown" doc:"Only while it is not known whether the gateway made the payment"`
 	Clarifying    *ClarifyingInfo `json:"clarifying,omitempty"`

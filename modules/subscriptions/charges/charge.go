@@ -34,7 +34,7 @@ type chargeOrder struct {
 }
 
 // RenewPix answers the open PIX code that pays the next period of the customer's
-// manual PIX, and makes one where there is none (open-shapes, section 5). Unpaid it
+// manual PIX, and makes one where there is none (docs/contract/subscriptions.md, Renewing). Unpaid it
 // changes nothing.
 func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (lifecycle.Row, lifecycle.RenewalCharge, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)

@@ -41,7 +41,7 @@ func (s *Checkout) SubscribeCard(ctx context.Context, gw gateway.Name, o CardOrd
 
 // SubscribeGWB starts a card subscription at gateway B and charges it at once.
 // A declined card is no error: the subscription comes back cancelled
-// (specification, States and transitions).
+// (docs/contract/subscriptions.md, Subscribing).
 func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, gateway.GWB)
 	if err != nil {

@@ -107,7 +107,7 @@ func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 }
 
 // Subscribe always refuses: the gateways have routes of their own
-// (specification, Versioning 4).
+// (docs/contract/README.md, Versions).
 func (Handlers) Subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
 	return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
 }

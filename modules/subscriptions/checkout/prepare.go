@@ -78,8 +78,8 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 
 // discount lowers the first month of a wish; a code never makes it dearer. The
 // first payment is the first month by card, and by PIX the whole period with the
-// other months at their price (specification, Promo codes). Without a code that of
-// the signup counts, for the first subscription alone (open-shapes, section 3).
+// other months at their price (docs/contract/promo-codes.md, At subscribing). Without a code that of the signup counts,
+// for the first subscription alone.
 func (s *Checkout) discount(ctx context.Context, w *wish, code string) error {
 	if code == "" {
 		if w.customer.PromoCodeUsed == "" {
@@ -125,8 +125,8 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 	return p, err
 }
 
-// start commits the row that stands for the wish, before the gateway is asked (open-shapes,
-// Card money moves once), has it made there, and settles what became of it. A client who
+// start commits the row that stands for the wish, before the gateway is asked (docs/contract/subscriptions.md, Money
+// moves once), has it made there, and settles what became of it. A client who
 // goes away meanwhile does not stop it half-way: the call follows what is committed.
 func (s *Checkout) start(ctx context.Context, w wish, card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
 	ctx = context.WithoutCancel(ctx)
@@ -260,7 +260,7 @@ func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscrip
 
 // makeRoom ends a pending subscription that a new one may replace: at the
 // gateway first, so that no money can move for it afterwards. Anything else that
-// is live is a conflict (open-shapes, One current subscription).
+// is live is a conflict (docs/contract/subscriptions.md, One live subscription).
 func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 	live, err := s.db.GetLiveSubscription(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {

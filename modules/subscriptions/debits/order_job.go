@@ -19,7 +19,7 @@ import (
 )
 
 // Debit orders the debit of the next cycle of an automatic PIX, once a
-// (subscription, cycle): nobody else makes it (gateway A, section 8). The row
+// (subscription, cycle): nobody else makes it (docs/gateway-facts.md, A8). The row
 // that stands for it and its intent are committed before the gateway is asked. When
 // the outcome is not known the looks find out, and they alone order it again.
 func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {

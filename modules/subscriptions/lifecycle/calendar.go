@@ -12,7 +12,7 @@ import (
 
 const (
 	// debitLead is how many business days before its cycle a debit is ordered: the
-	// gateway takes 2 to 10 (gateway A, section 8).
+	// gateway takes 2 to 10 (docs/gateway-facts.md, A8).
 	debitLead = 5
 	// debitNotice is the fewest business days that a debit is due ahead.
 	debitNotice = 2
@@ -158,8 +158,7 @@ func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.ListDuePixParams 
 
 // AddMonths moves an instant by calendar months as they pass in the zone, and
 // keeps the time of the day there. A day that the month lacks becomes the
-// month's last: 31 January plus 1 is 28 or 29 February (open-shapes, Months
-// charged are months granted).
+// month's last: 31 January plus 1 is 28 or 29 February (docs/contract/ids-and-dates.md, Days, months and periods).
 func AddMonths(t time.Time, months int, zone *time.Location) time.Time {
 	return AddMonthsOn(t, months, t.In(zone).Day(), zone)
 }

@@ -11,9 +11,8 @@ import (
 	"marquee/platform/objectid"
 )
 
-// Config holds the specification's limits as configuration (open-shapes, The
-// specification's limits are configuration). The zero value of a field means
-// its default.
+// Config holds the contract's limits as configuration (docs/contract/README.md, Limits are configuration). The zero
+// value of a field means its default.
 type Config struct {
 	// PixPendingTTL: after it an unpaid PIX makes room for a new subscription. Default 24 h.
 	PixPendingTTL time.Duration

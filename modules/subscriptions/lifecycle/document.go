@@ -18,8 +18,8 @@ func CallerID(ctx context.Context) *objectid.ID {
 	return &id
 }
 
-// SubscriptionDoc is a subscription as the API shows it (query-contract, section
-// 3): the gateways' ids and gateway_deleted_at only when set, dates otherwise
+// SubscriptionDoc is a subscription as the API shows it (docs/contract/subscriptions.md, The record): the gateways' ids
+// and gateway_deleted_at only when set, dates otherwise
 // null.
 type SubscriptionDoc struct {
 	ID                objectid.ID    `json:"_id"`

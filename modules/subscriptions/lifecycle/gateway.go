@@ -79,7 +79,7 @@ func PayerOf(c accounts.Customer, name gateway.Name) gateway.Payer {
 }
 
 // discountedDays is how long after the discounted first month the recurrence
-// charges first (specification, Promo codes).
+// charges first (docs/contract/promo-codes.md, At subscribing).
 const discountedDays = 30
 
 // ChargesFirstMonth reports whether the first month is a payment of its own: a

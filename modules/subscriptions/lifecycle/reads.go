@@ -185,7 +185,7 @@ func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB, customerID o
 	return waiting, true, nil
 }
 
-// StatusActions is the specification's mapping of gateway B's statuses.
+// StatusActions is the contract's mapping of gateway B's statuses (docs/contract/payments.md, Statuses of gateway B).
 var StatusActions = map[gateway.RemoteStatus]state.Action{
 	gateway.RemoteActive:            state.GatewaySaysActive,
 	gateway.RemoteTrialing:          state.GatewaySaysActive,

@@ -145,8 +145,8 @@ func (h Handlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.En
 	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
 }
 
-// CancelGWB ends the subscription with its paid time, as the specification says of
-// this route, and at once what gives no access.
+// CancelGWB ends the subscription with its paid time, as the contract says of this route
+// (docs/contract/subscriptions.md, Cancelling), and at once what gives no access.
 func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	sub, err := h.service.currentAt(ctx, customer, gateway.GWB)

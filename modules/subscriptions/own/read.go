@@ -25,8 +25,8 @@ import (
 )
 
 // readPending returns the customer's subscription at a gateway; a pending one is read
-// live and resolved (open-shapes, Live read of a pending gateway B
-// subscription). The client secret is there while the payer has to authenticate.
+// live and resolved (docs/contract/subscriptions.md, The customer's own). The client secret is there while the payer
+// has to authenticate.
 func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
 	sub, err = s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
@@ -63,7 +63,7 @@ type pixShown struct {
 // pixCode returns the customer's pending PIX with its code, or their subscription with
 // the open code that renews it, or that pays a failed debit: 404 without a
 // pending subscription, 400 when that is no PIX, 410 when the code has run out
-// (specification, PIX QR recovery errors). While it is being clarified whether there
+// (docs/contract/subscriptions.md, The customer's own). While it is being clarified whether there
 // is a code, it comes without.
 func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)

@@ -23,9 +23,8 @@ type renewal struct {
 }
 
 // renew replaces the customer's subscription by a new one of the same plan at the
-// same gateway, by card (specification, Billing, gateway B, Renew). An active one goes
-// on until the gateway took the card, and the new one charges first when its paid time
-// ends; a refused card changes nothing (open-shapes, section 5). A pending one gives no
+// same gateway, by card (docs/contract/subscriptions.md, Renewing). An active one goes on until the gateway took the
+// card, and the new one charges first when its paid time ends; a refused card changes nothing. A pending one gives no
 // access, and ends in the commit that begins the new one.
 func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (checkout.CardOutcome, error) {
 	old, err := s.deps.Reads.Current(ctx, customerID)
@@ -69,8 +68,8 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 }
 
 // tellRenewal ends the replaced subscription at its gateway at once, which a job would
-// do, and words the answer, which is that of a new subscription (specification,
-// Billing, gateway B, Renew): pending, also once the gateway took the card.
+// do, and words the answer, which is that of a new subscription (docs/contract/subscriptions.md, Renewing): pending,
+// also once the gateway took the card.
 func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
 	case waited && out.Sub.Status == state.Active:

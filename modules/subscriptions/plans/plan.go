@@ -20,7 +20,7 @@ import (
 	"marquee/platform/query"
 )
 
-// plans is the resource of the collection contract (query-contract, section 3).
+// plans is the resource of the collection contract (docs/contract/subscriptions.md, Plans).
 var plans = collection.New(collection.Definition{
 	Name: "plans", Singular: "Plan", Table: "subscriptions.plans",
 	DefaultSort: `{"tier":1,"plan_id":1}`,
@@ -119,7 +119,7 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 	return nil
 }
 
-// PlanRoutes registers what admins do with plans (open-shapes, section 2).
+// PlanRoutes registers what admins do with plans (docs/contract/subscriptions.md, Plans).
 func (s *Plans) PlanRoutes(api *httpapi.API) {
 	crud := collection.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 	one := httpapi.ResponseSchema(plans.EnvelopeSchema())

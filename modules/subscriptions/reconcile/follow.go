@@ -168,7 +168,7 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote ga
 }
 
 // SyncSubscription asks the gateway about the customer's live subscription and
-// settles what it says (specification, Rules for login 4). A subscription whose
+// settles what it says (docs/contract/accounts.md, Tokens). A subscription whose
 // first call is still open is left to its looks.
 func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
 	ctx = gateway.Background(ctx)

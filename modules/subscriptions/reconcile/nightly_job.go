@@ -142,7 +142,7 @@ func (s *Reconciler) EndForgotten(ctx context.Context) error {
 }
 
 // Nightly runs at four in the morning, when gateway A has told its overdue
-// charges (about three, gateway A, section 11).
+// charges (about three, docs/gateway-facts.md, A11).
 type Nightly struct{ Zone *time.Location }
 
 // Next is the next four o'clock in the zone.

@@ -12,8 +12,7 @@ import (
 	"marquee/modules/subscriptions/state"
 )
 
-// incompleteLife is how long gateway B keeps a first payment open (gateway B,
-// section 6.3).
+// incompleteLife is how long gateway B keeps a first payment open (docs/gateway-facts.md, B6).
 const incompleteLife = 23 * time.Hour
 
 // Resolve reads a pending card subscription of gateway B and settles what it

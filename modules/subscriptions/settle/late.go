@@ -18,7 +18,7 @@ import (
 )
 
 // lateMoneyTx opens an ended subscription again for money that came after its
-// end (open-shapes, Money that arrives late). What a recurrence charged before the end,
+// end (docs/contract/payments.md, Late money). What a recurrence charged before the end,
 // and is told after it, bought nothing: whoever ended it was not told that it was paid.
 // It is listed and refunded, as is money that opens nothing because the customer has
 // another subscription by now, or disputes what he paid, or has deleted the account.

@@ -1,6 +1,6 @@
 package state
 
-// Status is a subscription's state (specification, States and transitions).
+// Status is a subscription's state (docs/contract/states.md, Subscriptions).
 type Status string
 
 // The states. None stands before the row is there.
@@ -42,11 +42,11 @@ func (s Source) TellsOutcome() bool {
 	return s != ByAdmin && s != ByCustomer && s != ByJob
 }
 
-// Action is what may move a subscription: a trigger of the specification's
-// table, with its condition where that decides the target.
+// Action is what may move a subscription: a trigger of the contract's table (docs/contract/states.md, Subscriptions),
+// with its condition where that decides the target.
 type Action string
 
-// The actions, in the order of the specification's table.
+// The actions, in the order of the contract's table.
 const (
 	Subscribe              Action = "subscribe"               // any subscribe route: the intent's row
 	Renew                  Action = "renew"                   // the new row of a renewal
@@ -88,7 +88,7 @@ const (
 
 // Reason says in the history why a subscription moved. Moves that end access
 // carry one of the first five, from which churn is told apart
-// (finance-definitions, by_reason).
+// (docs/contract/figures.md, Reasons of an exit).
 type Reason string
 
 // The reasons.
@@ -192,10 +192,9 @@ func (m moves) stays(states ...Status) moves {
 
 var anyLive = from(Pending, Active, Suspended)
 
-// transitions is the one table of what moves a subscription, in the order of the
-// specification's. Rows of the specification that say "any" mean any live state: terminal
-// states hold (open-shapes, Terminal states hold). A state that is missing in an action's row
-// is not moved by it.
+// transitions is the one table of what moves a subscription, in the order of the contract's (docs/contract/states.md,
+// Subscriptions). Where that says "any", it means any live state: terminal states hold. A state that is missing in an
+// action's row is not moved by it.
 var transitions = []transition{
 	{by: Subscribe, reason: ReasonSubscribed, moves: from(None)(Pending)},
 	{by: Renew, reason: ReasonRenewed, moves: from(None)(Pending)},

@@ -34,8 +34,8 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 	return sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != ""
 }
 
-// applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
-// the specification says, also within a period that is paid. Cancelled is final and is
+// applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as the contract says
+// (docs/contract/payments.md, Webhooks), also within a period that is paid. Cancelled is final and is
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.

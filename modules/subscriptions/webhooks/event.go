@@ -53,7 +53,7 @@ func isOfSubscriptions(e gateway.Event) bool {
 }
 
 // ApplyEventTx applies a gateway's event to the subscription that it is about
-// (specification, Events). It answers Unclaimed when there is none.
+// (docs/contract/payments.md, Webhooks). It answers Unclaimed when there is none.
 func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	if !isOfSubscriptions(e) {
 		return gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}, nil

@@ -19,7 +19,7 @@ import (
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
 // refused. A PIX code that nobody paid is no attempt, and stands in no ledger
-// (finance-definitions, payment_success_rate). The first invoice's failure is told by
+// (docs/contract/figures.md, Attempts). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
 func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, f gateway.FailedPayment) (gateway.Reason, error) {

@@ -21,7 +21,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// locate finds the subscription in the specification's order: the gateway's
+// locate finds the subscription in the contract's order (docs/contract/payments.md, Webhooks): the gateway's
 // subscription, the authorization, the local id that the gateway was told. The
 // last also finds events that overtook our own commit, and those of a call whose
 // answer was none: whether the event fits the row is strayTx's to say. A payment that

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkHotEvent is workload W6 without HTTP: purchases of one event by many
-// at once, each a committed order with its ticket (design page performance).
+// at once, each a committed order with its ticket (docs/decisions/seats-by-gate.md).
 func BenchmarkHotEvent(b *testing.B) { benchmarkPurchases(b, 1, 0) }
 
 // BenchmarkHundredEvents spreads them over 100 events.

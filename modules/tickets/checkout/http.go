@@ -16,7 +16,7 @@ import (
 	"marquee/platform/taxid"
 )
 
-// orderPaymentBody is payment of the purchase response (open-shapes, section 4, 16).
+// orderPaymentBody is payment of the purchase response (docs/contract/tickets.md, The store).
 type orderPaymentBody struct {
 	ID          *string `json:"id"`
 	Status      string  `json:"status"`
@@ -170,7 +170,7 @@ func (s *Checkout) buyAs(ctx context.Context, p purchase) (*httpapi.Output[purch
 	return httpapi.OK(purchaseBodyOf(r))
 }
 
-// Buyer is a guest (specification, Ticket store).
+// Buyer is a guest (docs/contract/tickets.md, Guests).
 type Buyer struct {
 	FullName string `json:"full_name" minLength:"3" maxLength:"200"`
 	Email    string `json:"email" doc:"E-mail address, at most 254 characters"`

@@ -39,8 +39,8 @@ type receipt struct {
 }
 
 // buy checks everything that can be checked without the gateway, holds the
-// places, asks the gateway, and settles its answer (specification, Ticket store;
-// open-shapes, Card money moves once). Errors: 404 and 400 for the event, 409 sold
+// places, asks the gateway, and settles its answer (docs/contract/tickets.md, The store;
+// docs/contract/subscriptions.md, Money moves once). Errors: 404 and 400 for the event, 409 sold
 // out or more than one person may have, 400 for the card, 422 for the buyer, 429 after
 // too many declines, for too many unpaid places and too many mails to a guest.
 func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {

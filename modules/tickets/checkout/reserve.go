@@ -58,7 +58,7 @@ func (s *Checkout) reserve(ctx context.Context, w wish) (orders.Order, []objecti
 
 // gate gathers purchases of one event that come while an earlier transaction of
 // the same event is being committed, and passes them on together: one lock and one
-// flush for all of them, instead of one each (design page performance, point 4).
+// flush for all of them, instead of one each (docs/decisions/seats-by-gate.md).
 // A purchase that comes alone waits for nobody. The database's own conditions
 // stay the truth, so any number of processes may each have a gate.
 type gate struct {

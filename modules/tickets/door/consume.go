@@ -20,7 +20,7 @@ import (
 )
 
 // ConsumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
-// else's ticket, 409 for one that is not available (open-shapes, section 4, 21).
+// else's ticket, 409 for one that is not available (docs/contract/tickets.md, Check-in).
 func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*collection.Answer, error) {
 	caller := httpapi.CallerOf(ctx)
 	var t events.Ticket

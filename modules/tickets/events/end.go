@@ -33,9 +33,8 @@ func (s *Store) EventEnds(ctx context.Context, db postgres.DB, ids ...objectid.I
 	return ends, nil
 }
 
-// ExpireEnded lets tickets of events that are over expire (open-shapes, Tickets
-// to expired). Reserved places of orders go through their orders, which may have
-// to be cancelled at a gateway. An event that is moved brings its tickets back.
+// ExpireEnded lets tickets of events that are over expire (docs/contract/states.md, Tickets). Reserved places of orders
+// go through their orders, which may have to be cancelled at a gateway. An event that is moved brings its tickets back.
 func (s *Store) ExpireEnded(ctx context.Context) error {
 	ended, err := s.db.EventListEnded(ctx, s.deps.Pool, s.deps.Clock.Now())
 	if err != nil {

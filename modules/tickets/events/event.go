@@ -27,7 +27,7 @@ var EventTypes = []string{"movie_premiere", "lecture", "screening", "other"}
 // maxCents bounds a ticket's price: a million reais.
 const maxCents = 100_000_000
 
-// Events is the collection of the specification's Event.
+// Events is the collection of events (docs/contract/tickets.md, Events).
 var Events = collection.New(collection.Definition{
 	Name: "events", Singular: "Event", Table: "tickets.events", Search: "t.search",
 	Fields: []collection.Field{
@@ -83,7 +83,7 @@ func foldCodes(_ context.Context, _ pgx.Tx, records []*collection.Record) error 
 }
 
 // dropUnsold takes away places that were given back unpaid; everything else that
-// an event has keeps it from being deleted (open-shapes, Event deletion).
+// an event has keeps it from being deleted (docs/contract/tickets.md, Events).
 func dropUnsold(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	db := ticketsdb.New()
 	if err := db.EventDropUnheldTickets(ctx, tx, objectid.Strings(ids)); err != nil {
@@ -93,7 +93,7 @@ func dropUnsold(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 }
 
 // Sellable says why an event is not for sale: 400 not for sale, 400 over
-// (specification, Purchase errors); nil when it is.
+// (docs/contract/tickets.md, The store); nil when it is.
 func Sellable(e Event, now time.Time) error {
 	if !e.IsSaleBoxOffice || !e.IsActive {
 		return fault.Bad("The event is not for sale.").WithField("event_id")

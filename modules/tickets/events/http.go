@@ -16,7 +16,7 @@ import (
 )
 
 // ListEvents answers GET /events: a page to any user, a record by _id to admins
-// (specification, Events and tickets).
+// (docs/contract/tickets.md, Events).
 func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*collection.Answer, error) {
 	view, err := listable(ctx)
 	if err != nil {

@@ -24,7 +24,7 @@ func (Reais) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais"}
 }
 
-// storeEvent is an event as the store shows it (specification, Ticket store).
+// storeEvent is an event as the store shows it (docs/contract/tickets.md, The store).
 type storeEvent struct {
 	ID               objectid.ID   `json:"_id"`
 	Title            string        `json:"title"`

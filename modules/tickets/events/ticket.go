@@ -18,7 +18,7 @@ import (
 	"marquee/platform/query"
 )
 
-// Tickets is the collection of the specification's Ticket.
+// Tickets is the collection of tickets (docs/contract/tickets.md, A ticket).
 var Tickets = collection.New(collection.Definition{
 	Name: "tickets", Singular: "Ticket", Table: "tickets.tickets", Search: "t.search",
 	From: "tickets.tickets t JOIN tickets.events e ON e.id = t.event_id JOIN tickets.customers c ON c.id = t.customer_id LEFT JOIN tickets.orders o ON o.id = t.order_id",
@@ -49,8 +49,7 @@ var Tickets = collection.New(collection.Definition{
 })
 
 // OwnTickets is what a customer sees of his tickets: all, or, while his address
-// is not verified, those that he bought himself (open-shapes, Unverified accounts
-// and guest checkout).
+// is not verified, those that he bought himself (docs/contract/accounts.md, Customers).
 var OwnTickets = map[bool]*collection.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
 
 // noteEdits gives the history its reason and actor.

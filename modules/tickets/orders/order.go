@@ -48,7 +48,7 @@ func wordsOf(o Order) gateway.PaymentWords {
 	return cmp.Or(postgres.Text(o.Gateway), gateway.GWA).Traits().Words
 }
 
-// OrderBody is the specification's Ticket order; money in reais.
+// OrderBody is a ticket order (docs/contract/tickets.md, The store); money in reais.
 type OrderBody struct {
 	ID               objectid.ID     `json:"_id"`
 	CustomerID       objectid.ID     `json:"customer_id"`

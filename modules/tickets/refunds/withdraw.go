@@ -170,7 +170,7 @@ func (s *Refunds) orderOfRefund(ctx context.Context, id objectid.ID) (objectid.I
 	return out.Refund.LocalID, nil
 }
 
-// withdrawalBody is the answer of open-shapes, section 5, number 9.
+// withdrawalBody is the answer to a buyer who gives an order back (docs/ticket-orders.md, A buyer gives an order back).
 type withdrawalBody struct {
 	RefundAmount events.Reais  `json:"refund_amount" doc:"Reais, as the order's own amounts"`
 	RefundedAt   *httpapi.Time `json:"refunded_at" nullable:"true" doc:"Null until the gateway has given all of it back, and where nothing was paid"`

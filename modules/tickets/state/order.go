@@ -1,6 +1,6 @@
 package state
 
-// Order is what holds here of an order; the specification's status is always
+// Order is what holds here of an order; the contract's status (docs/contract/states.md, Orders) is always
 // pending, and payment_status is the gateway's word.
 type Order string
 

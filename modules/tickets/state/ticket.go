@@ -1,6 +1,6 @@
 package state
 
-// Ticket is a ticket's state (specification, Ticket status).
+// Ticket is a ticket's state (docs/contract/states.md, Tickets).
 type Ticket string
 
 // The states.

@@ -50,7 +50,7 @@ func isOfOrders(e gateway.Event) bool {
 }
 
 // ApplyEventTx applies a gateway's event to the order that it is about
-// (specification, Events). It answers Unclaimed when there is none.
+// (docs/contract/payments.md, Webhooks). It answers Unclaimed when there is none.
 func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	unclaimed := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
 	if !isOfOrders(e) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Cents is an amount of money in centavos. In JSON it is a decimal number of reais with at most two decimals, without
-// trailing zeros (4990 is 49.9, 24000 is 240), as the gateway prints it (section 1).
+// trailing zeros (4990 is 49.9, 24000 is 240), as the gateway prints it (docs/gateway-facts.md, A1).
 type Cents int64
 
 // maxReaisDigits keeps every accepted amount far inside an int64.
@@ -71,7 +71,7 @@ func (c Cents) reais() string {
 	return fmt.Sprintf("R$ %d,%02d", int64(c)/100, int64(c)%100)
 }
 
-// Fees of the gateway's own sandbox (section 5).
+// Fees of the gateway's own sandbox (docs/gateway-facts.md, A5).
 const (
 	cardFeeFixed      Cents = 49
 	cardFeeBasisPoint int64 = 299

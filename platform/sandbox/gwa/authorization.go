@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Values of automatic PIX (section 8).
+// Values of automatic PIX (docs/gateway-facts.md, A8).
 const (
 	modeManual       = "MANUAL"
 	modeSubscription = "SUBSCRIPTION"

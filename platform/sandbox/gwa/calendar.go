@@ -7,7 +7,8 @@ import (
 	_ "time/tzdata" // the gateway lives in São Paulo also on machines without a zone database
 )
 
-// saoPaulo is the gateway's zone: "today", due dates and all times without a zone are meant in it (section 10).
+// saoPaulo is the gateway's zone: "today", due dates and all times without a zone are meant in it
+// (docs/gateway-facts.md, A10).
 var saoPaulo = mustLoad("America/Sao_Paulo")
 
 func mustLoad(name string) *time.Location {
@@ -18,7 +19,7 @@ func mustLoad(name string) *time.Location {
 	return loc
 }
 
-// The four date forms of section 10.
+// The four date forms (docs/gateway-facts.md, A10).
 const (
 	isoDay        = "2006-01-02"
 	isoSecond     = "2006-01-02 15:04:05"
@@ -129,14 +130,15 @@ func (d day) dayOfMonth() int { return d.at(12, 0).Day() }
 func (d day) overdueAt() time.Time { return d.business().addBusiness(1).at(3, 1) }
 
 // settledOn is the day on which the money of a card payment confirmed on d arrives: 32 days later, on a business day
-// (section 5).
+// (docs/gateway-facts.md, A5).
 func (d day) settledOn() day { return d.add(32).business() }
 
 func isoTime(t time.Time) string { return t.In(saoPaulo).Format(isoSecond) }
 
 func slashedTime(t time.Time) string { return t.In(saoPaulo).Format(slashedSecond) }
 
-// cycleMonths holds the length of the cycles that go by months; cycleDays of those that go by days (section 4).
+// cycleMonths holds the length of the cycles that go by months; cycleDays of those that go by days
+// (docs/gateway-facts.md, A4).
 var (
 	cycleMonths = map[string]int{"MONTHLY": 1, "BIMONTHLY": 2, "QUARTERLY": 3, "SEMIANNUALLY": 6, "YEARLY": 12}
 	cycleDays   = map[string]int{"WEEKLY": 7, "BIWEEKLY": 14}

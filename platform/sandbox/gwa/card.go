@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// decliningCards are the vendor's public test numbers that refuse every charge (section 3).
+// decliningCards are the vendor's public test numbers that refuse every charge (docs/gateway-facts.md, A3).
 var decliningCards = map[string]bool{"5184019740373151": true, "4916561358240741": true}
 
-// vendorCard is the vendor's approving test number that is no valid card number (section 3).
+// vendorCard is the vendor's approving test number that is no valid card number (docs/gateway-facts.md, A3).
 const vendorCard = "4444444444444444"
 
 // cardInput is the card as a request brings it. It lives as long as the request: it is never stored, and String keeps
@@ -62,7 +62,7 @@ type Card struct {
 func errCard(description string) *apiError { return badRequest("invalid_creditCard", description) }
 
 // card checks the card of a request and returns its stored form. A declining number is refused with the sentence of
-// section 1, so nothing that was to hang on it comes into being.
+// docs/gateway-facts.md, A1, so nothing that was to hang on it comes into being.
 func (s *state) card(in cardFields, customer string, now time.Time) (*Card, *apiError) {
 	if in.RemoteIP == "" {
 		return nil, badRequest("invalid_remoteIp", "O IP remoto (remoteIp) do comprador deve ser informado.")
@@ -121,7 +121,7 @@ func errHolder(description string) *apiError {
 	return badRequest("invalid_creditCardHolderInfo", description)
 }
 
-// check wants the fields that section 3 names as required.
+// check wants the fields that docs/gateway-facts.md, A3, names as required.
 func (h *holderInput) check() *apiError {
 	if h == nil {
 		return errHolder("Informe os dados do titular do cartão de crédito.")

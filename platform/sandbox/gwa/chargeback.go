@@ -5,8 +5,8 @@ import "time"
 // ChargebackStep is what happens in a cardholder's objection.
 type ChargebackStep string
 
-// The steps of section 11: requested, perhaps disputed, then lost (the money is gone) or won (the payment goes back to
-// what it was).
+// The steps (docs/gateway-facts.md, A11): requested, perhaps disputed, then lost (the money is gone) or won (the
+// payment goes back to what it was).
 const (
 	ChargebackRequested ChargebackStep = "requested"
 	ChargebackDisputed  ChargebackStep = "disputed"

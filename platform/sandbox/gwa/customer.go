@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Customer is a payer (section 2).
+// Customer is a payer (docs/gateway-facts.md, A2).
 type Customer struct {
 	ID                   string `json:"id"`
 	Order                int64  `json:"order"`
@@ -103,7 +103,7 @@ func (in customerInput) applyDetails(c *Customer) {
 	}
 }
 
-// createCustomer makes a customer; the same CPF may exist many times (section 2).
+// createCustomer makes a customer; the same CPF may exist many times (docs/gateway-facts.md, A2).
 func (s *state) createCustomer(in customerInput, now time.Time) (*Customer, *apiError) {
 	c := &Customer{Created: dayOf(now)}
 	if err := in.apply(c); err != nil {
@@ -119,7 +119,8 @@ func (s *state) addCustomer(c *Customer) *Customer {
 	return c
 }
 
-// payer makes the customer that the gateway itself creates for whoever pays a PIX that names no customer (section 8).
+// payer makes the customer that the gateway itself creates for whoever pays a PIX that names no customer
+// (docs/gateway-facts.md, A8).
 func (s *state) payer(now time.Time) *Customer {
 	return s.addCustomer(&Customer{
 		Created: dayOf(now), Name: "Pagador Pix", CPFCNPJ: "39053344705", PersonType: "FISICA",

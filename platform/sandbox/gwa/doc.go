@@ -5,9 +5,8 @@
 // queues and a clock of its own. It knows nothing of the platform's modules, and card numbers and security codes are
 // gone once a request has been checked: what stays is the last four digits, the brand and a token.
 //
-// Bodies, ids, status codes, error codes and date forms follow the project's page on gateway A
-// (docs: gateways/gateway-a.md); "section N" in comments of this package means that page. What that page marks as
-// unverified is marked "unverified" here too, and is a switch where the difference matters (see Settings).
+// Bodies, ids, status codes, error codes and date forms follow docs/gateway-facts.md, A1 to A11. What is taken as true
+// and not proved is marked "unverified" here, and is a switch where the difference matters (see Settings).
 //
 // What differs from the real thing: one webhook instead of ten; business days are Monday to Friday, without holidays
 // (but not in the windows of automatic PIX); an authorization that ends takes every order with it, also tomorrow's; the

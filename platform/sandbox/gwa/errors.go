@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// apiError is an answer other than success. Without a code the body is empty, as for unknown ids (section 1). It is no
-// Go error on purpose: a nil *apiError can't become an error that is not nil.
+// apiError is an answer other than success. Without a code the body is empty, as for unknown ids
+// (docs/gateway-facts.md, A1). It is no Go error on purpose: a nil *apiError can't become an error that is not nil.
 type apiError struct {
 	status      int
 	code        string

@@ -11,14 +11,14 @@ import (
 // firstEvent is where the sequence of event ids begins.
 const firstEvent = 41870212
 
-// Keys of the object in the envelope of an event (section 10).
+// Keys of the object in the envelope of an event (docs/gateway-facts.md, A10).
 const (
 	keyPayment      = "payment"
 	keySubscription = "subscription"
 	keyInstruction  = "paymentInstruction"
 )
 
-// Prefixes of the events of automatic PIX (section 11).
+// Prefixes of the events of automatic PIX (docs/gateway-facts.md, A11).
 const (
 	authorizationEvents = "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_"
 	instructionEvents   = "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_"

@@ -1,7 +1,7 @@
 package gwa
 
 import (
-	"crypto/md5" //nolint:gosec // the gateway's event ids carry the MD5 of the event's name (section 10)
+	"crypto/md5" //nolint:gosec // the gateway's event ids carry the MD5 of its name (docs/gateway-facts.md, A10)
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"

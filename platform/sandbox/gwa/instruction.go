@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Statuses of payment instructions (section 8).
+// Statuses of payment instructions (docs/gateway-facts.md, A8).
 const (
 	instructionAwaiting  = "AWAITING_REQUEST"
 	instructionScheduled = "SCHEDULED"

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Bounds of lists (section 1).
+// Bounds of lists (docs/gateway-facts.md, A1).
 const (
 	defaultLimit = 10
 	maxLimit     = 100

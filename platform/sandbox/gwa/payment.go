@@ -7,13 +7,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// minimumPIX is the least value of a PIX or boleto charge (section 5).
+// minimumPIX is the least value of a PIX or boleto charge (docs/gateway-facts.md, A5).
 const minimumPIX Cents = 500
 
 // maxDescription is the longest description of a payment or subscription.
 const maxDescription = 500
 
-// Payment is one charge (section 5). Zero values of optional fields print as null or are left out, see view.
+// Payment is one charge (docs/gateway-facts.md, A5). Zero values of optional fields print as null or are left out, see
+// view.
 type Payment struct {
 	ID                string `json:"id"`
 	Order             int64  `json:"order"`

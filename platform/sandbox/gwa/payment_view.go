@@ -78,7 +78,7 @@ type paymentView struct {
 	Refunds               []Refund     `json:"refunds"`
 }
 
-// paymentView prints a payment; keys that don't apply are left out (section 5).
+// paymentView prints a payment; keys that don't apply are left out (docs/gateway-facts.md, A5).
 func (s *state) paymentView(p *Payment) paymentView {
 	number := strings.TrimPrefix(p.ID, "pay_")
 	v := paymentView{

@@ -27,7 +27,7 @@ func (g *Gateway) payload(location string, value Cents) string {
 	}.String()
 }
 
-// encodedImage is the base64 PNG of a payload, without a data: prefix (section 6).
+// encodedImage is the base64 PNG of a payload, without a data: prefix (docs/gateway-facts.md, A6).
 func encodedImage(payload string) (string, *apiError) {
 	png, err := stage.QRPNG(payload, qrPixels)
 	if err != nil {
@@ -113,7 +113,8 @@ func (g *Gateway) receivePIX(p *Payment, now time.Time) {
 	g.cancelOrder(p, reasonPaidBefore, now) // paid by its code before the debit
 }
 
-// transfer is a PIX that has nothing to do with any charge: it makes payment events all the same (section 10).
+// transfer is a PIX that has nothing to do with any charge: it makes payment events all the same
+// (docs/gateway-facts.md, A10).
 func (g *Gateway) transfer(value Cents, now time.Time) (*Payment, *apiError) {
 	if value <= 0 {
 		return nil, badRequest("invalid_value", "value must be above zero")
@@ -153,7 +154,7 @@ func (g *Gateway) markOverdue(p *Payment, now time.Time) {
 	g.emitPayment(now, "PAYMENT_OVERDUE", p)
 }
 
-// forceOverdue is the vendor's helper: it moves the due date back and keeps the original (section 9).
+// forceOverdue is the vendor's helper: it moves the due date back and keeps the original (docs/gateway-facts.md, A9).
 func (g *Gateway) forceOverdue(id string, now time.Time) (*Payment, *apiError) {
 	p, err := g.livePayment(id)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Limits of section 1: requests per window and account.
+// Limits (docs/gateway-facts.md, A1): requests per window and account.
 const (
 	rateLimit  = 25000
 	rateLength = 12 * time.Hour

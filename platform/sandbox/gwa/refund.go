@@ -2,7 +2,7 @@ package gwa
 
 import "time"
 
-// Statuses of refunds (section 7).
+// Statuses of refunds (docs/gateway-facts.md, A7).
 const (
 	refundPending   = "PENDING"
 	refundDone      = "DONE"

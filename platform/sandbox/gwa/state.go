@@ -7,7 +7,7 @@ import (
 	"marquee/platform/sandbox/stage"
 )
 
-// Billing types (section 4).
+// Billing types (docs/gateway-facts.md, A4).
 const (
 	billingCard      = "CREDIT_CARD"
 	billingPIX       = "PIX"
@@ -15,7 +15,7 @@ const (
 	billingUndefined = "UNDEFINED"
 )
 
-// Statuses of payments (section 5).
+// Statuses of payments (docs/gateway-facts.md, A5).
 const (
 	statusPending             = "PENDING"
 	statusConfirmed           = "CONFIRMED"

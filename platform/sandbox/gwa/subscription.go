@@ -2,7 +2,7 @@ package gwa
 
 import "time"
 
-// Subscription makes charges by itself (section 4).
+// Subscription makes charges by itself (docs/gateway-facts.md, A4).
 type Subscription struct {
 	ID                string `json:"id"`
 	Order             int64  `json:"order"`
@@ -262,7 +262,8 @@ func (s *state) subscriptionView(sub *Subscription) subscriptionView {
 	return v
 }
 
-// eventView prints a subscription as its events do: with slashed dates, a discount and no card (section 10, samples).
+// eventView prints a subscription as its events do: with slashed dates, a discount and no card (docs/gateway-facts.md,
+// A10).
 func (sub *Subscription) eventView(iso bool) subscriptionView {
 	format := day.slashed
 	if iso {

@@ -16,7 +16,7 @@ type subscriptionUpdate struct {
 }
 
 // updateSubscription changes future charges, and those already made only with updatePendingPayments. To resume an
-// inactive subscription nextDueDate is needed (section 4).
+// inactive subscription nextDueDate is needed (docs/gateway-facts.md, A4).
 func (g *Gateway) updateSubscription(id string, in subscriptionUpdate, now time.Time) (*Subscription, *apiError) {
 	sub, err := g.liveSubscription(id)
 	if err != nil {

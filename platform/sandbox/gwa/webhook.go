@@ -12,7 +12,7 @@ import (
 	"marquee/platform/sandbox/stage"
 )
 
-// Delivery rules of section 10.
+// Delivery rules (docs/gateway-facts.md, A10).
 const (
 	pauseAfterFailures = 15
 	keepUndelivered    = 14 * 24 * time.Hour

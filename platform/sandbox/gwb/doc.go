@@ -1,7 +1,7 @@
 // Package gwb is gateway B (Stripe, API 2026-03-25.dahlia) in miniature, for development and tests: customers, payment methods,
 // setup intents, products, prices, subscriptions, invoices, payment intents with PIX, charges, refunds, disputes and events over real
 // HTTP, with form bodies, expansion, idempotency keys, test cards, a virtual clock and signed webhooks. What it imitates, and from
-// which source each rule comes, is written in the gateways' page "gateway-b".
+// which source each rule comes, is written in docs/gateway-facts.md, B1 to B11.
 //
 // It knows nothing of the product's modules and holds no card number: a number is turned into a behaviour and its last four digits at
 // the edge.

@@ -27,7 +27,7 @@ const (
 
 const qrPixels = 300
 
-// showPIX gives a confirmed intent its code. The payer's e-mail chooses what happens next (section 7 of the gateway's page).
+// showPIX gives a confirmed intent its code. The payer's e-mail chooses what happens next (docs/gateway-facts.md, B7).
 func (o *op) showPIX(p *paymentIntent, m *paymentMethod) {
 	now := o.g.stage.Clock.Now()
 	expires := now.Add(time.Duration(p.PIXSeconds) * time.Second)

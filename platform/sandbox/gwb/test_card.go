@@ -17,7 +17,7 @@ const (
 	challengeSetup  = "unless_set_up"
 )
 
-// testCard is one of the public test cards (section 11 of the gateway's page).
+// testCard is one of the public test cards (docs/gateway-facts.md, B11).
 type testCard struct {
 	number, brand string
 	outcome

@@ -7,8 +7,8 @@
 // run the same files. What a finding means and what to do about it is in
 // docs/operations.md.
 //
-// The queries read across schemas, which is finance's right alone (architecture,
-// section 1), and lie here so that tests of any module can run them.
+// The queries read across schemas, which is finance's right alone (docs/architecture.md), and lie here so that tests of
+// any module can run them.
 package invariants
 
 import (

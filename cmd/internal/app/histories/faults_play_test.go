@@ -120,7 +120,7 @@ func (h *history) carryOut(x trial) (int, []string) {
 	return a.status, h.calls.made
 }
 
-// judge compares the answer of a request with what the specification allows.
+// judge compares the answer of a request with what the contract allows (docs/contract/payments.md, Not known).
 func (h *history) judge(x trial, a answer) {
 	switch {
 	case len(x.good) == 0, a.status == 0 && x.fault.kills(): // a job; nobody is there to be answered

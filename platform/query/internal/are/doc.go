@@ -5,7 +5,7 @@
 // error, so a pattern is never passed through. It is read by Go's regexp/syntax,
 // whose grammar has no back-references and no look-around, its cost is bounded, and
 // its tree is written anew in a small vocabulary whose meaning does not depend on the
-// database's locale (query-contract.md, section 7). Match with
+// database's locale (docs/contract/filters.md, Patterns). Match with
 //
 //	column COLLATE "C" ~ $n::text
 //

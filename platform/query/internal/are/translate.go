@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Limits of one pattern (query-contract.md, section 9).
+// Limits of one pattern (docs/contract/filters.md, Bounds).
 const (
 	MaxPatternBytes = 512
 	MaxGroups       = 32       // groups inside one another

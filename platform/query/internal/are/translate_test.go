@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The table of query-contract.md, section 7: what a client writes and what is emitted.
+// The table of docs/contract/filters.md, Patterns: what a client writes and what is emitted.
 // "" expects a refusal.
 var table = []struct{ pattern, options, want string }{
 	{`abc`, "", `(?s)abc`},
