@@ -22,6 +22,8 @@ var (
 	example = regexp.MustCompile(`(?m)^\t.*$`)
 	// Where a fault is planted, in tools/faults/list.go, but for what is no Go.
 	plantedAt = regexp.MustCompile(`where: "([a-z]+)\.([\w.]+)"`)
+	// What cites a page that is not in this repository.
+	elsewhere = regexp.MustCompile(`(?i)\bspecifications?\b|\bopen[-\s]shapes\b|\bquery-contract\b|\bfinance-definitions\b`)
 )
 
 // TestNamesInCommentsExist: what a comment calls by the name of a package of ours is declared
@@ -52,6 +54,31 @@ func TestNamesInCommentsExist(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"payments.ErrUnavailable", "payments.Declined"}, missing("payments.ErrUnavailable when it is *payments.Declined, payments.Hooks and payments.intents"), "planted")
+}
+
+// TestCommentsCiteThePagesOfTheTree: a comment of Go or of sql/ cites docs/, and no page that
+// its reader does not have. models.go of sqlc repeats what landed migrations say.
+func TestCommentsCiteThePagesOfTheTree(t *testing.T) {
+	t.Parallel()
+	_, comments := declaredNames(t)
+	for at, text := range comments {
+		if !strings.HasSuffix(at.Filename, "db/models.go") {
+			require.NotRegexp(t, elsewhere, text, "%s", at)
+		}
+	}
+	require.NoError(t, filepath.WalkDir(filepath.Join(root(t), "sql"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".sql") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for i, line := range strings.Split(string(text), "\n") {
+			_, comment, _ := strings.Cut(line, "--")
+			require.NotRegexp(t, elsewhere, comment, "%s:%d", path, i+1)
+		}
+		return err
+	}))
+	require.Equal(t, []string{"Specification", "open shapes", "query-contract"},
+		elsewhere.FindAllString("Specification, Users; open shapes, 4; query-contract.md; finance.definitions", -1), "planted")
 }
 
 // declaredNames are the names that packages of ours declare, by the package's name, with
