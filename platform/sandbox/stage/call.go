@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -18,6 +19,7 @@ const earlyLimit = 10 * time.Second
 type call struct {
 	deliveries []int64
 	fault      *Fault
+	journal    func() // writes the call's line, once
 }
 
 type callKey struct{}
@@ -57,17 +59,18 @@ func (s *Stage) serveCall(w http.ResponseWriter, r *http.Request, routes http.Ha
 	if c.fault != nil {
 		entry.Fault = string(c.fault.Kind)
 	}
+	c.journal = sync.OnceFunc(func() { s.Journal.Record(entry) })
 	ans := &answer{header: http.Header{}}
 	sent := false
 	defer func() {
 		if sent {
 			entry.Status = ans.status
 		}
-		s.Journal.Record(entry)
+		c.journal()
 		s.Webhooks.answered(c.deliveries)
 	}()
 
-	if !s.faultBefore(w, r, c.fault, ans) {
+	if !s.faultBefore(w, r, c, ans) {
 		routes.ServeHTTP(ans, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
 		if err := s.Flush(); err != nil {
 			s.log.Error("sandbox state not saved", "error", err)
@@ -91,7 +94,8 @@ func (s *Stage) sendEarly(ctx context.Context, c *call) {
 }
 
 // faultBefore carries out what comes before the effect; true means that the answer is complete without it.
-func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, f *Fault, ans *answer) bool {
+func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, c *call, ans *answer) bool {
+	f := c.fault
 	if f == nil || s.opts.OwnFaults && f.withinGateway() {
 		return false
 	}
@@ -100,9 +104,9 @@ func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, f *Fault, an
 	}
 	switch f.Kind {
 	case FaultTimeoutBefore:
-		s.hang(r)
+		s.hang(r, c)
 	case FaultResetBefore:
-		reset(w)
+		reset(w, c)
 	case FaultBadGateway:
 		ans.header.Set("Content-Type", "text/html")
 		ans.status = http.StatusBadGateway
@@ -127,9 +131,9 @@ func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans 
 	switch f.Kind {
 	case FaultTimeoutAfter:
 		s.Webhooks.answered(c.deliveries)
-		s.hang(r)
+		s.hang(r, c)
 	case FaultResetAfter:
-		reset(w)
+		reset(w, c)
 	case FaultStatusAfter:
 		ans.header, ans.status = http.Header{}, 0
 		ans.body.Reset()
@@ -154,7 +158,8 @@ func (s *Stage) WriteFault(w http.ResponseWriter, f *Fault) {
 }
 
 // hang gives no answer until the caller hangs up or the stage closes. The server notices a hang-up only once the body is read.
-func (s *Stage) hang(r *http.Request) {
+func (s *Stage) hang(r *http.Request, c *call) {
+	c.journal() // who hangs up may look at it at once
 	_, _ = io.Copy(io.Discard, r.Body)
 	select {
 	case <-r.Context().Done():
@@ -175,7 +180,8 @@ func (s *Stage) Sleep(ctx context.Context, d time.Duration) {
 }
 
 // reset closes the connection with RST rather than FIN, so that the caller sees "connection reset by peer".
-func reset(w http.ResponseWriter) {
+func reset(w http.ResponseWriter, c *call) {
+	c.journal() // who sees the reset may look at it at once
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
 		if tcp, ok := conn.(*net.TCPConn); ok {
