@@ -151,14 +151,8 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err := s.deps.Store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
-	withdrawn, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
-	if err != nil {
-		return fmt.Errorf("read withdrawals: %w", err)
-	}
-	for _, id := range withdrawn {
-		if err := s.deps.Store.GiveBackLaterTx(ctx, tx, id); err != nil {
-			return err
-		}
+	if err := s.deps.Store.GiveBackWithdrawnTx(ctx, tx, sub.ID); err != nil {
+		return err
 	}
 	c.Edit = func(r *lifecycle.Row) { r.HasChargeback = false }
 	closed, err := s.deps.Reads.ClosedByDisputeTx(ctx, tx, *sub)

@@ -141,6 +141,21 @@ const GivenBackSoon = 10 * time.Minute
 // WithdrawalReason is what the refunds of a withdrawal say why, here and at the gateway.
 const WithdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 
+// GiveBackWithdrawnTx has a job give back what the withdrawal from a subscription, or from one
+// that followed it by renewals, still has; where nobody withdrew there is nothing to do.
+func (s *Store) GiveBackWithdrawnTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	withdrawn, err := s.db.ListWithdrawals(ctx, tx, id)
+	if err != nil {
+		return fmt.Errorf("read withdrawals: %w", err)
+	}
+	for _, id := range withdrawn {
+		if err := s.GiveBackLaterTx(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // GiveBackLaterTx has a job give back what a withdrawn subscription still has.
 func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{

@@ -195,14 +195,8 @@ func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	}
 	if int64(total) < sub.TotalRefundedCents { // a refund failed after it had been counted
-		withdrawn, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
-		if err != nil {
-			return fmt.Errorf("read withdrawals: %w", err)
-		}
-		for _, id := range withdrawn {
-			if err := s.deps.Store.GiveBackLaterTx(ctx, tx, id); err != nil {
-				return err
-			}
+		if err := s.deps.Store.GiveBackWithdrawnTx(ctx, tx, sub.ID); err != nil {
+			return err
 		}
 	}
 	return s.deps.Store.EditTx(ctx, tx, sub, state.RefundsTotalled, func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
