@@ -104,7 +104,7 @@ func (o *outside) run(args ...string) {
 // process is one process of the platform.
 type process struct {
 	command *exec.Cmd
-	log     *lockedBuffer
+	log     *leaktest.Log
 	exited  chan struct{}
 }
 
@@ -112,7 +112,7 @@ type process struct {
 func (o *outside) start(command, faultpoint string) *process {
 	o.t.Helper()
 	p := &process{
-		command: exec.Command(build(o.t, "faultpoints"), command), log: &lockedBuffer{}, exited: make(chan struct{}),
+		command: exec.Command(build(o.t, "faultpoints"), command), log: &leaktest.Log{}, exited: make(chan struct{}),
 	}
 	p.command.Env = append(o.env, "FAULTPOINT="+faultpoint)
 	p.command.Stderr = p.log

@@ -79,14 +79,14 @@ type machine struct {
 	t       *testing.T
 	command *exec.Cmd
 	dir     string
-	stderr  *lockedBuffer
+	stderr  *leaktest.Log
 	extra   []byte // what came on stdout after the ready line
 	done    chan struct{}
 }
 
 func startDev(t *testing.T, dir string, env ...string) *machine {
 	t.Helper()
-	m := &machine{t: t, dir: dir, stderr: &lockedBuffer{}, done: make(chan struct{})}
+	m := &machine{t: t, dir: dir, stderr: &leaktest.Log{}, done: make(chan struct{})}
 	m.command = exec.Command(build(t, ""), "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0", "--data-dir", dir)
 	m.command.Env = append(os.Environ(), env...)
 	m.command.Stderr = m.stderr
@@ -261,22 +261,4 @@ func cpf(seed int) string {
 		digits += fmt.Sprint(sum * 10 % 11 % 10)
 	}
 	return digits
-}
-
-// lockedBuffer keeps a process's stderr while the test reads along.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

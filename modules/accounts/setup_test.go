@@ -1,13 +1,11 @@
 package accounts_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"os"
 	"regexp"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +32,7 @@ type bundle struct {
 	clock   *clock.Fake
 	client  *apitest.Client
 	catcher *mail.Catcher
-	log     *logBuffer
+	log     *leaktest.Log
 	files   *files.Service
 }
 
@@ -43,7 +41,7 @@ type bundle struct {
 // and not worked until work is called.
 func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	t.Helper()
-	b := &bundle{db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &logBuffer{}}
+	b := &bundle{db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &leaktest.Log{}}
 	logger := leaktest.Logger(t, b.log)
 	var err error
 	b.catcher, err = mail.NewCatcher("127.0.0.1:0", logger)
@@ -229,22 +227,4 @@ func signupOf(name string, set map[string]any) []map[string]any {
 		body[k] = v
 	}
 	return []map[string]any{body}
-}
-
-// logBuffer is a log that may be written by many and read at the end.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }

@@ -93,33 +93,16 @@ type bundle struct {
 	users  *kind
 	api    *httpapi.API
 	client *apitest.Client
-	log    *lockedBuffer
+	log    *leaktest.Log
 
 	alice, bob, video, event objectid.ID
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // setup serves the module with the people root, admin (without permissions),
 // downloader (an admin with the permission for attachments), alice and bob.
 func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	t.Helper()
-	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &lockedBuffer{}}
+	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &leaktest.Log{}}
 	b.alice, b.bob, b.video, b.event = objectid.New(), objectid.New(), objectid.New(), objectid.New()
 	b.people = &people{gone: map[objectid.ID]bool{}, byID: map[objectid.ID]httpapi.Caller{}}
 	for _, c := range []httpapi.Caller{

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -46,7 +45,7 @@ type bundle struct {
 	clock *clock.Fake
 	url   string
 	api   *httpapi.API
-	logs  *bytes.Buffer
+	logs  *leaktest.Log
 	apply *applier
 }
 
@@ -77,12 +76,12 @@ func setup(t *testing.T) *bundle { t.Helper(); return setupIn(t) }
 func setupIn(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{
-		t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &bytes.Buffer{},
+		t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &leaktest.Log{},
 		apply: &applier{local: objectid.New()},
 	}
 	_, err := b.pool.Exec(t.Context(), "CREATE TABLE public.effects (event_id text)")
 	require.NoError(t, err)
-	log := leaktest.Logger(t, &lockedWriter{w: b.logs})
+	log := leaktest.Logger(t, b.logs)
 	client, err := jobs.New(b.pool, jobs.Options{Log: leaktest.Logger(t)})
 	require.NoError(t, err)
 	b.svc = payments.New(payments.Deps{
@@ -100,17 +99,6 @@ func setupIn(t testing.TB) *bundle {
 	b.svc.Routes(api)
 	b.url = apitest.Serve(t, api)
 	return b
-}
-
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }
 
 // work runs the module's jobs until the test ends.

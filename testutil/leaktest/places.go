@@ -56,23 +56,26 @@ func Logger(t testing.TB, beside ...io.Writer) *slog.Logger {
 	if _, ok := t.(*testing.B); ok {
 		return slog.New(slog.DiscardHandler)
 	}
-	out := &logged{}
+	out := &Log{}
 	t.Cleanup(func() { Text(t, "the log", out.String()) })
 	return slog.New(slog.NewJSONHandler(io.MultiWriter(append(beside, out)...), &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-type logged struct {
+// Log may be read while many write it.
+type Log struct {
 	mu  sync.Mutex
 	all bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+// Write adds to the log.
+func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.Write(p)
 }
 
-func (l *logged) String() string {
+// String is what was written so far.
+func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.String()

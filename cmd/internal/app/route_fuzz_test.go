@@ -28,6 +28,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/soak"
 )
 
@@ -82,7 +83,7 @@ type routeFuzz struct {
 	*tally
 	t       *testing.T
 	w       *platformtest.Platform
-	log     *lockedBuffer
+	log     *leaktest.Log
 	address string // host and port
 	root    *apitest.Client
 	victim  victim
@@ -95,7 +96,7 @@ type routeFuzz struct {
 
 func newRouteFuzz(t *testing.T, sum *tally, seed uint64) *routeFuzz {
 	t.Helper()
-	f := &routeFuzz{tally: sum, t: t, seed: seed, log: &lockedBuffer{}}
+	f := &routeFuzz{tally: sum, t: t, seed: seed, log: &leaktest.Log{}}
 	f.w = platformtest.NewOf(t, platformtest.Options{
 		Gateways: true, Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
@@ -192,7 +193,7 @@ func (f *routeFuzz) fail(r httpapi.RouteInfo, q *attackRequest, what string) {
 		return
 	}
 	f.failed[key] = true
-	f.t.Errorf("%s: %s\n%.3000q\nthe log ends: %s", r.Name, what, q.bytes(), f.log.tail())
+	f.t.Errorf("%s: %s\n%.3000q\nthe log ends: %s", r.Name, what, q.bytes(), f.logTail())
 }
 
 // requireNoError looks for what no answer shows: 5xx to clients that had gone, and panics.

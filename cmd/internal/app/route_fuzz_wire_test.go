@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -91,26 +89,8 @@ func (q *attackRequest) send(address string) (*attackAnswer, error) {
 	return &attackAnswer{res.StatusCode, body}, err
 }
 
-// lockedBuffer is a log that may be read while it is written.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	all strings.Builder
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.all.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.all.String()
-}
-
-// tail is what was logged last.
-func (b *lockedBuffer) tail() string {
-	all := b.String()
+// logTail is what was logged last.
+func (f *routeFuzz) logTail() string {
+	all := f.log.String()
 	return all[max(0, len(all)-3_000):]
 }

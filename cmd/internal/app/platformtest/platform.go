@@ -13,7 +13,6 @@
 package platformtest
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -47,7 +46,7 @@ type Platform struct {
 	Mails    *mail.Catcher          // nil where nobody reads them
 
 	T       testing.TB
-	log     kept
+	log     leaktest.Log
 	root    func() *apitest.Client
 	admin   func() *apitest.Client
 	unsound []string
@@ -176,21 +175,3 @@ func (p *Platform) Routes() []httpapi.RouteInfo { return p.API().Routes() }
 
 // Logged is what the platform has logged, a JSON object a line.
 func (p *Platform) Logged() string { return p.log.String() }
-
-// kept is a log that may be read while it is written.
-type kept struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (k *kept) Write(b []byte) (int, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.all.Write(b)
-}
-
-func (k *kept) String() string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.all.String()
-}
