@@ -70,7 +70,7 @@ type download struct {
 }
 
 func (p *platform) download(ctx context.Context, token, path string) (download, error) {
-	before, err := p.memory("VmRSS")
+	before, err := p.residentKB("VmRSS")
 	if err != nil {
 		return download{}, err
 	}
@@ -102,13 +102,13 @@ func (p *platform) download(ctx context.Context, token, path string) (download, 
 	if res.StatusCode != http.StatusOK {
 		return d, fmt.Errorf("download: %d %.300s", res.StatusCode, d.body)
 	}
-	peak, err := p.memory("VmHWM")
+	peak, err := p.residentKB("VmHWM")
 	d.grown = peak - before
 	return d, err
 }
 
-// memory reads a figure of the server's process, in KB.
-func (p *platform) memory(name string) (int64, error) {
+// residentKB reads a figure of the server's process, in KB.
+func (p *platform) residentKB(name string) (int64, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("memory of the server: %w", err)

@@ -131,7 +131,7 @@ func (p *platform) dashboards(ctx context.Context, conn *pgx.Conn, admin string,
 			clients = clients[:1]
 		}
 		for _, n := range clients {
-			got, err := p.ask(ctx, admin, n, o.length, r)
+			got, err := p.measureReport(ctx, admin, n, o.length, r)
 			if err != nil && r.goal == 0 { // reports of whole lives may be refused when they run too long
 				fmt.Printf("%-26s %8d   %.100s\n", r.name, n, err)
 				continue
@@ -157,8 +157,8 @@ func verdict(ok bool) string {
 	return "MISSED"
 }
 
-// ask measures a report, and holds each answer to what has to hold in any.
-func (p *platform) ask(ctx context.Context, token string, clients int, length time.Duration, r report) (result, error) {
+// measureReport measures a report, and holds each answer to what has to hold in any.
+func (p *platform) measureReport(ctx context.Context, token string, clients int, length time.Duration, r report) (result, error) {
 	w := workload{path: func(int) string { return r.path }, right: func(envelope) bool { return true }}
 	var raw json.RawMessage
 	if err := p.call(ctx, http.MethodGet, r.path, token, "", nil, &raw); err != nil {

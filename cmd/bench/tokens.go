@@ -51,7 +51,7 @@ func benchTokens(ctx context.Context, p *platform, o options) error {
 func hashRate(length time.Duration) (perSecond float64, cpu time.Duration) {
 	var made atomic.Int64
 	var wg sync.WaitGroup
-	start, used := time.Now(), ownCPU()
+	start, used := time.Now(), processCPU()
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for time.Since(start) < length {
@@ -61,11 +61,11 @@ func hashRate(length time.Duration) (perSecond float64, cpu time.Duration) {
 		})
 	}
 	wg.Wait()
-	return float64(made.Load()) / time.Since(start).Seconds(), (ownCPU() - used) / time.Duration(made.Load())
+	return float64(made.Load()) / time.Since(start).Seconds(), (processCPU() - used) / time.Duration(made.Load())
 }
 
-// ownCPU is the processor time of this process.
-func ownCPU() time.Duration {
+// processCPU is the processor time of this process.
+func processCPU() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // fails for no process of ours
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())

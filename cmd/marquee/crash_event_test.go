@@ -31,7 +31,7 @@ func killedCallingOff(o *outside, step string) {
 	o.serve("")
 	o.start("work", "")
 	eventually(o.t, "the orders were not refunded", func() bool {
-		o.looksAt("gwb")
+		o.runStatusChecksAt("gwb")
 		o.periodic("tickets_sweep")
 		return o.count(`SELECT count(*) FROM tickets.orders WHERE state = 'refunded'`) == 3
 	})

@@ -43,8 +43,8 @@ func (o *outside) periodic(kind string) {
 	o.exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, '{}', 1, 'gateway', 'available', 1, now())`, kind)
 }
 
-// looksAt has the gateway asked now about every call whose process died.
-func (o *outside) looksAt(gateway string) {
+// runStatusChecksAt has the gateway asked now about every call whose process died.
+func (o *outside) runStatusChecksAt(gateway string) {
 	o.t.Helper()
 	o.exec(`UPDATE payments.intents SET next_look_at = now(), leased_until = NULL, call_ends_at = now() - interval '1 second' WHERE state = 'open' AND leased_until = call_ends_at AND looks = 0`)
 	o.exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at)
@@ -68,13 +68,13 @@ func (o *outside) dies(p *process, method, path, token string, body any) {
 	<-p.exited
 }
 
-// sound waits until every event is taken, and checks.
-func (o *outside) sound() {
+// waitAndCheck waits until every event is taken, and checks.
+func (o *outside) waitAndCheck() {
 	o.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	require.NoError(o.t, o.sandbox.Settle(ctx))
-	requireSound(o.t, o.database)
+	requireInvariants(o.t, o.database)
 }
 
 // killings are the steps of everything that moves money but a plain subscription
@@ -118,7 +118,7 @@ func TestKilledAtMoneySoak(t *testing.T) {
 			t.Parallel()
 			o := newOutside(t)
 			killings[step](o, step)
-			o.sound()
+			o.waitAndCheck()
 		})
 	}
 }
@@ -187,7 +187,7 @@ func killedOrderingADebit(o *outside, step string) {
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NULL`))
 	o.start("work", "")
 	eventually(o.t, "the debit was not found", func() bool {
-		o.looksAt("gwa") // the dead process still leads those that make periodic jobs
+		o.runStatusChecksAt("gwa") // the dead process still leads those that make periodic jobs
 		return o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL`) == 1
 	})
 	require.Equal(o.t, 1, ordered())
@@ -304,7 +304,7 @@ func killedRefunding(o *outside, step string) {
 	o.serve("")
 	o.start("work", "")
 	eventually(o.t, "the refund was not made", func() bool {
-		o.looksAt("gwb")
+		o.runStatusChecksAt("gwb")
 		return o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990`) == 1 &&
 			o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE total_refunded_cents = 2990`) == 1
 	})

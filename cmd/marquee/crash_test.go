@@ -295,7 +295,7 @@ func TestKilledAtEachStepSoak(t *testing.T) {
 				require.Equal(t, 1, charges, "charges at the gateway")
 				require.Equal(t, 1, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'pending', 'suspended')`))
 				require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.payments`))
-				requireSound(t, o.database)
+				requireInvariants(t, o.database)
 			})
 		}
 	}

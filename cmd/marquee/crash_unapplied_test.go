@@ -66,7 +66,7 @@ func killedEndingAStray(o *outside, step string) {
 	o.start("work", "")
 	eventually(o.t, "the recurrence was not looked at again", func() bool {
 		o.hurry("subscriptions_end_stray")
-		o.looksAt("gwb")
+		o.runStatusChecksAt("gwb")
 		o.periodic("payments_unapplied_sweep")
 		return o.count(`SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND state = 'completed'`) == 1 &&
 			o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'`) == 1
@@ -119,7 +119,7 @@ func killedExtending(o *outside, step string) {
 	o.start("work", "")
 	eventually(o.t, "the next charge was not moved", func() bool {
 		o.periodic("subscriptions_sweep")
-		o.looksAt("gwa")
+		o.runStatusChecksAt("gwa")
 		return o.count(`SELECT count(*) FROM subscriptions.charge_moves WHERE state = 'done'`) == 1
 	})
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.charge_moves`))

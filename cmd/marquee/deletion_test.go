@@ -50,5 +50,5 @@ func TestDeletingAnAccountWhileTheGatewayIsDown(t *testing.T) {
 	require.Zero(t, count(`SELECT count(*) FROM accounts.users WHERE email = 'customer@example.com'`))
 	require.Equal(t, 1, count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled'`))
 	require.Equal(t, 1, count(`SELECT count(*) FROM payments.payments`), "money records stay")
-	requireSound(t, m.DatabaseURL)
+	requireInvariants(t, m.DatabaseURL)
 }

@@ -90,7 +90,7 @@ func TestFromSignUpToAnOpenVideo(t *testing.T) {
 		t.Parallel()
 		runReadme(t, m)
 	})
-	t.Cleanup(func() { requireSound(t, m.DatabaseURL) }) // once all have ended
+	t.Cleanup(func() { requireInvariants(t, m.DatabaseURL) }) // once all have ended
 }
 
 // runReadme pastes the README's block, whole, after the line that the greeting prints.
@@ -155,7 +155,7 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 	require.Contains(t, out, strconv.Itoa(second.command.Process.Pid), "the sentence names the process that runs: %s", out)
 	expect(t, 200, http.MethodGet, second.URL+"/api/v1/health", "", nil)
 
-	requireSound(t, second.DatabaseURL)
+	requireInvariants(t, second.DatabaseURL)
 	stopping := second.stop()
 	require.Less(t, stopping, 5*time.Second)
 	require.Empty(t, second.extra, "exactly one line on stdout")

@@ -59,11 +59,11 @@ func TestDoctorTellsWhatIsBroken(t *testing.T) {
 	}
 }
 
-// requireSound ends an end-to-end test: no invariant is broken.
-func requireSound(t *testing.T, database string) {
+// requireInvariants ends an end-to-end test: no invariant is broken.
+func requireInvariants(t *testing.T, database string) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), database)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
-	pgtest.Sound(t, conn, time.Now())
+	pgtest.RequireInvariants(t, conn, time.Now())
 }

@@ -149,8 +149,8 @@ func call(t *testing.T, method, address, token string, body any) (int, []byte) {
 	t.Helper()
 	status, answer, err := tryCall(method, address, token, body)
 	require.NoError(t, err)
-	leaktest.Of(t).Note(body)
-	leaktest.Of(t).Note(answer)
+	leaktest.Of(t).AddBody(body)
+	leaktest.Of(t).AddBody(answer)
 	return status, answer
 }
 

@@ -51,7 +51,7 @@ func TestReconcileRepairsWhatNoWebhookTold(t *testing.T) {
 	require.Equal(t, 1, active())
 	require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.database_marks WHERE mark = payments.database_mark()`), "refunds go on")
 	require.Contains(t, o.reconcile("--since", "1h"), "0 differences")
-	requireSound(t, o.database)
+	requireInvariants(t, o.database)
 
 	for _, since := range []string{"tomorrow", "-1h", "2999-01-01"} {
 		c := exec.Command(build(t, "faultpoints"), "reconcile", "--since", since)

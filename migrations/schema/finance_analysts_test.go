@@ -43,8 +43,8 @@ func connected(t *testing.T) (*pgx.Conn, *[]string) {
 	return conn, said
 }
 
-// ownRoles are the names of a test's two roles, which are dropped at its end.
-func ownRoles(t *testing.T) (name string) {
+// testRoles are the names of a test's two roles, which are dropped at its end.
+func testRoles(t *testing.T) (name string) {
 	t.Helper()
 	conn, _ := connected(t)
 	var may bool
@@ -90,7 +90,7 @@ func settled(name string) (all []string) {
 // once, and one that comes later finds them.
 func TestAnalystRolesAreMadeOnce(t *testing.T) {
 	t.Parallel()
-	name := ownRoles(t)
+	name := testRoles(t)
 	statement := rolesOf(t, name)
 	var all sync.WaitGroup
 	start := make(chan struct{})
@@ -118,7 +118,7 @@ func TestAnalystRolesAreMadeOnce(t *testing.T) {
 // catches it, one of the databases cannot migrate.
 func TestAnalystRolesRaceWithoutTheirGuards(t *testing.T) {
 	t.Parallel()
-	name := ownRoles(t)
+	name := testRoles(t)
 	first, _ := connected(t)
 	second, _ := connected(t)
 	tx, err := first.Begin(t.Context())
@@ -143,7 +143,7 @@ func TestAnalystRolesRaceWithoutTheirGuards(t *testing.T) {
 // administrator has to do; with the roles there, he is told nothing of them.
 func TestAnalystRolesWithoutTheRightToMakeThem(t *testing.T) {
 	t.Parallel()
-	name := ownRoles(t)
+	name := testRoles(t)
 	conn, said := connected(t)
 	_, err := conn.Exec(t.Context(), `CREATE ROLE `+name+`_migrator NOCREATEROLE`)
 	require.NoError(t, err)

@@ -63,12 +63,12 @@ func ids(list ...objectid.ID) []map[string]any {
 	return out
 }
 
-func (o *office) put(t *testing.T, path, token string, body any) answer {
+func (o *office) put(t *testing.T, path, token string, body any) response {
 	t.Helper()
 	return o.json(t, http.MethodPut, path, token, body)
 }
 
-func (o *office) remove(t *testing.T, path, token string, body any) answer {
+func (o *office) remove(t *testing.T, path, token string, body any) response {
 	t.Helper()
 	return o.json(t, http.MethodDelete, path, token, body)
 }
@@ -397,7 +397,7 @@ func TestAdminsWithMoreRightsAreOutOfReach(t *testing.T) {
 	made := o.post(t, "/users", o.adminToken, newAdmin("plain", nil))
 	require.Equal(t, 200, made.status, made.raw)
 	plain := o.login(t, "plain", "long enough").text("access_token")
-	refused := func(a answer) {
+	refused := func(a response) {
 		t.Helper()
 		require.Equal(t, 403, a.status, a.raw)
 		require.Equal(t, fault.CodeForbidden, a.code())

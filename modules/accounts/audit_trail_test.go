@@ -94,7 +94,7 @@ func TestTheTrailTellsWhatAdminsChange(t *testing.T) {
 }
 
 // recorded calls a route that records the changes and nothing else, as an admin.
-func (o *office) recorded(t *testing.T, changes ...audit.Change) *apitest.Answer {
+func (o *office) recorded(t *testing.T, changes ...audit.Change) *apitest.Response {
 	t.Helper()
 	api := httpapi.New(httpapi.Config{Auth: o.svc, Trail: o.svc, Log: slog.New(slog.DiscardHandler)})
 	httpapi.Route(api, http.MethodPost, "/record", "record_post", httpapi.SignedIn, func(ctx context.Context, _ *struct{}) (*httpapi.Output[string], error) {

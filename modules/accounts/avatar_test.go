@@ -97,7 +97,7 @@ func avatarForm(t testing.TB, field, filename string, data []byte) (contentType 
 	return w.FormDataContentType(), out.Bytes()
 }
 
-func (b *avatarBundle) post(c *apitest.Client, filename string, data []byte) *apitest.Answer {
+func (b *avatarBundle) post(c *apitest.Client, filename string, data []byte) *apitest.Response {
 	b.t.Helper()
 	contentType, body := avatarForm(b.t, "file", filename, data)
 	return c.Send(http.MethodPost, "/me/avatar", contentType, body)

@@ -232,7 +232,7 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 	for path, more := range map[string][]string{
 		"/users": {"address", "nationality", "email_verified", "my_list"}, "/customers": {"is_root", "type_user", "name"},
 	} {
-		ask := func(key, value string) answer {
+		ask := func(key, value string) response {
 			a := o.get(t, path+"?qty_docs_page=100&"+key+"="+url.QueryEscape(value), o.adminToken)
 			require.Equal(t, 200, a.status, "%s %s: %s", path, value, a.raw)
 			a.body["links"] = nil

@@ -12,14 +12,14 @@ import (
 	"marquee/modules/accounts/accountstest"
 )
 
-// told is a module above that keeps what it is told, or refuses.
-type told struct {
+// observer is a module above that keeps what it is told, or refuses.
+type observer struct {
 	last    accounts.Customer
 	times   int
 	refuses bool
 }
 
-func (k *told) CustomerChangedTx(_ context.Context, _ pgx.Tx, c accounts.Customer) error {
+func (k *observer) CustomerChangedTx(_ context.Context, _ pgx.Tx, c accounts.Customer) error {
 	if k.refuses {
 		return errors.New("not now")
 	}
@@ -31,7 +31,7 @@ func (k *told) CustomerChangedTx(_ context.Context, _ pgx.Tx, c accounts.Custome
 func TestModulesAboveAreToldOfChangedCustomers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	above := &told{}
+	above := &observer{}
 	b.svc.Connect(accounts.Above{Changes: []accounts.CustomerChanges{above}})
 	c := accountstest.Customer(t, b.db)
 	me, admin := accountstest.Token(t, b.db, c.Username), accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)

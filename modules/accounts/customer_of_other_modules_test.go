@@ -36,7 +36,7 @@ func TestCustomerByID(t *testing.T) {
 	b.exec(t, `UPDATE accounts.users SET deleted_at = now() WHERE id = $1`, made.ID)
 	for _, id := range []objectid.ID{admin.ID, made.ID, objectid.New()} {
 		_, err := b.svc.CustomerByID(t.Context(), b.db, id)
-		require.True(t, fault.Is(err, fault.Missing), "%v", err)
+		require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestCurrentSubscription(t *testing.T) {
 	err := postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
 		return b.svc.SetCurrentSubscriptionTx(t.Context(), tx, objectid.New(), first)
 	})
-	require.True(t, fault.Is(err, fault.Missing), "%v", err)
+	require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
 }
 
 func TestGatewayCustomerIsSetOnce(t *testing.T) {
@@ -86,7 +86,7 @@ func TestGatewayCustomerIsSetOnce(t *testing.T) {
 	_, err = b.svc.SetGatewayCustomer(t.Context(), b.db, c.ID, "gwc", "x")
 	require.Error(t, err)
 	_, err = b.svc.SetGatewayCustomer(t.Context(), b.db, objectid.New(), "gwa", "x")
-	require.True(t, fault.Is(err, fault.Missing), "%v", err)
+	require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
 }
 
 func TestSetTaxID(t *testing.T) {
@@ -94,9 +94,9 @@ func TestSetTaxID(t *testing.T) {
 	b := setup(t)
 	c, other := accountstest.Customer(t, b.db), accountstest.Customer(t, b.db)
 	require.NoError(t, b.svc.SetTaxID(t.Context(), b.db, c.ID, "11222333000181"))
-	require.True(t, fault.Is(b.svc.SetTaxID(t.Context(), b.db, c.ID, other.TaxID), fault.Conflicting))
-	require.True(t, fault.Is(b.svc.SetTaxID(t.Context(), b.db, c.ID, "1"), fault.Invalid))
-	require.True(t, fault.Is(b.svc.SetTaxID(t.Context(), b.db, objectid.New(), "52998224725"), fault.Missing))
+	require.True(t, fault.Is(b.svc.SetTaxID(t.Context(), b.db, c.ID, other.TaxID), fault.KindConflict))
+	require.True(t, fault.Is(b.svc.SetTaxID(t.Context(), b.db, c.ID, "1"), fault.KindInvalid))
+	require.True(t, fault.Is(b.svc.SetTaxID(t.Context(), b.db, objectid.New(), "52998224725"), fault.KindNotFound))
 }
 
 func TestTrialIsUsedOnce(t *testing.T) {
@@ -156,7 +156,7 @@ func TestCreateUser(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, accounts.User{ID: u.ID, Type: "admin", Username: "root", Email: "root@example.com", Root: true}, u)
 	_, err = b.svc.CreateUser(t.Context(), valid)
-	require.True(t, fault.Is(err, fault.Conflicting), "%v", err)
+	require.True(t, fault.Is(err, fault.KindConflict), "%v", err)
 	for name, change := range map[string]func(*accounts.NewUser){
 		"type":          func(n *accounts.NewUser) { n.Type = "owner" },
 		"root customer": func(n *accounts.NewUser) { n.Type = httpapi.TypeCustomer },
@@ -171,7 +171,7 @@ func TestCreateUser(t *testing.T) {
 		bad.Username, bad.Email = "second", "second@example.com"
 		change(&bad)
 		_, err := b.svc.CreateUser(t.Context(), bad)
-		require.True(t, fault.Is(err, fault.Invalid), "%s: %v", name, err)
+		require.True(t, fault.Is(err, fault.KindInvalid), "%s: %v", name, err)
 	}
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users`))
 }

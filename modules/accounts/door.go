@@ -65,10 +65,10 @@ func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error 
 
 // UserSearch makes the admins searchable by admins.
 func (s *Service) UserSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.users.Collection().View)
+	return collection.SearchAs(httpapi.Admin, "", s.users.Resource().View)
 }
 
 // CustomerSearch makes the customers searchable by admins.
 func (s *Service) CustomerSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.customers.Collection().View)
+	return collection.SearchAs(httpapi.Admin, "", s.customers.Resource().View)
 }

@@ -9,12 +9,12 @@ import (
 	"marquee/modules/accounts/accountstest"
 )
 
-func changeEmail(t *testing.T, b *bundle, token, email string) answer {
+func changeEmail(t *testing.T, b *bundle, token, email string) response {
 	t.Helper()
 	return b.post(t, "/customers/me/change-email", token, map[string]any{"new_email": email})
 }
 
-func confirmEmail(t *testing.T, b *bundle, token, code string) answer {
+func confirmEmail(t *testing.T, b *bundle, token, code string) response {
 	t.Helper()
 	return b.post(t, "/customers/me/confirm-email", token, map[string]any{"verification_code": code})
 }

@@ -51,7 +51,7 @@ func (b *bundle) noticeWithoutLink(t *testing.T, to string) {
 	}
 }
 
-func (b *bundle) undo(t *testing.T, token string) answer {
+func (b *bundle) undo(t *testing.T, token string) response {
 	t.Helper()
 	return b.post(t, "/auth/undo-email-change", "", map[string]any{"token": token})
 }
@@ -197,7 +197,7 @@ func TestATakenAccountIsNotDestroyed(t *testing.T) {
 	require.Equal(t, 200, b.login(t, "taken", newPassword).status)
 
 	c, _, link = take("hidden")
-	withPassword := func(password string) answer {
+	withPassword := func(password string) response {
 		return b.post(t, "/auth/undo-email-change", "", map[string]any{"token": link, "new_password": password})
 	}
 	for _, weak := range []string{"short", "password1", "Hidden@Example.com", "olga-owner"} {
@@ -282,21 +282,21 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t, linking)
 	o.work(t)
-	ask := func(o *office, email string, current any) answer {
+	ask := func(o *office, email string, current any) response {
 		body := map[string]any{"new_email": email}
 		if current != nil {
 			body["current_password"] = current
 		}
 		return o.post(t, "/customers/me/change-email", o.customerJWT, body)
 	}
-	mine := func(o *office, email string, current any) answer {
+	mine := func(o *office, email string, current any) response {
 		body := map[string]any{"email": email}
 		if current != nil {
 			body["current_password"] = current
 		}
 		return o.put(t, "/my-user", o.adminToken, []any{body})
 	}
-	for _, f := range []func(*office, string, any) answer{ask, mine} {
+	for _, f := range []func(*office, string, any) response{ask, mine} {
 		a := f(o, "wrong@example.com", "not the password")
 		require.Equal(t, 400, a.status, a.raw)
 		require.Equal(t, fault.CodeValidation, a.code())
@@ -340,7 +340,7 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	require.Equal(t, 200, o.login(t, o.admin.Username, newPassword).status)
 
 	o = openOffice(t, linking, func(d *accounts.Deps) { d.Config.EmailChangeNeedsPassword = true })
-	for _, f := range []func(*office, string, any) answer{ask, mine} {
+	for _, f := range []func(*office, string, any) response{ask, mine} {
 		for said, none := range map[string]any{"is needed": nil, "is wrong": ""} {
 			a := f(o, "needs@example.com", none)
 			require.Contains(t, a.raw, said)

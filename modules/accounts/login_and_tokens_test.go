@@ -50,7 +50,7 @@ func TestLoginRefusals(t *testing.T) {
 	b := setup(t)
 	c := accountstest.Customer(t, b.db)
 	wrong, unknown := b.login(t, c.Username, "wrong password"), b.login(t, "nobody", "wrong password")
-	for _, a := range []answer{wrong, unknown, b.login(t, "nobody@example.com", "x")} {
+	for _, a := range []response{wrong, unknown, b.login(t, "nobody@example.com", "x")} {
 		require.Equal(t, 401, a.status, a.raw)
 		require.Equal(t, fault.CodeInvalidCredentials, a.code())
 		require.Equal(t, wrong.detail(), a.detail())
@@ -320,7 +320,7 @@ func TestTheCallerOfAnUnknownIdIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	caller, err := b.svc.Caller(t.Context(), httpapi.Claims{UserID: "0123456789abcdef01234567", IssuedAt: time.Now()})
-	require.True(t, fault.Is(err, fault.Forbidden))
+	require.True(t, fault.Is(err, fault.KindForbidden))
 	require.Empty(t, caller.ID)
 }
 
@@ -328,7 +328,7 @@ func TestThrottleByAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *accounts.Deps) { d.Config.PerMinute = 3 })
 	form := url.Values{"username": {"nobody"}, "password": {"12345678"}}.Encode()
-	var last answer
+	var last response
 	for range 4 {
 		last = b.send(t, "POST", "/token", "", "application/x-www-form-urlencoded", form)
 	}

@@ -111,7 +111,7 @@ func TestLoginDoesTheSameForKnownAndUnknown(t *testing.T) {
 	c := accountstest.Customer(t, b.db)
 	imported := accountstest.Customer(t, b.db)
 	b.exec(t, `UPDATE accounts.users SET password_hash = NULL WHERE id = $1`, imported.ID)
-	var first answer
+	var first response
 	for i, login := range []string{c.Username, c.Email, "nobody", "nobody@example.com", imported.Username} {
 		b.exec(t, `DELETE FROM accounts.throttles`)
 		before := b.svc.HashChecks()

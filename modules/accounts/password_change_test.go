@@ -12,7 +12,7 @@ import (
 
 func textOf(s string) secret.Text { return secret.NewText(s) }
 
-func changePassword(t *testing.T, b *bundle, token, current, next string) answer {
+func changePassword(t *testing.T, b *bundle, token, current, next string) response {
 	t.Helper()
 	return b.post(t, "/auth/change-password", token, map[string]any{"current_password": current, "new_password": next})
 }
@@ -28,7 +28,7 @@ func TestChangePasswordKeepsItsOwnTokenAlone(t *testing.T) {
 
 	require.Equal(t, 200, b.get(t, "/customers/me", this.text("access_token")).status)
 	require.Equal(t, 403, b.get(t, "/customers/me", other.text("access_token")).status)
-	for _, session := range []answer{this, other} {
+	for _, session := range []response{this, other} {
 		require.Equal(t, 403, b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": session.text("refresh_token")}).status)
 		_, err := b.files.CallerByArchiveToken(t.Context(), session.text("archive_token"))
 		require.Error(t, err)

@@ -22,7 +22,7 @@ func forgot(t *testing.T, b *bundle, email string, nth int) string {
 	return b.mailedCode(t, email, nth)
 }
 
-func reset(t *testing.T, b *bundle, email, code, password string) answer {
+func reset(t *testing.T, b *bundle, email, code, password string) response {
 	t.Helper()
 	return b.post(t, "/auth/reset-password", "", map[string]any{"email": email, "code": code, "new_password": password})
 }

@@ -25,7 +25,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/auth/reset-password", "reset_password_post", httpapi.Public, proof.ResetPassword, throttled)
 	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public, proof.ResendVerification, throttled)
 	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public, join.CheckAvailability, throttled)
-	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, join.SignUp, throttled, signup.Answers(api))
+	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, join.SignUp, throttled, signup.Responses(api))
 	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, proof.VerifyEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, me.GetMe)
 	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, me.PutMe)
@@ -45,8 +45,8 @@ func (s *Service) Routes(api *httpapi.API) {
 // audit trail.
 func (s *Service) adminRoutes(api *httpapi.API) {
 	crud, audit := s.crud, s.trail.Entries()
-	admins, profiles, myUser, own := s.users.Collection(), s.users.Profiles(), s.users.MyUser(), s.users.Handlers()
-	theirs, admin := s.customers.Collection(), s.customers.Handlers()
+	admins, profiles, myUser, own := s.users.Resource(), s.users.Profiles(), s.users.MyUser(), s.users.Handlers()
+	theirs, admin := s.customers.Resource(), s.customers.Handlers()
 	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, crud.List(admins.View), admins.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, "/users", "user_create", httpapi.Admin, crud.Create(admins), admins.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/users", "user_update", httpapi.Admin, crud.Update(admins), admins.UpdateDoc()...)

@@ -85,8 +85,8 @@ func (b *bundle) work(t *testing.T, first ...river.JobArgs) *bundle {
 	return b
 }
 
-// answer is one HTTP answer.
-type answer struct {
+// response is one HTTP answer.
+type response struct {
 	status int
 	header http.Header
 	body   map[string]any
@@ -94,15 +94,15 @@ type answer struct {
 }
 
 // detail is the sentence of an error answer.
-func (a answer) detail() string { s, _ := a.body["detail"].(string); return s }
+func (a response) detail() string { s, _ := a.body["detail"].(string); return s }
 
 // code and field are those of a coded error answer.
-func (a answer) code() string { return a.text("error", "code") }
+func (a response) code() string { return a.text("error", "code") }
 
-func (a answer) field() string { return a.text("error", "field") }
+func (a response) field() string { return a.text("error", "field") }
 
 // text follows keys through nested objects.
-func (a answer) text(keys ...string) string {
+func (a response) text(keys ...string) string {
 	var at any = a.body
 	for _, k := range keys {
 		m, ok := at.(map[string]any)
@@ -116,31 +116,31 @@ func (a answer) text(keys ...string) string {
 }
 
 // doc is the only document of an envelope.
-func (a answer) doc(t *testing.T) map[string]any {
+func (a response) doc(t *testing.T) map[string]any {
 	t.Helper()
 	docs, _ := a.body["docs"].([]any)
 	require.Len(t, docs, 1, a.raw)
 	return docs[0].(map[string]any)
 }
 
-func (b *bundle) send(t *testing.T, method, path, token, contentType, body string) answer {
+func (b *bundle) send(t *testing.T, method, path, token, contentType, body string) response {
 	t.Helper()
 	client := b.client
 	if token != "" {
 		client = client.As(token)
 	}
 	got := client.Send(method, path, contentType, []byte(body))
-	a := answer{status: got.Status, header: got.Header, raw: string(got.Body)}
+	a := response{status: got.Status, header: got.Header, raw: string(got.Body)}
 	require.NoError(t, json.Unmarshal(got.Body, &a.body), a.raw)
 	return a
 }
 
-func (b *bundle) get(t *testing.T, path, token string) answer {
+func (b *bundle) get(t *testing.T, path, token string) response {
 	t.Helper()
 	return b.send(t, http.MethodGet, path, token, "", "")
 }
 
-func (b *bundle) json(t *testing.T, method, path, token string, body any) answer {
+func (b *bundle) json(t *testing.T, method, path, token string, body any) response {
 	t.Helper()
 	text, isText := body.(string)
 	if !isText {
@@ -151,12 +151,12 @@ func (b *bundle) json(t *testing.T, method, path, token string, body any) answer
 	return b.send(t, method, path, token, "application/json", text)
 }
 
-func (b *bundle) post(t *testing.T, path, token string, body any) answer {
+func (b *bundle) post(t *testing.T, path, token string, body any) response {
 	t.Helper()
 	return b.json(t, http.MethodPost, path, token, body)
 }
 
-func (b *bundle) login(t *testing.T, username, password string) answer {
+func (b *bundle) login(t *testing.T, username, password string) response {
 	t.Helper()
 	form := url.Values{"username": {username}, "password": {password}}
 	return b.send(t, http.MethodPost, "/token", "", "application/x-www-form-urlencoded", form.Encode())

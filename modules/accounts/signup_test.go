@@ -242,7 +242,7 @@ type onePromo struct {
 
 func (p onePromo) SignupPromoCode(_ context.Context, code string) (objectid.ID, error) {
 	if code != p.code {
-		return "", fault.Bad("Promo code not found.")
+		return "", fault.BadRequest("Promo code not found.")
 	}
 	return p.id, nil
 }

@@ -21,7 +21,7 @@ var counted atomic.Int64
 func unique() string { return fmt.Sprintf("someone-%d", counted.Add(1)) }
 
 // signUpAs signs up under a username; the address is another each time.
-func signUpAs(t *testing.T, b *bundle, username string, set map[string]any) answer {
+func signUpAs(t *testing.T, b *bundle, username string, set map[string]any) response {
 	t.Helper()
 	fields := map[string]any{"username": username}
 	for k, v := range set {
@@ -98,7 +98,7 @@ func TestNamesWithoutHiddenCharacters(t *testing.T) {
 		a := signUpAs(t, o.bundle, unique(), map[string]any{"full_name": name})
 		require.Equal(t, 422, a.status, "%q: %s", name, a.raw)
 		require.Equal(t, "full_name", a.field())
-		for field, a := range map[string]answer{
+		for field, a := range map[string]response{
 			"username":  signUpAs(t, o.bundle, name, nil),
 			"full_name": o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"full_name": name}}),
 			"name":      o.put(t, "/my-user", o.adminToken, []any{map[string]any{"name": name}}),
@@ -112,7 +112,7 @@ func TestNamesWithoutHiddenCharacters(t *testing.T) {
 		_, err := o.svc.CheckoutCustomer(t.Context(), accounts.Buyer{
 			FullName: name, Email: "guest@example.com", TaxID: "52998224725",
 		})
-		require.True(t, fault.Is(err, fault.Invalid), "%q: %v", name, err)
+		require.True(t, fault.Is(err, fault.KindInvalid), "%q: %v", name, err)
 	}
 	for _, name := range []string{
 		"مریم می\u200cخواهد", "ක්\u200dරිෂාන්ත", "José María Ñuñez", "山田 太郎", "D'Ávila-Souza Jr.",

@@ -20,7 +20,7 @@ type handlers struct {
 }
 
 // upload is POST /admin/requisitions/{id}/files.
-func (h handlers) upload(r *http.Request) (*collection.Answer, error) {
+func (h handlers) upload(r *http.Request) (*collection.Response, error) {
 	caller, err := h.permitted(uploadHandler)(h.api.Authenticate(r))
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ type detachInput struct {
 }
 
 // deleteFile is DELETE /admin/requisitions/{id}/files/{file_id}.
-func (s *Service) deleteFile(ctx context.Context, in *detachInput) (*collection.Answer, error) {
+func (s *Service) deleteFile(ctx context.Context, in *detachInput) (*collection.Response, error) {
 	cardID, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, errNoCard()

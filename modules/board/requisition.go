@@ -39,7 +39,7 @@ func (s *Service) newCards() *collection.Resource {
 			{Name: "files", Expr: filesSQL, Kind: query.JSON, OIDPaths: []string{"file_id"}, Doc: "Attachments: file_id, filename, content_type, size in bytes"},
 		},
 		Constraints: map[string]collection.Violation{
-			statusKnown: {Kind: fault.Invalid, Field: "status_id", Message: unknownStatus},
+			statusKnown: {Kind: fault.KindInvalid, Field: "status_id", Message: unknownStatus},
 		},
 		Hooks: collection.Hooks{
 			BeforeCreate: s.holdStatuses, BeforeUpdate: s.holdStatuses, BeforeDelete: s.beforeCardsDelete,

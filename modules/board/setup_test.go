@@ -147,7 +147,7 @@ type entry struct {
 }
 
 // docs reads the documents of an envelope.
-func docs[T any](a *apitest.Answer) []T {
+func docs[T any](a *apitest.Response) []T {
 	var env httpapi.Envelope[T]
 	a.Expect(http.StatusOK).JSON(&env)
 	return env.Docs
@@ -202,7 +202,7 @@ func multipartFile(t testing.TB, filename, contentType string, data []byte) (for
 	return w.FormDataContentType(), out.Bytes()
 }
 
-func (b *bundle) upload(as *apitest.Client, card objectid.ID, filename, contentType string, data []byte) *apitest.Answer {
+func (b *bundle) upload(as *apitest.Client, card objectid.ID, filename, contentType string, data []byte) *apitest.Response {
 	b.t.Helper()
 	formType, body := multipartFile(b.t, filename, contentType, data)
 	return as.Send(http.MethodPost, "/admin/requisitions/"+card.String()+"/files", formType, body)

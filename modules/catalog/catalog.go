@@ -37,7 +37,7 @@ type Service struct {
 	db    *catalogdb.Queries
 	lists *pgxpool.Pool
 	crud  collection.Routes
-	pages *collection.Memory
+	pages *collection.PageCache
 	shown *prometheus.CounterVec
 	asked singleflight.Group // pages being fetched
 }
@@ -50,7 +50,7 @@ func New(d Deps) *Service {
 	if d.StreamURLTTL == 0 {
 		d.StreamURLTTL = defaultStreamURLTTL
 	}
-	s := &Service{deps: d, db: catalogdb.New(), lists: d.Reads, pages: collection.NewMemory(d.PageMemory), shown: newShown()}
+	s := &Service{deps: d, db: catalogdb.New(), lists: d.Reads, pages: collection.NewPageCache(d.PageMemory), shown: newPageCounter()}
 	if s.lists == nil {
 		s.lists = d.Pool
 	}
@@ -64,7 +64,7 @@ const (
 	fromDatabase = "database"
 )
 
-func newShown() *prometheus.CounterVec {
+func newPageCounter() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "marquee_video_pages_total", Help: "Pages of videos shown, by where they came from.",
 	}, []string{"source"})

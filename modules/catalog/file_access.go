@@ -29,7 +29,7 @@ func (v videoFiles) MayOpenFile(ctx context.Context, c httpapi.Caller, file file
 		return nil
 	case !read.HasAccess:
 		return errNoSubscription()
-	case !isShown(read.Enable, read.ExpirationDate, now):
+	case !isVisible(read.Enable, read.ExpirationDate, now):
 		return fault.NotFound("File")
 	}
 	return nil

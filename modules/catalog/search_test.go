@@ -15,14 +15,14 @@ import (
 )
 
 // searcher is setup with the search route, as the composition root adds it.
-func searcher(t *testing.T) (*bundle, func(who, params string) answer) {
+func searcher(t *testing.T) (*bundle, func(who, params string) response) {
 	b := setup(t)
 	routes := collection.Routes{Pool: b.db, Clock: b.clock}
 	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.VideoSearch()), collection.SearchDoc()...)
 	checked := apitest.New(t, b.api)
-	return b, func(who, params string) answer {
+	return b, func(who, params string) response {
 		raw := checked.As(who).Get("/search/" + params)
-		a := answer{status: raw.Status, raw: string(raw.Body)}
+		a := response{status: raw.Status, raw: string(raw.Body)}
 		raw.JSON(&a)
 		return a
 	}

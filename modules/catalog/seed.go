@@ -41,7 +41,7 @@ func (s *Service) Seed(ctx context.Context) error {
 			return fmt.Errorf("lock the catalogue: %w", err)
 		}
 		seed := seeder{tx: tx, by: collection.Actor{Now: s.deps.Clock.Now()}, ids: map[slugKey]objectid.ID{}}
-		if err := seed.learn(ctx, all); err != nil {
+		if err := seed.readExisting(ctx, all); err != nil {
 			return err
 		}
 		for _, part := range []struct {
@@ -70,8 +70,8 @@ type seeder struct {
 	ids map[slugKey]objectid.ID // of what is in the database
 }
 
-// learn reads which of the sample's records are there.
-func (d *seeder) learn(ctx context.Context, all sampleCatalogue) error {
+// readExisting reads which of the sample's records are there.
+func (d *seeder) readExisting(ctx context.Context, all sampleCatalogue) error {
 	var slugs []string
 	for _, part := range [][]map[string]any{all.Categories, all.Tags, all.Seasons, all.Videos} {
 		for _, object := range part {

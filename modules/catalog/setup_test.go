@@ -95,7 +95,7 @@ func setup(t testing.TB) *bundle {
 	return b
 }
 
-type answer struct {
+type response struct {
 	status int
 	raw    string
 	Docs   []map[string]any `json:"docs"`
@@ -107,7 +107,7 @@ type answer struct {
 	Error  *httpapi.ErrorCoded `json:"error"`
 }
 
-func (a answer) values(field string) []any {
+func (a response) values(field string) []any {
 	out := []any{}
 	for _, d := range a.Docs {
 		out = append(out, d[field])
@@ -115,7 +115,7 @@ func (a answer) values(field string) []any {
 	return out
 }
 
-func (b *bundle) call(who, method, path, body string) answer {
+func (b *bundle) call(who, method, path, body string) response {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, bytes.NewBufferString(body))
 	require.NoError(b.t, err)
@@ -130,12 +130,12 @@ func (b *bundle) call(who, method, path, body string) answer {
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	require.NoError(b.t, err)
-	a := answer{status: resp.StatusCode, raw: string(raw)}
+	a := response{status: resp.StatusCode, raw: string(raw)}
 	require.NoError(b.t, json.Unmarshal(raw, &a), string(raw))
 	return a
 }
 
-func (b *bundle) must(method, path, body string) answer {
+func (b *bundle) must(method, path, body string) response {
 	b.t.Helper()
 	a := b.call("admin", method, path, body)
 	require.Equal(b.t, http.StatusOK, a.status, a.raw)
@@ -143,7 +143,7 @@ func (b *bundle) must(method, path, body string) answer {
 }
 
 // find lists videos by a filter and a sort.
-func (b *bundle) find(query, sort string) answer {
+func (b *bundle) find(query, sort string) response {
 	b.t.Helper()
 	return b.must(http.MethodGet, "/videos?qty_docs_page=1000&query="+url.QueryEscape(query)+"&sort="+url.QueryEscape(sort), "")
 }

@@ -35,7 +35,7 @@ func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed stri
 		return "", time.Time{}, err
 	}
 	admin := v.UserType == httpapi.TypeAdmin
-	if v.VideoID == nil || !admin && !isShown(v.Enable, v.ExpirationDate, now) {
+	if v.VideoID == nil || !admin && !isVisible(v.Enable, v.ExpirationDate, now) {
 		return "", time.Time{}, errNoVideo()
 	}
 	ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
@@ -46,9 +46,9 @@ func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed stri
 	return signed, ends, err
 }
 
-// isShown reports whether customers may watch a video then. One that is not there has
+// isVisible reports whether customers may watch a video then. One that is not there has
 // neither an enable nor an end.
-func isShown(enable *bool, expiration *time.Time, now time.Time) bool {
+func isVisible(enable *bool, expiration *time.Time, now time.Time) bool {
 	return enable != nil && *enable && (expiration == nil || expiration.After(now))
 }
 
@@ -61,7 +61,7 @@ func signStream(key []byte, address string, ends time.Time) (string, error) {
 		return "", fmt.Errorf("address of a video: %w", err)
 	}
 	u.Host, u.Fragment, u.RawFragment = strings.ToLower(u.Host), "", ""
-	u.RawQuery = strings.Join(append(ownPairs(u.RawQuery), "expires="+strconv.FormatInt(ends.Unix(), 10)), "&")
+	u.RawQuery = strings.Join(append(hostPairs(u.RawQuery), "expires="+strconv.FormatInt(ends.Unix(), 10)), "&")
 	if u.Path == "" {
 		u.Path = "/"
 	}
@@ -71,9 +71,9 @@ func signStream(key []byte, address string, ends time.Time) (string, error) {
 	return u.String(), nil
 }
 
-// ownPairs are the pairs of a query that the host wants kept: written as clients
+// hostPairs are the pairs of a query that the host wants kept: written as clients
 // send them, and without those that the signature puts there.
-func ownPairs(query string) []string {
+func hostPairs(query string) []string {
 	var kept []string
 	for _, pair := range strings.Split(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")

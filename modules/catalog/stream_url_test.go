@@ -33,8 +33,8 @@ func (b *bundle) stream(t *testing.T, who string, id objectid.ID) streamDoc {
 	return doc
 }
 
-// admitted asks the documented check about the address, as a client requests it.
-func admitted(t *testing.T, address string, now time.Time) bool {
+// checkStreamURL asks the documented check about the address, as a client requests it.
+func checkStreamURL(t *testing.T, address string, now time.Time) bool {
 	t.Helper()
 	return Allowed(httptest.NewRequest(http.MethodGet, address, nil), streamKey, now)
 }
@@ -48,9 +48,9 @@ func TestStreamURLIsSignedAndExpires(t *testing.T) {
 	require.Equal(t, start.Add(4*time.Hour), doc.ExpiresAt)
 	want := fmt.Sprintf("https://cdn.example/films/a%%20b.m3u8?quality=hd&expires=%d&signature=", doc.ExpiresAt.Unix())
 	require.Regexp(t, "^[0-9a-f]{64}$", strings.TrimPrefix(doc.URL, want))
-	require.True(t, admitted(t, doc.URL, start))
-	require.True(t, admitted(t, doc.URL, doc.ExpiresAt.Add(-time.Second)))
-	require.False(t, admitted(t, doc.URL, doc.ExpiresAt))
+	require.True(t, checkStreamURL(t, doc.URL, start))
+	require.True(t, checkStreamURL(t, doc.URL, doc.ExpiresAt.Add(-time.Second)))
+	require.False(t, checkStreamURL(t, doc.URL, doc.ExpiresAt))
 }
 
 func TestStreamURLCannotBeChanged(t *testing.T) {
@@ -70,7 +70,7 @@ func TestStreamURLCannotBeChanged(t *testing.T) {
 		"short":          doc.URL[:len(doc.URL)-2],
 	} {
 		require.NotEqual(t, doc.URL, changed, what)
-		require.False(t, admitted(t, changed, start), what)
+		require.False(t, checkStreamURL(t, changed, start), what)
 	}
 	require.False(t, Allowed(httptest.NewRequest(http.MethodGet, doc.URL, nil), []byte("another key"), start))
 }
@@ -88,7 +88,7 @@ func TestStreamURLOfEveryAddressIsAdmitted(t *testing.T) {
 		doc := b.stream(t, "subscriber", catalogtest.Video(t, b.db, catalogtest.Fields{"video_id": address}))
 		require.True(t, strings.HasPrefix(doc.URL, begins), doc.URL)
 		require.Equal(t, 1, strings.Count(doc.URL, "&signature="), doc.URL)
-		require.True(t, admitted(t, doc.URL, start), doc.URL)
+		require.True(t, checkStreamURL(t, doc.URL, start), doc.URL)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestStreamURLOfADisabledOrExpiredVideoIsForAdmins(t *testing.T) {
 	expired := catalogtest.Video(t, b.db, catalogtest.Fields{"expiration_date": start.Format(time.RFC3339)})
 	for _, id := range []objectid.ID{disabled, expired} {
 		require.Equal(t, "NOT_FOUND", api.As("subscriber").Get(streamPath(id)).Expect(http.StatusNotFound).Code())
-		require.True(t, admitted(t, b.stream(t, "admin", id).URL, start))
+		require.True(t, checkStreamURL(t, b.stream(t, "admin", id).URL, start))
 	}
 }
 

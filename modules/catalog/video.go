@@ -48,9 +48,9 @@ var Videos = collection.New(collection.Definition{
 	},
 	Constraints: map[string]collection.Violation{
 		"videos_slug_unique":       {Field: "slug", Message: "is already taken"},
-		"videos_category_id_known": {Kind: fault.Invalid, Field: "category_id", Message: "names an unknown category"},
-		"videos_tags_id_known":     {Kind: fault.Invalid, Field: "tags_id", Message: "names an unknown tag"},
-		"videos_season_id_known":   {Kind: fault.Invalid, Field: "season_id", Message: "names an unknown season"},
+		"videos_category_id_known": {Kind: fault.KindInvalid, Field: "category_id", Message: "names an unknown category"},
+		"videos_tags_id_known":     {Kind: fault.KindInvalid, Field: "tags_id", Message: "names an unknown tag"},
+		"videos_season_id_known":   {Kind: fault.KindInvalid, Field: "season_id", Message: "names an unknown season"},
 	},
 })
 

@@ -9,11 +9,11 @@ import (
 
 // listVideos answers GET /videos: to admins, and to customers with an active
 // subscription.
-func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
+func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*collection.Response, error) {
 	list, err := prepareVideos(ctx)
 	if err != nil {
 		// Who may not watch hears that first, whatever else is wrong.
-		if _, denied := s.admit(ctx); denied != nil {
+		if _, denied := s.readViewer(ctx); denied != nil {
 			return nil, denied
 		}
 		return nil, err
@@ -27,7 +27,7 @@ func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*coll
 // VideoSearch makes the videos searchable for whoever may list them.
 func (s *Service) VideoSearch() collection.Searchable {
 	return collection.Searchable{Name: "videos", View: func(ctx context.Context) (*collection.View, error) {
-		_, err := s.admit(ctx)
+		_, err := s.readViewer(ctx)
 		return Videos.View, err
 	}}
 }

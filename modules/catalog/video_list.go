@@ -13,10 +13,10 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// admit reads who asks and whether they may watch; it returns the catalogue's version, by
+// readViewer reads who asks and whether they may watch; it returns the catalogue's version, by
 // which a page in memory is known to be the present one. The error is the caller's: 403
 // for a bad token, 403 without an active subscription.
-func (s *Service) admit(ctx context.Context) (version int64, err error) {
+func (s *Service) readViewer(ctx context.Context) (version int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, collection.Deadline)
 	defer cancel()
 	v, err := s.db.ViewerRead(ctx, s.lists, s.viewer(ctx))
@@ -43,7 +43,7 @@ func mayWatch(userType string, hasAccess bool) error {
 	return errNoSubscription()
 }
 
-func errNoSubscription() *fault.Error { return fault.Denied("No active subscription.") }
+func errNoSubscription() *fault.Error { return fault.Forbidden("No active subscription.") }
 
 // fill checks the caller and gives the list its page, in one round trip unless the client
 // has sent a filter that nobody asked for yet: from memory where the page of the present
@@ -52,9 +52,9 @@ func (s *Service) fill(ctx context.Context, list *collection.List) error {
 	key := list.Key()
 	page, known := s.pages.Get(key)
 	if !known && list.Cached() && !httpapi.HeadOnly(ctx) {
-		return s.fetchAdmitted(ctx, list, key)
+		return s.fetchPage(ctx, list, key)
 	}
-	version, err := s.admit(ctx)
+	version, err := s.readViewer(ctx)
 	if err != nil {
 		return err
 	}
@@ -70,10 +70,10 @@ func (s *Service) fill(ctx context.Context, list *collection.List) error {
 	return s.fetch(ctx, list, key, version)
 }
 
-// fetchAdmitted checks the caller and reads a page that is not in memory in one round
+// fetchPage checks the caller and reads a page that is not in memory in one round
 // trip. What a client's filter makes of the statement would be prepared and kept for each
 // filter: such a list takes two.
-func (s *Service) fetchAdmitted(ctx context.Context, list *collection.List, key string) error {
+func (s *Service) fetchPage(ctx context.Context, list *collection.List, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, collection.Deadline)
 	defer cancel()
 	var v catalogdb.ViewerReadRow

@@ -75,7 +75,7 @@ func TestPagesInMemoryAreNeverStale(t *testing.T) {
 	} {
 		warm()
 		write()
-		var want answer
+		var want response
 		for _, b := range []*bundle{one, two} {
 			for _, path := range lists {
 				a := b.must(http.MethodGet, path, "")

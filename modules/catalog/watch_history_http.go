@@ -17,7 +17,7 @@ type watchInput struct {
 	}
 }
 
-type watchKept struct {
+type savedWatch struct {
 	Message  string      `json:"message"`
 	VideoID  objectid.ID `json:"video_id"`
 	Timeline float64     `json:"timeline"`
@@ -25,7 +25,7 @@ type watchKept struct {
 }
 
 // putWatchHistory answers PUT /me/watch-history.
-func (s *Service) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi.Output[watchKept], error) {
+func (s *Service) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi.Output[savedWatch], error) {
 	video, err := objectid.Parse(in.Body.VideoID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "body", "video_id")
@@ -34,7 +34,7 @@ func (s *Service) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(watchKept{Message: "Watch history updated.", VideoID: video, Timeline: math.Abs(in.Body.Timeline), Upserted: isNew})
+	return httpapi.OK(savedWatch{Message: "Watch history updated.", VideoID: video, Timeline: math.Abs(in.Body.Timeline), Upserted: isNew})
 }
 
 type watchQuery struct {

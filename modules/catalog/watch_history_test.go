@@ -24,7 +24,7 @@ type seen struct {
 	UpdatedAt time.Time   `json:"updated_at"`
 }
 
-func watch(c *apitest.Client, video objectid.ID, timeline float64) *apitest.Answer {
+func watch(c *apitest.Client, video objectid.ID, timeline float64) *apitest.Response {
 	return c.Put(history, map[string]any{"video_id": video, "timeline": timeline})
 }
 

@@ -45,12 +45,12 @@ func (s *Service) CallerByArchiveToken(ctx context.Context, token string) (httpa
 		return httpapi.Caller{}, fmt.Errorf("read archive token: %w", err)
 	}
 	caller, err := s.users.Caller(ctx, httpapi.Claims{UserID: row.UserID, IssuedAt: row.IssuedAt})
-	if fault.Is(err, fault.Forbidden) {
+	if fault.Is(err, fault.KindForbidden) {
 		return httpapi.Caller{}, errBadArchiveToken()
 	}
 	return caller, err
 }
 
 func errBadArchiveToken() *fault.Error {
-	return fault.Denied("The archive token is invalid or expired.")
+	return fault.Forbidden("The archive token is invalid or expired.")
 }

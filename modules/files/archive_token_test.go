@@ -46,12 +46,12 @@ func TestArchiveTokenLivesTwelveHours(t *testing.T) {
 
 	now.Advance(11 * time.Hour)
 	_, err = s.CallerByArchiveToken(t.Context(), first)
-	require.True(t, fault.Is(err, fault.Forbidden), "%v", err)
+	require.True(t, fault.Is(err, fault.KindForbidden), "%v", err)
 	_, err = s.CallerByArchiveToken(t.Context(), second)
 	require.NoError(t, err)
 	for _, unknown := range []string{"", "x", second + "x"} {
 		_, err = s.CallerByArchiveToken(t.Context(), unknown)
-		require.True(t, fault.Is(err, fault.Forbidden), "%v", err)
+		require.True(t, fault.Is(err, fault.KindForbidden), "%v", err)
 	}
 	var stored string
 	require.NoError(t, db.QueryRow(t.Context(), `SELECT string_agg(a::text, ' ') FROM files.archive_tokens a`).Scan(&stored))

@@ -32,7 +32,7 @@ func (s *Service) Serve(w http.ResponseWriter, r *http.Request, f File) {
 
 func (s *Service) serve(w http.ResponseWriter, r *http.Request, f File, cache string) {
 	kind := "attachment"
-	if showsInline(f.ContentType) {
+	if isInline(f.ContentType) {
 		kind = "inline"
 	}
 	h := w.Header()
@@ -188,7 +188,7 @@ func (s *Service) take(r *http.Request, place Place) (f File, err error) {
 		if f, err = keep(tx); err != nil {
 			return err
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: f.ID, After: shownOf(f)})
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: f.ID, After: auditDocOf(f)})
 	})
 	return f, err
 }
@@ -196,8 +196,8 @@ func (s *Service) take(r *http.Request, place Place) (f File, err error) {
 // auditedAs is what the audit trail calls files.
 const auditedAs = "files"
 
-// shown is a file as the audit trail shows it.
-type shown struct {
+// auditDoc is a file as the audit trail shows it.
+type auditDoc struct {
 	RecordKind  string      `json:"record_kind"`
 	RecordID    objectid.ID `json:"record_id"`
 	Filename    string      `json:"filename"`
@@ -206,8 +206,8 @@ type shown struct {
 	SHA256      string      `json:"sha256"`
 }
 
-func shownOf(f File) shown {
-	return shown{RecordKind: f.Kind, RecordID: f.RecordID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, SHA256: f.SHA256}
+func auditDocOf(f File) auditDoc {
+	return auditDoc{RecordKind: f.Kind, RecordID: f.RecordID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, SHA256: f.SHA256}
 }
 
 // remove is DELETE /upload-file/archive-records/{id}/{file_id}. Avatars and
@@ -238,7 +238,7 @@ func (h handlers) remove(w http.ResponseWriter, r *http.Request) error {
 		if err := h.s.DeleteTx(ctx, tx, f.Kind, recordID, fileID); err != nil {
 			return err
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: fileID, Before: shownOf(f)})
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: fileID, Before: auditDocOf(f)})
 	})
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func TestFileLivesAndDiesWithItsTransaction(t *testing.T) {
 
 	tx := func(f func(pgx.Tx) error) error { return postgres.InTx(t.Context(), b.db, f) }
 	err = tx(func(tx pgx.Tx) error { return b.svc.DeleteTx(t.Context(), tx, "requisition", other.RecordID, first.ID) })
-	require.True(t, fault.Is(err, fault.Missing), "%v", err)
+	require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
 	require.NoError(t, tx(func(tx pgx.Tx) error { return b.svc.DeleteTx(t.Context(), tx, "requisition", place.RecordID, first.ID) }))
 	require.NoError(t, tx(func(tx pgx.Tx) error {
 		return b.svc.DeletePurposeTx(t.Context(), tx, "requisition", place.RecordID, files.Avatar)
@@ -56,7 +56,7 @@ func TestFileLivesAndDiesWithItsTransaction(t *testing.T) {
 	require.NoError(t, tx(func(tx pgx.Tx) error { return b.svc.DeleteOfRecordTx(t.Context(), tx, "requisition", place.RecordID) }))
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM files.chunks`))
 	_, err = b.svc.File(t.Context(), second.ID)
-	require.True(t, fault.Is(err, fault.Missing), "%v", err)
+	require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
 }
 
 func TestReaderSeeks(t *testing.T) {

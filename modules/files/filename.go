@@ -99,17 +99,17 @@ const octets = "application/octet-stream"
 // SVG and HTML can carry scripts and are never among them.
 var inline = []string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp", "application/pdf"}
 
-func showsInline(contentType string) bool { return slices.Contains(inline, contentType) }
+func isInline(contentType string) bool { return slices.Contains(inline, contentType) }
 
 // contentType decides a file's type from its first bytes and what the client
 // says. A type that is shown inline has to be proved by the content; a client
 // that claims one without is not believed.
 func contentType(head []byte, declared string) string {
-	if sniffed := http.DetectContentType(head); showsInline(sniffed) {
+	if sniffed := http.DetectContentType(head); isInline(sniffed) {
 		return sniffed
 	}
 	media, _, err := mime.ParseMediaType(declared)
-	if err != nil || showsInline(media) || !strings.Contains(media, "/") || len(media) > maxFilename {
+	if err != nil || isInline(media) || !strings.Contains(media, "/") || len(media) > maxFilename {
 		return octets
 	}
 	return media

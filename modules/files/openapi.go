@@ -10,13 +10,13 @@ import (
 )
 
 type (
-	param      = *huma.Param
-	answerKind int
+	param       = *huma.Param
+	contentKind int
 )
 
 // What the plain handlers answer.
 const (
-	bytesAnswer answerKind = iota
+	bytesAnswer contentKind = iota
 	uploadAnswer
 	messageAnswer
 )
@@ -55,14 +55,14 @@ func choice(name, doc string, values ...any) param {
 }
 
 // document describes a plain handler in the OpenAPI document.
-func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, summary string, answer answerKind, params []param) {
+func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, summary string, answer contentKind, params []param) {
 	doc := api.OpenAPI()
 	schemas := doc.Components.Schemas
 	op := &huma.Operation{
 		Method: method, Path: httpapi.Prefix + path, OperationID: name, Summary: summary, Tags: []string{"files"}, Parameters: params,
 		Extensions: map[string]any{"x-auth": string(auth)},
 		Responses: map[string]*huma.Response{
-			"200":     {Description: "OK", Content: answerContent(schemas, answer)},
+			"200":     {Description: "OK", Content: responseContent(schemas, answer)},
 			"default": {Description: "Error", Content: jsonContent(huma.SchemaFromType(schemas, reflect.TypeFor[httpapi.ErrorBody]()))},
 		},
 	}
@@ -83,7 +83,7 @@ func MultipartBody() *huma.RequestBody {
 	}}}}
 }
 
-func answerContent(schemas huma.Registry, answer answerKind) map[string]*huma.MediaType {
+func responseContent(schemas huma.Registry, answer contentKind) map[string]*huma.MediaType {
 	switch answer {
 	case uploadAnswer:
 		return jsonContent(huma.SchemaFromType(schemas, reflect.TypeFor[uploaded]()))

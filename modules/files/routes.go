@@ -31,7 +31,7 @@ func (s *Service) Routes(api *httpapi.API) {
 }
 
 // mount registers a plain handler with its place in the OpenAPI document.
-func (h handlers) mount(method, path, name string, auth httpapi.Auth, f func(http.ResponseWriter, *http.Request) error, summary string, answer answerKind, params ...param) {
+func (h handlers) mount(method, path, name string, auth httpapi.Auth, f func(http.ResponseWriter, *http.Request) error, summary string, answer contentKind, params ...param) {
 	var options []httpapi.Option
 	if answer == bytesAnswer {
 		options = append(options, httpapi.Stream())

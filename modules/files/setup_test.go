@@ -196,7 +196,7 @@ type uploaded struct {
 }
 
 // upload sends parts as the named user to the generic route.
-func (b *bundle) upload(who string, record objectid.ID, parts ...part) *apitest.Answer {
+func (b *bundle) upload(who string, record objectid.ID, parts ...part) *apitest.Response {
 	b.t.Helper()
 	contentType, body := multipartBody(b.t, parts...)
 	return b.as(who).Send(http.MethodPost, "/upload-file/archive-records/"+record.String(), contentType, body)
@@ -254,7 +254,7 @@ func noise(n int) []byte {
 	return data
 }
 
-func requireHidden(t *testing.T, a *apitest.Answer, secret []byte) {
+func requireHidden(t *testing.T, a *apitest.Response, secret []byte) {
 	t.Helper()
 	require.False(t, a.Status < 400 || bytes.Contains(a.Body, secret), "%d %s", a.Status, a.Body)
 	require.True(t, slices.Contains([]int{401, 403, 404}, a.Status), "%d", a.Status)

@@ -62,7 +62,7 @@ func (s *Service) ReceiveAttachment(r *http.Request) (Upload, error) {
 // another content type or an encoded body.
 func (s *Service) ReceiveImage(r *http.Request) (Image, error) {
 	limit := s.cfg.MaxImageBytes
-	tooLarge := fault.Bad("The image is larger than %s.", megabytes(limit)).WithField(formField)
+	tooLarge := fault.BadRequest("The image is larger than %s.", megabytes(limit)).WithField(formField)
 	var img Image
 	err := eachFile(r, limit, func(part *multipart.Part) error {
 		data, err := io.ReadAll(io.LimitReader(partReader{part}, limit+1))
@@ -101,7 +101,7 @@ func eachFile(r *http.Request, limit int64, f func(*multipart.Part) error) error
 	r.Body = http.MaxBytesReader(nil, whole, limit+formOverhead)
 	parts, err := r.MultipartReader()
 	if errors.Is(err, http.ErrNotMultipart) {
-		return &fault.Error{Kind: fault.Unsupported, Message: "The body has to be sent with Content-Type: multipart/form-data."}
+		return &fault.Error{Kind: fault.KindUnsupported, Message: "The body has to be sent with Content-Type: multipart/form-data."}
 	}
 	if err != nil {
 		return errMalformed().WithCause(err)
@@ -169,11 +169,11 @@ func receiveError(err error, tooLarge *fault.Error) error {
 	case errors.Is(err, errTooLarge), errors.As(err, &overBody):
 		return tooLarge
 	case errors.Is(err, image.ErrFormat):
-		return fault.Bad("The image has to be a JPEG, PNG or WebP.").WithField(formField).WithCause(err)
+		return fault.BadRequest("The image has to be a JPEG, PNG or WebP.").WithField(formField).WithCause(err)
 	case errors.Is(err, image.ErrTooLarge):
-		return fault.Bad("The image may have at most 25 megapixels and 12,000 pixels a side.").WithField(formField)
+		return fault.BadRequest("The image may have at most 25 megapixels and 12,000 pixels a side.").WithField(formField)
 	case errors.Is(err, errBroken):
-		if f := httpapi.BodyFault(err); f.Kind == fault.TimedOut {
+		if f := httpapi.BodyFault(err); f.Kind == fault.KindTimedOut {
 			return f
 		}
 		return errMalformed().WithCause(err)

@@ -21,8 +21,8 @@ import (
 
 const asyncCustomers = "/admin/customers/export?format=json&async=1"
 
-// ask begins an export by a job and returns its id.
-func (b *bundle) ask(address string) string {
+// requestExport begins an export by a job and returns its id.
+func (b *bundle) requestExport(address string) string {
 	b.t.Helper()
 	id, _ := b.admin.Get(address).Expect(http.StatusAccepted).Map()["_id"].(string)
 	require.NotEmpty(b.t, id)
@@ -33,9 +33,9 @@ func TestAJobWritesAnExport(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.customers(6000) // more than one stored piece
-	id := b.ask(asyncCustomers)
-	require.Equal(t, id, b.ask(asyncCustomers), "asking again leads to the same export")
-	require.NotEqual(t, id, b.ask("/admin/customers/export?format=csv&async=1"))
+	id := b.requestExport(asyncCustomers)
+	require.Equal(t, id, b.requestExport(asyncCustomers), "asking again leads to the same export")
+	require.NotEqual(t, id, b.requestExport("/admin/customers/export?format=csv&async=1"))
 	b.work()
 	state := b.until(id, "done")
 	require.EqualValues(t, 100, state["percent"])
@@ -68,7 +68,7 @@ func TestDownloadsAreForWhoAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.customers(3)
-	id := b.ask(asyncCustomers)
+	id := b.requestExport(asyncCustomers)
 	file := "/admin/exports/" + id + "/file"
 	b.admin.Get(file).Expect(http.StatusConflict)
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
@@ -105,7 +105,7 @@ func TestDownloadsAreForWhoAsked(t *testing.T) {
 func TestALinkEndsWithItsAdmin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.ask(asyncCustomers)
+	id := b.requestExport(asyncCustomers)
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
 	link := path(t, b.admin.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()["download_url"])
 	_, err := b.db.Exec(t.Context(), `UPDATE accounts.users SET enable = false WHERE id = $1`, b.who.ID)
@@ -117,7 +117,7 @@ func TestADeletedExportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.customers(10)
-	id := b.ask(asyncCustomers)
+	id := b.requestExport(asyncCustomers)
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
 	require.Equal(t, 1, b.chunks())
 	b.admin.Delete("/admin/exports/"+id, nil).Expect(http.StatusOK)
@@ -127,9 +127,9 @@ func TestADeletedExportLeavesNothing(t *testing.T) {
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)), "its job finds nothing to do")
 }
 
-// held makes the statements of an export wait: the table is locked until the
+// lockStatements makes the statements of an export wait: the table is locked until the
 // returned function is called.
-func (b *bundle) held(table string) (release func()) {
+func (b *bundle) lockStatements(table string) (release func()) {
 	b.t.Helper()
 	tx, err := b.db.Begin(b.t.Context())
 	require.NoError(b.t, err)
@@ -142,8 +142,8 @@ func TestDeletingARunningExportStopsItsWorker(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *finance.Deps) { d.Exports.Lease = 600 * time.Millisecond }) // it speaks every 10 ms
 	b.customers(10)
-	id := objectid.ID(b.ask(asyncCustomers))
-	release := b.held("accounts.users")
+	id := objectid.ID(b.requestExport(asyncCustomers))
+	release := b.lockStatements("accounts.users")
 	defer release()
 	ended := make(chan error, 1)
 	go func() { ended <- b.svc.RunExport(t.Context(), id) }()
@@ -174,9 +174,9 @@ func TestAnExportSurvivesItsWorker(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.customers(10)
-	id := objectid.ID(b.ask(asyncCustomers))
+	id := objectid.ID(b.requestExport(asyncCustomers))
 
-	release := b.held("accounts.users")
+	release := b.lockStatements("accounts.users")
 	stopped, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.svc.RunExport(stopped, id) }()
@@ -216,7 +216,7 @@ func TestAnExportSurvivesItsWorker(t *testing.T) {
 func TestAnExportFailsInTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := objectid.ID(b.ask(asyncCustomers))
+	id := objectid.ID(b.requestExport(asyncCustomers))
 	_, err := b.db.Exec(t.Context(), `ALTER TABLE accounts.users RENAME COLUMN username TO login_name`)
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), `DROP VIEW finance.customer_list_personal`)
@@ -302,7 +302,7 @@ func TestFewExportsAreSentAtOnce(t *testing.T) {
 		d.Reads = reads
 	})
 	const address = "/admin/events-dashboard/events/export?format=json"
-	release := b.held("tickets.events")
+	release := b.lockStatements("tickets.events")
 	var all sync.WaitGroup
 	for range finance.MaxSending {
 		all.Go(func() { b.admin.Get(address).Expect(http.StatusOK) })

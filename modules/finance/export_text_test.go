@@ -74,7 +74,7 @@ func TestExportsWithAByteOrderMark(t *testing.T) {
 	heading := func(file []byte) string { return csvFiles(t, file)["customers.csv"][0][0] }
 	require.Equal(t, "_id", heading(b.admin.Get("/admin/customers/export?format=csv").Expect(http.StatusOK).Body))
 	require.Equal(t, "\ufeff_id", heading(b.admin.Get("/admin/customers/export?format=csv&bom=1").Expect(http.StatusOK).Body))
-	id := b.ask("/admin/customers/export?format=csv&bom=true&async=1")
+	id := b.requestExport("/admin/customers/export?format=csv&bom=true&async=1")
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
 	require.Equal(t, "\ufeff_id", heading(b.admin.Get("/admin/exports/"+id+"/file").Expect(http.StatusOK).Body))
 }
@@ -85,7 +85,7 @@ func TestAnExportTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.customers(3)
-	id := b.ask(asyncCustomers)
+	id := b.requestExport(asyncCustomers)
 	for _, step := range []struct {
 		status  string
 		written int

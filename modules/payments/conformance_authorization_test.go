@@ -30,7 +30,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	terms := authorizationTerms(t, g)
 	a, err := g.A.AuthorizePix(t.Context(), terms)
 	require.NoError(t, err)
-	require.Equal(t, gateway.AuthorizationCreated, a.Status)
+	require.Equal(t, gateway.AuthorizationStatusCreated, a.Status)
 	require.Equal(t, terms.SubscriptionID, a.SubscriptionID)
 	require.NotEmpty(t, a.ConciliationID)
 	require.NotEmpty(t, a.Payload)
@@ -41,7 +41,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	_, err = g.Sandbox.GWA.PayPIX(a.Payload)
 	require.NoError(t, err)
 	activated := c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
-	require.Equal(t, gateway.AuthorizationWasActivated, activated.Kind())
+	require.Equal(t, gateway.AuthorizationActivated, activated.Kind())
 	require.Equal(t, a.ID, activated.AuthorizationID)
 	require.Equal(t, terms.SubscriptionID, activated.Reference, "the contract")
 	first := c.wait(t, "PAYMENT_RECEIVED")
@@ -84,7 +84,7 @@ func TestA_AutomaticPix(t *testing.T) {
 	c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED")
 	read, err := g.A.ReadPixAuthorization(t.Context(), ref)
 	require.NoError(t, err)
-	require.Equal(t, gateway.AuthorizationCancelled, read.Status)
+	require.Equal(t, gateway.AuthorizationStatusCancelled, read.Status)
 	require.True(t, read.Expired)
 	_, err = g.A.DebitPix(t.Context(), debit)
 	var rejected *gateway.Rejected
@@ -145,11 +145,11 @@ func TestA_RefusedDebitAndOverdueAreOneAttempt(t *testing.T) {
 	refused := c.wait(t, "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED")
 	overdue := c.wait(t, "PAYMENT_OVERDUE")
 	for _, e := range []gateway.Event{refused, overdue} {
-		require.Equal(t, gateway.PaymentHasFailed, e.Kind())
+		require.Equal(t, gateway.PaymentFailed, e.Kind())
 		require.Equal(t, made.ID, paymentOf(e).ID)
 		require.Equal(t, 1, e.Payload.(gateway.FailedPayment).Attempt)
 		require.Equal(t, a.ID, e.AuthorizationID)
-		require.Equal(t, gateway.PaymentPending, paymentOf(e).Status, "it can still be paid")
+		require.Equal(t, gateway.PaymentStatusPending, paymentOf(e).Status, "it can still be paid")
 	}
 }
 
@@ -199,12 +199,12 @@ func TestA_CardUnderRiskAnalysisWaits(t *testing.T) {
 	}
 	made, err := g.A.ChargeCard(t.Context(), charge)
 	require.NoError(t, err)
-	require.Equal(t, gateway.PaymentPending, made.Payment.Status)
+	require.Equal(t, gateway.PaymentStatusPending, made.Payment.Status)
 	require.Nil(t, made.Payment.SettledAt)
 	_, err = g.Sandbox.GWA.EndRiskAnalysis(made.Payment.ID, false)
 	require.NoError(t, err)
 	failed := c.wait(t, "PAYMENT_REPROVED_BY_RISK_ANALYSIS")
-	require.Equal(t, gateway.PaymentHasFailed, failed.Kind())
+	require.Equal(t, gateway.PaymentFailed, failed.Kind())
 	require.Equal(t, charge.Reference, failed.Reference)
 }
 
@@ -266,7 +266,7 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	paid, open, err := b.B.PayOpenInvoice(t.Context(), wish)
 	require.NoError(t, err)
 	require.True(t, open)
-	require.Equal(t, gateway.PaymentSettled, paid.Status)
+	require.Equal(t, gateway.PaymentStatusSettled, paid.Status)
 	require.NotEqual(t, sub.LatestPayment.ID, paid.ID)
 	require.NotEmpty(t, paid.PaymentIntentID)
 	intent, err := b.B.InvoiceOf(t.Context(), paid.PaymentIntentID)
@@ -345,8 +345,8 @@ func TestB_RefundThatFailsLater(t *testing.T) {
 	require.Equal(t, terms.RefundID, named.Payload.(gateway.RefundChange).Report.Singles[0].RefundID)
 	require.NoError(t, g.Sandbox.GWB.FinishRefund(made.ID, false))
 	failed := c.wait(t, "refund.failed")
-	require.Equal(t, gateway.RefundHasFailed, failed.Kind())
-	require.Equal(t, gateway.RefundFailed, failed.Payload.(gateway.RefundChange).Report.Singles[0].Status)
+	require.Equal(t, gateway.RefundFailed, failed.Kind())
+	require.Equal(t, gateway.RefundStatusFailed, failed.Payload.(gateway.RefundChange).Report.Singles[0].Status)
 }
 
 func TestB_DisputeSteps(t *testing.T) {
@@ -374,12 +374,12 @@ func TestB_DisputeSteps(t *testing.T) {
 			id, err := g.Sandbox.GWB.OpenDispute(made.Payment.ID, "fraudulent", tc.inquiry)
 			require.NoError(t, err)
 			created := c.wait(t, "charge.dispute.created")
-			require.Equal(t, gateway.DisputeWasOpened, created.Kind())
+			require.Equal(t, gateway.DisputeOpened, created.Kind())
 			require.Equal(t, tc.opened, created.Payload.(gateway.DisputeChange).Report.State)
 			require.Equal(t, made.Payment.ID, created.Payload.(gateway.DisputeChange).Report.PaymentID)
 			require.NoError(t, g.Sandbox.GWB.CloseDispute(id, tc.won))
 			closed := c.wait(t, "charge.dispute.closed")
-			require.Equal(t, gateway.DisputeWasClosed, closed.Kind())
+			require.Equal(t, gateway.DisputeClosed, closed.Kind())
 			require.Equal(t, tc.finished, closed.Payload.(gateway.DisputeChange).Report.State)
 		})
 	}
@@ -419,7 +419,7 @@ func TestA_ChargebackSteps(t *testing.T) {
 			opened := c.wait(t, "PAYMENT_CHARGEBACK_REQUESTED")
 			require.Equal(t, gateway.DisputeOpen, opened.Payload.(gateway.DisputeChange).Report.State)
 			closed := c.wait(t, tc.event)
-			require.Equal(t, gateway.DisputeWasClosed, closed.Kind())
+			require.Equal(t, gateway.DisputeClosed, closed.Kind())
 			require.Equal(t, tc.state, closed.Payload.(gateway.DisputeChange).Report.State)
 			require.IsType(t, gateway.DisputeChange{}, closed.Payload, "the dispute took the money, no refund did")
 			all, err := g.A.ListDisputes(t.Context(), gateway.PaymentRef{PaymentID: made.Payment.ID})
@@ -445,10 +445,10 @@ func TestA_RefundsBesideAChargeback(t *testing.T) {
 		refunded      money.Cents
 	}{
 		"refunded after it was won": {
-			after: 24000, last: sandboxgwa.ChargebackWon, kind: gateway.PaymentWasRefunded, refunded: 24000,
+			after: 24000, last: sandboxgwa.ChargebackWon, kind: gateway.PaymentRefunded, refunded: 24000,
 		},
 		"refunded in part, and then lost": {
-			before: 4000, last: sandboxgwa.ChargebackLost, kind: gateway.DisputeWasClosed, disputes: 1, refunded: 4000,
+			before: 4000, last: sandboxgwa.ChargebackLost, kind: gateway.DisputeClosed, disputes: 1, refunded: 4000,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func TestEachRightAnswerIsTold(t *testing.T) {
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		var right, closed atomic.Int64
 		adapter := g.Gateway.(gateway.Adapter)
-		adapter.OnAnswer(func(_ context.Context, ok bool) {
+		adapter.OnReply(func(_ context.Context, ok bool) {
 			if ok {
 				right.Add(1)
 			} else {

@@ -11,11 +11,11 @@ import (
 )
 
 // pauseUses are the uses of payments.Gateway that pause, resume and move collection.
-var pauseUses = []asked{
+var pauseUses = []gatewayUse{
 	{name: "StopCollection", prepare: func(t *testing.T, g *oddGateway) use {
 		c := g.collection(t)
 		return use{
-			do:       func(ctx context.Context) (any, error) { return nothing(g.StopCollection(ctx, c)) },
+			do:       func(ctx context.Context) (any, error) { return noEffect(g.StopCollection(ctx, c)) },
 			happened: func(*testing.T) int { return -1 },
 		}
 	}},
@@ -30,14 +30,14 @@ var pauseUses = []asked{
 		c := g.collection(t)
 		require.NoError(t, g.clean.StopCollection(t.Context(), c))
 		return use{
-			do:       func(ctx context.Context) (any, error) { return answered(g.ResumeCollection(ctx, c, nil, time.Time{})) },
+			do:       func(ctx context.Context) (any, error) { return replied(g.ResumeCollection(ctx, c, nil, time.Time{})) },
 			happened: func(*testing.T) int { return -1 },
 		}
 	}},
 	{name: "MoveNextCharge", prepare: func(t *testing.T, g *oddGateway) use {
 		c, to := g.collection(t), g.stage.Clock.Now().AddDate(0, 0, 75).Truncate(time.Second)
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.MoveNextCharge(ctx, c, to)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.MoveNextCharge(ctx, c, to)) },
 			happened: func(t *testing.T) int {
 				now, err := g.clean.ReadSubscription(t.Context(), c.GatewayID, c.SubscriptionID)
 				require.NoError(t, err)

@@ -122,7 +122,7 @@ func TestOddAnswers(t *testing.T) {
 						requireNotKnownOr(t, clean, got, err, what)
 						continue
 					}
-					requireTold(t, u.happened(t), err, what)
+					requireReported(t, u.happened(t), err, what)
 				}
 			}
 		}
@@ -152,8 +152,8 @@ func requireNotKnownOr(t *testing.T, clean, got any, err error, what string) {
 	require.NotErrorIs(t, err, gateway.ErrMissing, what)
 }
 
-// requireTold compares what the adapter says with how often it has happened.
-func requireTold(t *testing.T, happened int, err error, what string) {
+// requireReported compares what the adapter says with how often it has happened.
+func requireReported(t *testing.T, happened int, err error, what string) {
 	t.Helper()
 	require.LessOrEqual(t, happened, 1, "%s: %v", what, err)
 	var declined *gateway.Declined

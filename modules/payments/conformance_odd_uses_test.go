@@ -13,9 +13,9 @@ import (
 	"marquee/platform/objectid"
 )
 
-// asked is one use of an adapter: what it asks for, and whether that has happened,
+// gatewayUse is one use of an adapter: what it asks for, and whether that has happened,
 // by the gateway's own books.
-type asked struct {
+type gatewayUse struct {
 	name     string
 	prepare  func(t *testing.T, g *oddGateway) use
 	reads    bool // it changes nothing: one preparation serves all
@@ -46,16 +46,16 @@ func count[T any](found T, ok bool, err error) func(t *testing.T) (T, int) {
 	}
 }
 
-func answered[T any](v T, err error) (any, error) { return v, err }
+func replied[T any](v T, err error) (any, error) { return v, err }
 
-func nothing(err error) (any, error) { return nil, err }
+func noEffect(err error) (any, error) { return nil, err }
 
 // uses, and pauseUses, are all calls of the interface that reach a gateway.
-var uses = []asked{
+var uses = []gatewayUse{
 	{name: "EnsureCustomer", prepare: func(_ *testing.T, g *oddGateway) use {
 		p := paymentstest.Payer()
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.EnsureCustomer(ctx, p)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.EnsureCustomer(ctx, p)) },
 			happened: func(*testing.T) int {
 				return -1 // a payer that is there twice does no harm
 			},
@@ -65,14 +65,14 @@ var uses = []asked{
 		plan := plusPlan()
 		plan.PlanID = "plan" + objectid.New().String()
 		return use{
-			do:       func(ctx context.Context) (any, error) { return answered(g.SyncPlan(ctx, plan)) },
+			do:       func(ctx context.Context) (any, error) { return replied(g.SyncPlan(ctx, plan)) },
 			happened: func(*testing.T) int { return -1 }, // as above
 		}
 	}},
 	{name: "Subscribe", prepare: func(t *testing.T, g *oddGateway) use {
 		terms := g.terms(t, g.approved)
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.Subscribe(ctx, terms)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.Subscribe(ctx, terms)) },
 			happened: func(t *testing.T) int {
 				_, n := count(g.clean.FindSubscription(t.Context(), terms))(t)
 				return n
@@ -97,7 +97,7 @@ var uses = []asked{
 		terms, sub := g.subscribed(t)
 		return use{
 			do: func(ctx context.Context) (any, error) {
-				return nothing(g.CancelSubscription(ctx, sub.GatewayID, terms.SubscriptionID))
+				return noEffect(g.CancelSubscription(ctx, sub.GatewayID, terms.SubscriptionID))
 			},
 			happened: func(t *testing.T) int {
 				now, err := g.clean.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
@@ -110,7 +110,7 @@ var uses = []asked{
 		terms, sub := g.subscribed(t)
 		return use{
 			do: func(ctx context.Context) (any, error) {
-				return answered(g.SetCancelAtPeriodEnd(ctx, sub.GatewayID, terms.SubscriptionID, true))
+				return replied(g.SetCancelAtPeriodEnd(ctx, sub.GatewayID, terms.SubscriptionID, true))
 			},
 			happened: func(t *testing.T) int {
 				now, err := g.clean.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
@@ -126,7 +126,7 @@ var uses = []asked{
 			Payer: terms.Payer, Instrument: g.other,
 		}
 		return use{
-			do:       func(ctx context.Context) (any, error) { return answered(g.ChangeCard(ctx, change)) },
+			do:       func(ctx context.Context) (any, error) { return replied(g.ChangeCard(ctx, change)) },
 			happened: func(*testing.T) int { return -1 },
 		}
 	}},
@@ -134,14 +134,14 @@ var uses = []asked{
 		terms, sub := g.subscribed(t)
 		change := g.anotherPrice(t, sub.GatewayID, terms.SubscriptionID)
 		return use{
-			do:       func(ctx context.Context) (any, error) { return nothing(g.ChangePrice(ctx, change)) },
+			do:       func(ctx context.Context) (any, error) { return noEffect(g.ChangePrice(ctx, change)) },
 			happened: func(*testing.T) int { return -1 },
 		}
 	}},
 	{name: "CreatePix", prepare: func(t *testing.T, g *oddGateway) use {
 		terms := g.pixTerms(t)
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.CreatePix(ctx, terms)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.CreatePix(ctx, terms)) },
 			happened: func(t *testing.T) int {
 				_, n := count(g.clean.FindPix(t.Context(), terms))(t)
 				return n
@@ -166,7 +166,7 @@ var uses = []asked{
 		terms, made := g.pix(t)
 		return use{
 			do: func(ctx context.Context) (any, error) {
-				return nothing(g.CancelPix(ctx, made.Payment.ID, terms.Reference))
+				return noEffect(g.CancelPix(ctx, made.Payment.ID, terms.Reference))
 			},
 			happened: func(t *testing.T) int {
 				return truth(g.payPix(made.Payment.ID) != nil) // nobody can pay it any more
@@ -176,7 +176,7 @@ var uses = []asked{
 	{name: "ChargeCard", prepare: func(t *testing.T, g *oddGateway) use {
 		terms := g.cardTerms(t, g.approved)
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.ChargeCard(ctx, terms)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.ChargeCard(ctx, terms)) },
 			happened: func(t *testing.T) (n int) {
 				for _, c := range g.all.Charges(t) {
 					if c.LocalID == terms.Reference {
@@ -209,7 +209,7 @@ var uses = []asked{
 		p := g.charged(t)
 		terms := g.refundTerms(p, 2000)
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.Refund(ctx, terms)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.Refund(ctx, terms)) },
 			happened: func(t *testing.T) int {
 				all, err := g.clean.ListRefunds(t.Context(), gateway.PaymentRef{PaymentID: p.ID})
 				require.NoError(t, err)
@@ -254,13 +254,13 @@ var uses = []asked{
 	{name: "InvoiceOf", gateways: gateway.GWB, reads: true, prepare: func(t *testing.T, g *oddGateway) use {
 		_, sub := g.subscribed(t)
 		return use{do: func(ctx context.Context) (any, error) {
-			return answered(g.InvoiceOf(ctx, sub.LatestPayment.PaymentIntentID))
+			return replied(g.InvoiceOf(ctx, sub.LatestPayment.PaymentIntentID))
 		}}
 	}},
 	{name: "AuthorizePix", gateways: gateway.GWA, prepare: func(t *testing.T, g *oddGateway) use {
 		terms := authorizationTerms(t, g.all)
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.AuthorizePix(ctx, terms)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.AuthorizePix(ctx, terms)) },
 			happened: func(t *testing.T) int {
 				_, n := count(g.clean.FindPixAuthorization(t.Context(), terms))(t)
 				return n
@@ -284,7 +284,7 @@ var uses = []asked{
 	{name: "CancelPixAuthorization", gateways: gateway.GWA, prepare: func(t *testing.T, g *oddGateway) use {
 		_, ref := g.authorized(t)
 		return use{
-			do: func(ctx context.Context) (any, error) { return nothing(g.CancelPixAuthorization(ctx, ref)) },
+			do: func(ctx context.Context) (any, error) { return noEffect(g.CancelPixAuthorization(ctx, ref)) },
 			happened: func(t *testing.T) int {
 				a, err := g.clean.ReadPixAuthorization(t.Context(), ref)
 				require.NoError(t, err)
@@ -295,7 +295,7 @@ var uses = []asked{
 	{name: "DebitPix", gateways: gateway.GWA, prepare: func(t *testing.T, g *oddGateway) use {
 		debit := g.debit(t)
 		return use{
-			do: func(ctx context.Context) (any, error) { return answered(g.DebitPix(ctx, debit)) },
+			do: func(ctx context.Context) (any, error) { return replied(g.DebitPix(ctx, debit)) },
 			happened: func(t *testing.T) (n int) {
 				for _, c := range g.all.Charges(t) {
 					if c.LocalID == debit.SubscriptionID {

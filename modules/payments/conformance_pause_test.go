@@ -26,7 +26,7 @@ func (g *gatewayUnderTest) paid(t *testing.T, sub gateway.RemoteSubscription) (n
 	})
 	require.NoError(t, err)
 	for _, p := range all {
-		if p.Payment.Status == gateway.PaymentSettled {
+		if p.Payment.Status == gateway.PaymentStatusSettled {
 			n++
 		}
 	}

@@ -26,7 +26,7 @@ func (g *gatewayUnderTest) charged(t *testing.T) gateway.Payment {
 	t.Helper()
 	c, err := g.ChargeCard(t.Context(), g.cardTerms(t, g.approved))
 	require.NoError(t, err)
-	require.Equal(t, gateway.PaymentSettled, c.Payment.Status)
+	require.Equal(t, gateway.PaymentStatusSettled, c.Payment.Status)
 	return c.Payment
 }
 
@@ -44,7 +44,7 @@ func TestRefundInParts(t *testing.T) {
 		first := g.refundTerms(p, 2000)
 		made, err := g.Refund(t.Context(), first)
 		require.NoError(t, err)
-		require.Equal(t, gateway.RefundDone, made.Status)
+		require.Equal(t, gateway.RefundStatusDone, made.Status)
 		require.EqualValues(t, 2000, made.Amount)
 		require.Equal(t, "A courtesy", made.Reason)
 		require.Equal(t, first.RefundID, made.RefundID)
@@ -117,7 +117,7 @@ func TestCardIsChargedOnce(t *testing.T) {
 		found, ok, err := g.FindCardCharge(t.Context(), terms)
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, gateway.PaymentSettled, found.Payment.Status)
+		require.Equal(t, gateway.PaymentStatusSettled, found.Payment.Status)
 		require.EqualValues(t, 24000, found.Payment.Amount)
 		require.Equal(t, gateway.MethodCard, found.Payment.Method)
 		require.NotNil(t, found.Payment.SettledAt)
@@ -198,7 +198,7 @@ func TestPaymentsOfASubscription(t *testing.T) {
 		p := all[0]
 		require.EqualValues(t, 4990, p.Amount)
 		require.Equal(t, sub.LatestPayment.ID, p.Payment.ID, "the ledger's key")
-		require.Equal(t, gateway.PaymentSettled, p.Payment.Status)
+		require.Equal(t, gateway.PaymentStatusSettled, p.Payment.Status)
 		require.Equal(t, "brl", p.Currency)
 		require.False(t, p.Refunded)
 		require.WithinDuration(t, g.stage.Clock.Now(), p.CreatedAt, 36*time.Hour)
@@ -342,7 +342,7 @@ func TestEventsThatWereSent(t *testing.T) {
 			e, err := g.Gateway.(gateway.Adapter).ReadEvent(body)
 			require.NoError(t, err)
 			require.NotEmpty(t, e.ID)
-			found = found || e.Kind() == gateway.PaymentWasSettled && e.PaymentID() == p.ID
+			found = found || e.Kind() == gateway.PaymentSettled && e.PaymentID() == p.ID
 		}
 		require.True(t, found)
 		bodies, _, err = g.EventsSince(t.Context(), g.stage.Clock.Now().Add(time.Hour), "")

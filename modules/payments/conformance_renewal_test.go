@@ -23,7 +23,7 @@ func TestRecurrenceThatBeginsLater(t *testing.T) {
 		read, err := g.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 		require.NoError(t, err)
 		require.Contains(t, []gateway.RemoteStatus{gateway.RemoteActive, gateway.RemoteTrialing}, read.Status)
-		if p := read.LatestPayment; p != nil && p.Status == gateway.PaymentSettled {
+		if p := read.LatestPayment; p != nil && p.Status == gateway.PaymentStatusSettled {
 			require.Zero(t, p.Amount, "nothing is charged before")
 		}
 		if g.Name() == gateway.GWB {

@@ -143,17 +143,17 @@ func (s *Service) KeepRefused(ctx context.Context, grace time.Duration) {
 	s.refusals.KeepRefused(ctx, grace)
 }
 
-// ConfirmTold asks the gateway for what an event is about, and applies the event with its
+// ConfirmEvent asks the gateway for what an event is about, and applies the event with its
 // answer. What four looks do not show changes nothing, and the webhook's log says so; an
 // answer that is not known is asked for again.
-func (s *Service) ConfirmTold(ctx context.Context, a webhook.ToldArgs) error {
-	return s.webhooks.ConfirmTold(ctx, a)
+func (s *Service) ConfirmEvent(ctx context.Context, a webhook.ConfirmEventArgs) error {
+	return s.webhooks.ConfirmEvent(ctx, a)
 }
 
-// FinishAskedTx gives an event the result of asking its gateway, by a job of its applier
+// FinishConfirmationTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
-func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
-	return s.webhooks.FinishAskedTx(ctx, tx, gateway, eventID, r)
+func (s *Service) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
+	return s.webhooks.FinishConfirmationTx(ctx, tx, gateway, eventID, r)
 }
 
 // RefundByID is a refund with what its gateway answered, null while it has not, or

@@ -52,9 +52,9 @@ func (d Cases) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gat
 	return d.s.reader.UnappliedStateOf(ctx, db, gateway, paymentID)
 }
 
-// IsKept reports whether an admin has decided that an unapplied payment stays.
-func (d Cases) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	return d.s.reader.IsKept(ctx, db, gateway, paymentID)
+// IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays.
+func (d Cases) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+	return d.s.reader.IsClosedByAdmin(ctx, db, gateway, paymentID)
 }
 
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
@@ -63,11 +63,11 @@ func (d Cases) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gat
 	return d.s.reader.IsRefundedByList(ctx, db, gateway, paymentID)
 }
 
-// BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
+// IsUnused reports whether a payment, by any of its names, gave nobody anything: it
 // stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
 // subscription.
-func (d Cases) BoughtNothing(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	return d.s.reader.BoughtNothing(ctx, db, gateway, paymentID)
+func (d Cases) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+	return d.s.reader.IsUnused(ctx, db, gateway, paymentID)
 }
 
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since

@@ -22,7 +22,7 @@ type Comparison struct{ s *Service }
 func (d Comparison) Reconcile(ctx context.Context, o reconcile.Options, report *reconcile.Report) error {
 	err := d.s.reconciler.Reconcile(ctx, o, report)
 	if !o.DryRun && o.Of(gateway.GWA) {
-		err = errors.Join(err, d.s.unapplied.DecideShown(ctx))
+		err = errors.Join(err, d.s.unapplied.DecideConfirmed(ctx))
 	}
 	return err
 }
@@ -33,16 +33,16 @@ func (d Comparison) Pace(ctx context.Context, name gateway.Name) error {
 	return d.s.reconciler.Pace(ctx, name)
 }
 
-// IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
+// IsConfirmed asks the gateway for a payment that is booked. One that was paid there, whatever
 // has become of it since, is read no more.
-func (d Comparison) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
-	return d.s.unapplied.IsShown(ctx, name, paymentID)
+func (d Comparison) IsConfirmed(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
+	return d.s.unapplied.IsConfirmed(ctx, name, paymentID)
 }
 
-// RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
+// RefundsStopped reports whether, after a restore, nothing may be refunded or ended at a
 // gateway without a person's decision.
-func (d Comparison) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
-	return d.s.reader.RefundsHeld(ctx, db)
+func (d Comparison) RefundsStopped(ctx context.Context, db postgres.DB) (bool, error) {
+	return d.s.reader.RefundsStopped(ctx, db)
 }
 
 // MayLack reports whether a restore may have lost what was paid then: before this

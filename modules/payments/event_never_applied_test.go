@@ -63,7 +63,7 @@ func TestEventThatCanNeverBeApplied(t *testing.T) {
 	require.Zero(t, b.count("SELECT count(*) FROM public.effects"))
 	require.Zero(t, b.count("SELECT count(*) FROM jobs.river_job"), "no job tries them again")
 	require.Equal(t, 18, b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND signature_valid"))
-	pgtest.Sound(t, b.pool, b.clock.Now())
+	pgtest.RequireInvariants(t, b.pool, b.clock.Now())
 }
 
 // TestQueuedEventThatCanNeverBeApplied: one that was queued before anybody looked is

@@ -66,7 +66,7 @@ func TestA_FirstChargeIsConfirmed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, gateway.Succeeded, read.Outcome)
 	require.Equal(t, "CONFIRMED", read.PaymentStatus)
-	require.Equal(t, gateway.PaymentSettled, read.LatestPayment.Status)
+	require.Equal(t, gateway.PaymentStatusSettled, read.LatestPayment.Status)
 	require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
 }
 
@@ -85,7 +85,7 @@ func TestA_CancelledPixIsGone(t *testing.T) {
 	read, err := g.A.ReadPix(t.Context(), made.Payment.ID, order)
 	if err == nil {
 		require.True(t, read.Expired)
-		require.Equal(t, gateway.PaymentGone, read.Payment.Status)
+		require.Equal(t, gateway.PaymentStatusGone, read.Payment.Status)
 	} else {
 		require.ErrorIs(t, err, gateway.ErrMissing)
 	}

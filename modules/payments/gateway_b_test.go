@@ -57,7 +57,7 @@ func TestB_AuthenticationRequired(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, gateway.RemoteActive, read.Status)
 	require.Equal(t, gateway.Succeeded, read.Outcome)
-	require.Equal(t, gateway.PaymentSettled, read.LatestPayment.Status)
+	require.Equal(t, gateway.PaymentStatusSettled, read.LatestPayment.Status)
 	require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
 
 	again, err := b.B.Subscribe(t.Context(), b.terms)
@@ -189,14 +189,14 @@ func TestB_PixExpires(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, read.Expired)
 	require.Empty(t, read.Payload)
-	require.Equal(t, gateway.PaymentGone, read.Payment.Status)
+	require.Equal(t, gateway.PaymentStatusGone, read.Payment.Status)
 }
 
 // A first month that costs less is one coupon, under the subscription's own id.
 func TestB_FirstMonth(t *testing.T) {
 	t.Parallel()
 	for first, status := range map[money.Cents]gateway.PaymentStatus{
-		1990: gateway.PaymentSettled, 0: gateway.PaymentSettled,
+		1990: gateway.PaymentStatusSettled, 0: gateway.PaymentStatusSettled,
 	} {
 		b := setupB(t, paymentstest.TokenApproved)
 		b.terms.First = &first

@@ -16,7 +16,7 @@ import (
 
 func settled(id, native string) gateway.Payment {
 	return gateway.Payment{
-		ID: id, Status: gateway.PaymentSettled, NativeStatus: native, Method: gateway.MethodCard, Amount: 4990,
+		ID: id, Status: gateway.PaymentStatusSettled, NativeStatus: native, Method: gateway.MethodCard, Amount: 4990,
 	}
 }
 
@@ -95,7 +95,7 @@ func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
 func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, p := range []gateway.Payment{{ID: "pay_1", Status: gateway.PaymentPending}, {Status: gateway.PaymentSettled}} {
+	for _, p := range []gateway.Payment{{ID: "pay_1", Status: gateway.PaymentStatusPending}, {Status: gateway.PaymentStatusSettled}} {
 		err := postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
 				Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), Payment: p,

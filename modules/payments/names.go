@@ -23,9 +23,9 @@ type (
 	Unapplied           = ledger.Unapplied
 	UnappliedKind       = state.UnappliedKind
 
-	Applier         = webhook.Applier
-	StrayMoneyTaker = webhook.StrayMoneyTaker
-	ToldArgs        = webhook.ToldArgs
+	Applier          = webhook.Applier
+	StrayMoneyTaker  = webhook.StrayMoneyTaker
+	ConfirmEventArgs = webhook.ConfirmEventArgs
 
 	RefundFollower = refund.Follower
 	RefundOutcome  = refund.Outcome

@@ -98,11 +98,11 @@ func New(d Deps) *Service {
 		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts, ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
 	)
 	s.intents.Connect(intent.Hooks{
-		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx, Known: s.cases.AnsweredTx,
+		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx, Known: s.cases.IntentEndedTx,
 	})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
-		a.OnAnswer(func(ctx context.Context, right bool) { s.intents.Health().Heard(ctx, a.Name(), right) })
+		a.OnReply(func(ctx context.Context, right bool) { s.intents.Health().Heard(ctx, a.Name(), right) })
 	}
 	return s
 }

@@ -186,7 +186,7 @@ func TestARefundUnderWayAtGatewayAAloneLowersWhatIsLeft(t *testing.T) {
 		require.NoError(t, err)
 		s.atConsole(paid, 3000)
 		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
-		require.Equal(t, gateway.RefundPending, s.refunds()[0].Status)
+		require.Equal(t, gateway.RefundStatusPending, s.refunds()[0].Status)
 		require.EqualValues(t, 3000, s.refunds()[0].Amount)
 		require.Zero(t, s.refunded(), "not yet")
 		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
@@ -196,9 +196,9 @@ func TestARefundUnderWayAtGatewayAAloneLowersWhatIsLeft(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, s.refund(paid, 24001), payments.ErrRefundTooMuch)
 		require.Len(t, s.refunds(), 1)
-		want, status := money.Cents(3000), gateway.RefundDone
+		want, status := money.Cents(3000), gateway.RefundStatusDone
 		if denied {
-			want, status = 0, gateway.RefundFailed
+			want, status = 0, gateway.RefundStatusFailed
 		}
 		require.Equal(t, status, s.refunds()[0].Status)
 		require.Equal(t, want, s.refunded())
@@ -278,6 +278,6 @@ func TestAnErrorThatNobodyForesawIsNotKnown(t *testing.T) {
 			Payment: paid, Amount: 2000, Reason: "A courtesy",
 		}, nil)
 		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
-		require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status, "it was made, and may not be made again")
+		require.Equal(t, gateway.RefundStatusRequested, s.refunds()[0].Status, "it was made, and may not be made again")
 	})
 }

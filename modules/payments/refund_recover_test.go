@@ -14,15 +14,15 @@ import (
 	"marquee/platform/sandbox/stage"
 )
 
-// look makes the looks that are due after a while.
-func (s *shop) look(name gateway.Name, after time.Duration) {
+// runStatusChecks makes the looks that are due after a while.
+func (s *shop) runStatusChecks(name gateway.Name, after time.Duration) {
 	s.t.Helper()
 	s.clock.Advance(after)
-	require.NoError(s.t, s.svc.Intents().LookDue(s.t.Context(), name))
+	require.NoError(s.t, s.svc.Intents().CheckDue(s.t.Context(), name))
 }
 
-// asked counts the calls that asked the gateway for a refund.
-func (s *shop) asked(p gateway.LedgerPayment) (n int) {
+// refundCalls counts the calls that asked the gateway for a refund.
+func (s *shop) refundCalls(p gateway.LedgerPayment) (n int) {
 	s.t.Helper()
 	st, path := s.g.Sandbox.GWA.Stage(), "/v3/payments/"+p.Payment.ID+"/refund"
 	if p.Gateway == gateway.GWB {
@@ -45,19 +45,19 @@ func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
 		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
 		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
-		tried := s.asked(paid)
+		tried := s.refundCalls(paid)
 		for range 3 {
-			s.look(name, 20*time.Second)
+			s.runStatusChecks(name, 20*time.Second)
 		}
-		require.Equal(t, tried, s.asked(paid), "the call may still be under way")
+		require.Equal(t, tried, s.refundCalls(paid), "the call may still be under way")
 		misses := map[gateway.Name]int{gateway.GWA: 4, gateway.GWB: 2}[name]
-		s.look(name, time.Minute)
+		s.runStatusChecks(name, time.Minute)
 		for miss := 1; miss < misses; miss++ {
-			require.Equal(t, tried, s.asked(paid), "after %d empty looks", miss)
-			require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status)
-			s.look(name, 10*time.Minute)
+			require.Equal(t, tried, s.refundCalls(paid), "after %d empty looks", miss)
+			require.Equal(t, gateway.RefundStatusRequested, s.refunds()[0].Status)
+			s.runStatusChecks(name, 10*time.Minute)
 		}
-		require.Equal(t, tried+1, s.asked(paid), "made again, once")
+		require.Equal(t, tried+1, s.refundCalls(paid), "made again, once")
 		require.EqualValues(t, 2000, s.refunded())
 		require.Len(t, s.refundsAt(paid), 1)
 		require.Zero(t, s.count("SELECT count(*) FROM payments.intents WHERE state = 'open'"))
@@ -78,9 +78,9 @@ func TestARefundThatIsRefusedAfterProofIsFailed(t *testing.T) {
 		}
 		s.refundFault(paid, stage.Fault{Kind: stage.FaultStatus, Status: 400, Body: body})
 		for range 5 {
-			s.look(name, 10*time.Minute)
+			s.runStatusChecks(name, 10*time.Minute)
 		}
-		require.Equal(t, gateway.RefundFailed, s.refunds()[0].Status)
+		require.Equal(t, gateway.RefundStatusFailed, s.refunds()[0].Status)
 		require.Zero(t, s.count("SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	})
 }
@@ -94,11 +94,11 @@ func TestARefundGivenBackMeanwhileIsNotMadeAgain(t *testing.T) {
 		require.ErrorIs(t, s.refund(paid, 24000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
 		s.atConsole(paid, 24000)
-		tried := s.asked(paid)
+		tried := s.refundCalls(paid)
 		for range 5 {
-			s.look(name, 10*time.Minute)
+			s.runStatusChecks(name, 10*time.Minute)
 		}
-		require.Equal(t, tried, s.asked(paid))
+		require.Equal(t, tried, s.refundCalls(paid))
 		require.EqualValues(t, 24000, s.refunded())
 		require.Len(t, s.refundsAt(paid), 1)
 		require.Equal(t, 1, s.count("SELECT count(*) FROM payments.refunds WHERE status = 'failed'"))
@@ -116,10 +116,10 @@ func TestARefundWhoseJobIsLostIsStillAskedAbout(t *testing.T) {
 			_, err := s.pool.Exec(t.Context(), lost)
 			require.NoError(t, err)
 		}
-		s.look(name, time.Hour)
+		s.runStatusChecks(name, time.Hour)
 		require.Zero(t, s.refunded())
 		require.NoError(t, s.svc.AdoptRefunds(t.Context()))
-		s.look(name, time.Second)
+		s.runStatusChecks(name, time.Second)
 		require.EqualValues(t, 2000, s.refunded())
 	})
 }
@@ -155,7 +155,7 @@ func TestARefundOfTheSameValueAtThePanel(t *testing.T) {
 		require.NoError(t, err)
 		s.atPanel(paid, "20.00")
 		for range 5 {
-			s.look(gateway.GWA, 10*time.Minute)
+			s.runStatusChecks(gateway.GWA, 10*time.Minute)
 		}
 		require.Equal(t, tc.given, s.refunded())
 		require.Len(t, s.refundsAt(paid), tc.rows, "not made again")

@@ -182,7 +182,7 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 			func(context.Context, pgx.Tx, payments.Refund) error { ran++; return nil })
 		require.NoError(t, err)
 		require.Equal(t, 1, ran)
-		require.Equal(t, gateway.RefundDone, done.Refund.Status)
+		require.Equal(t, gateway.RefundStatusDone, done.Refund.Status)
 		require.NotEmpty(t, done.Response)
 		s.clock.Advance(time.Second) // by which the history tells them apart
 		rest, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Reason: "The rest"}, nil)
@@ -239,7 +239,7 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 			Payment: paid, Amount: 2000, Reason: "A courtesy",
 		}, nil)
 		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
-		require.Equal(t, gateway.RefundRequested, s.refunds()[0].Status, "unknown is not failed")
+		require.Equal(t, gateway.RefundStatusRequested, s.refunds()[0].Status, "unknown is not failed")
 		_, err = s.svc.RefundPayment(t.Context(), payments.RefundRequest{
 			Payment: paid, Amount: 2000, Reason: "A courtesy",
 		}, nil)
@@ -248,7 +248,7 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)
 		st.Faults.Clear()
 
-		s.look(name, 5*time.Second)
+		s.runStatusChecks(name, 5*time.Second)
 		require.EqualValues(t, 2000, s.refunded())
 		require.Len(t, s.refunds(), 1)
 		gw, err := s.svc.Gateway(name)
@@ -269,7 +269,7 @@ func TestRefusedRefundIsFailed(t *testing.T) {
 		}, nil)
 		var rejected *gateway.Rejected
 		require.ErrorAs(t, err, &rejected)
-		require.Equal(t, gateway.RefundFailed, s.refunds()[0].Status)
+		require.Equal(t, gateway.RefundStatusFailed, s.refunds()[0].Status)
 		require.Zero(t, s.refunded())
 	})
 }

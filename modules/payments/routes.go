@@ -25,7 +25,7 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("Apply a stored event again"))
 	const unapplied = "/admin/finance/unapplied-payments"
 	httpapi.Route(api, http.MethodGet, unapplied, "unapplied_payment_list", httpapi.Admin, lists.List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
-	again, one := httpapi.Idempotent(s.unapplied.Recall, nil), httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
+	again, one := httpapi.Idempotent(s.unapplied.Replay, nil), httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
 	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin, s.unapplied.Refund, again, one,
 		httpapi.Summary("Give an unapplied payment back"))
 	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin, s.unapplied.Extend, again, one,
@@ -43,7 +43,7 @@ type gwbConfigBody struct {
 
 func (s *Service) gwbConfig(context.Context, *struct{}) (*httpapi.Output[gwbConfigBody], error) {
 	if s.deps.GWBPublishableKey == "" {
-		return nil, (&fault.Error{Kind: fault.Internal}).WithCause(errors.New("GWB_PUBLISHABLE_KEY is not set"))
+		return nil, (&fault.Error{Kind: fault.KindInternal}).WithCause(errors.New("GWB_PUBLISHABLE_KEY is not set"))
 	}
 	return &httpapi.Output[gwbConfigBody]{Body: gwbConfigBody{PublishableKey: s.deps.GWBPublishableKey}}, nil
 }

@@ -90,13 +90,13 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 			require.NoError(t, err)
 
 			paid := c.wait(t, "invoice.paid")
-			require.Equal(t, gateway.PaymentWasSettled, paid.Kind())
+			require.Equal(t, gateway.PaymentSettled, paid.Kind())
 			require.Equal(t, sub.GatewayID, paid.SubscriptionID)
 			require.Equal(t, terms.SubscriptionID, paid.Reference)
 			require.Equal(t, payer.GatewayID, paid.CustomerID)
 			require.Equal(t, sub.LatestPayment.ID, paymentOf(paid).ID)
 			require.Equal(t, sub.LatestPayment.Amount, paymentOf(paid).Amount)
-			require.Equal(t, gateway.PaymentSettled, paymentOf(paid).Status)
+			require.Equal(t, gateway.PaymentStatusSettled, paymentOf(paid).Status)
 
 			created := c.wait(t, "customer.subscription.created")
 			require.Equal(t, sub.GatewayID, created.SubscriptionID)
@@ -105,7 +105,7 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 
 			require.NoError(t, g.B.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
 			deleted := c.wait(t, "customer.subscription.deleted")
-			require.Equal(t, gateway.SubscriptionWasEnded, deleted.Kind())
+			require.Equal(t, gateway.SubscriptionEnded, deleted.Kind())
 			require.Equal(t, gateway.RemoteCanceled, deleted.Payload.(gateway.SubscriptionEnd).Subscription.Status)
 		})
 	}
@@ -129,7 +129,7 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 	require.NoError(t, g.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, g.Sandbox.GWB.Renew(sub.GatewayID))
 	failed := c.wait(t, "invoice.payment_failed")
-	require.Equal(t, gateway.PaymentHasFailed, failed.Kind())
+	require.Equal(t, gateway.PaymentFailed, failed.Kind())
 	require.Equal(t, sub.GatewayID, failed.SubscriptionID)
 	require.Equal(t, 1, failed.Payload.(gateway.FailedPayment).Attempt)
 	require.False(t, failed.Payload.(gateway.FailedPayment).First)

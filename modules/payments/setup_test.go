@@ -112,7 +112,7 @@ func (b *bundle) work() {
 	b.t.Cleanup(func() { require.NoError(b.t, client.Stop(context.Background())) })
 }
 
-type answer struct {
+type response struct {
 	status int
 	raw    string
 	body   struct {
@@ -124,11 +124,11 @@ type answer struct {
 }
 
 // send posts a body to a gateway's webhook with a header.
-func (b *bundle) send(gateway, header, value string, body []byte) answer {
+func (b *bundle) send(gateway, header, value string, body []byte) response {
 	req, err := http.NewRequest(http.MethodPost, b.url+"/webhooks/"+gateway, bytes.NewReader(body))
 	if err != nil {
 		b.t.Error(err)
-		return answer{}
+		return response{}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if header != "" {
@@ -137,17 +137,17 @@ func (b *bundle) send(gateway, header, value string, body []byte) answer {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		b.t.Error(err)
-		return answer{}
+		return response{}
 	}
 	defer res.Body.Close()
 	raw, _ := io.ReadAll(res.Body)
-	a := answer{status: res.StatusCode, raw: string(raw)}
+	a := response{status: res.StatusCode, raw: string(raw)}
 	_ = json.Unmarshal(raw, &a.body)
 	return a
 }
 
 // deliver posts an event as its gateway does.
-func (b *bundle) deliver(gateway string, body []byte) answer {
+func (b *bundle) deliver(gateway string, body []byte) response {
 	if gateway == "gwa" {
 		return b.send(gateway, "asaas-access-token", paymentstest.GWAToken, body)
 	}

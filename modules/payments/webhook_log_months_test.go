@@ -160,7 +160,7 @@ func TestCallsAreTakenWhileMonthsComeAndGo(t *testing.T) {
 	}()
 	for n := range 60 {
 		// The clock moves between signing and checking: what counts is the last one.
-		var a answer
+		var a response
 		for a.status == 0 || a.status == http.StatusUnauthorized {
 			a = b.deliver("gwb", []byte(strings.ReplaceAll(body, id, "evt_"+strconv.Itoa(n))))
 		}

@@ -61,7 +61,7 @@ func TestForgedCallsBesideGenuineOnesSoak(t *testing.T) {
 	for n := range senders {
 		all.Go(func() {
 			for i := range forged / senders {
-				var a answer
+				var a response
 				switch i % 4 {
 				case 0:
 					a = b.send("gwa", "asaas-access-token", "guess-"+strconv.Itoa(i), body)

@@ -62,9 +62,9 @@ func TestAnEventIsNoNewerThanItsComing(t *testing.T) {
 }
 
 // fiveAtOnce delivers one event five times at the same time.
-func fiveAtOnce(b *bundle) []answer {
+func fiveAtOnce(b *bundle) []response {
 	body := sample(b.t, "gwb.invoice.paid.renewal.dahlia")
-	answers := make([]answer, 5)
+	answers := make([]response, 5)
 	start := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range answers {

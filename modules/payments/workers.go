@@ -22,12 +22,12 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.ReplayArgs]) error {
 		return s.webhooks.ReplayWaiting(ctx, job.Args.Gateway, job.Args.Subjects)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refund.FollowArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refund.TrackRefundArgs]) error {
 		return s.refunds.Recover(ctx, job.Args.RefundID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[refund.AdoptArgs]) error { return s.refunds.Adopt(ctx) }))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhook.ToldArgs]) error {
-		return s.webhooks.ConfirmTold(ctx, job.Args)
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhook.ConfirmEventArgs]) error {
+		return s.webhooks.ConfirmEvent(ctx, job.Args)
 	}))
 	s.intents.Workers(w)
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.CaseArgs]) error {

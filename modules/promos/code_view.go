@@ -147,7 +147,7 @@ func (s *Service) body(c code) PromoCodeBody {
 
 // visible is a page of the codes that a customer may see, newest first
 // (docs/contract/promo-codes.md, Validity).
-func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*collection.Answer, error) {
+func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*collection.Response, error) {
 	params, err := s.codes.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func TestSubscriptionHoldsAndUsesACode(t *testing.T) {
 	}
 	require.NoError(t, hold(one))
 	require.NoError(t, hold(one), "again")
-	require.True(t, fault.Is(hold(two), fault.Conflicting), "held by another")
+	require.True(t, fault.Is(hold(two), fault.KindConflict), "held by another")
 	require.Equal(t, false, b.me.Get("/customers/validate-promo-code?code=FIRST2").Map()["consumed"], "held is not redeemed")
 
 	require.NoError(t, b.inTx(func(tx pgx.Tx) error { return b.service.ReleaseTx(ctx, tx, me, one, "FIRST2") }))
@@ -55,8 +55,8 @@ func TestSubscriptionHoldsAndUsesACode(t *testing.T) {
 	require.Zero(t, b.count(`SELECT count(*) FROM promos.redemptions WHERE code = 'SOLDX2'`), "a sold out event stands in nobody's way")
 
 	_, _, err = b.service.FirstMonth(ctx, me, "FIRST2")
-	require.True(t, fault.Is(err, fault.Conflicting))
-	require.True(t, fault.Is(hold(objectid.New()), fault.Conflicting))
+	require.True(t, fault.Is(err, fault.KindConflict))
+	require.True(t, fault.Is(hold(objectid.New()), fault.KindConflict))
 	b.me.Put("/customers/me/redeem-promo-code?code=FIRST2", nil).Expect(409)
 }
 
@@ -92,14 +92,14 @@ func TestCodesThatGiveNoDiscount(t *testing.T) {
 		_, _, err := b.service.FirstMonth(t.Context(), b.customer.ID, text)
 		var f *fault.Error
 		require.ErrorAs(t, err, &f, text)
-		require.Equal(t, fault.BadRequest, f.Kind, text)
+		require.Equal(t, fault.KindBadRequest, f.Kind, text)
 		require.Equal(t, "promo_code", f.Field, text)
 	}
 	_, ok, err := b.service.FirstMonth(t.Context(), b.customer.ID, "")
 	require.NoError(t, err)
 	require.False(t, ok)
 	_, err = b.service.SignupPromoCode(t.Context(), "NOSUCH")
-	require.True(t, fault.Is(err, fault.BadRequest))
+	require.True(t, fault.Is(err, fault.KindBadRequest))
 	_, err = b.service.SignupPromoCode(t.Context(), "tickt2")
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), `UPDATE accounts.users SET promo_code_used = 'SIGNU2' WHERE id = $1`, b.customer.ID)

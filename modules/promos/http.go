@@ -21,7 +21,7 @@ type codeInput struct {
 
 func (in codeInput) id() objectid.ID { id, _ := objectid.Parse(in.ID.String()); return id }
 
-func (s *Service) getCode(ctx context.Context, in *codeInput) (*collection.Answer, error) {
+func (s *Service) getCode(ctx context.Context, in *codeInput) (*collection.Response, error) {
 	return s.codes.One(ctx, s.pool, in.id())
 }
 
@@ -31,7 +31,7 @@ type codeUpdateInput struct {
 }
 
 // updateCode takes the object, or an array of it (docs/contract/promo-codes.md, Admins).
-func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collection.Answer, error) {
+func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collection.Response, error) {
 	id := codeInput{in.ID}.id()
 	body, err := withID(in.Body, id)
 	if err != nil {
@@ -149,6 +149,6 @@ func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Out
 	return httpapi.OK(out)
 }
 
-func (s *Service) listVisible(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
+func (s *Service) listVisible(ctx context.Context, _ *collection.GetInput) (*collection.Response, error) {
 	return s.visible(ctx, httpapi.CallerOf(ctx).ID)
 }

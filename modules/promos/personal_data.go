@@ -13,7 +13,7 @@ import (
 // PersonalDataName names the module's part of a customer's data.
 func (s *Service) PersonalDataName() string { return "promo_codes" }
 
-type ownRedemption struct {
+type redemptionDoc struct {
 	Code       string        `json:"code"`
 	CodeType   string        `json:"code_type"`
 	Tickets    int           `json:"tickets"`
@@ -26,9 +26,9 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	if err != nil {
 		return nil, err
 	}
-	out := make([]ownRedemption, len(rows))
+	out := make([]redemptionDoc, len(rows))
 	for i, row := range rows {
-		out[i] = ownRedemption{Code: row.Code, CodeType: row.CodeType, Tickets: int(row.Tickets), RedeemedAt: httpapi.TimePtr(row.RedeemedAt)}
+		out[i] = redemptionDoc{Code: row.Code, CodeType: row.CodeType, Tickets: int(row.Tickets), RedeemedAt: httpapi.TimePtr(row.RedeemedAt)}
 	}
 	return out, nil
 }

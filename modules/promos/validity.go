@@ -94,7 +94,7 @@ func (s *Service) validCode(ctx context.Context, db postgres.DB, text string) (c
 	}
 	problem, err := s.problem(ctx, db, c)
 	if err == nil && problem != "" {
-		err = fault.Bad("%s", problem)
+		err = fault.BadRequest("%s", problem)
 	}
 	return c, err
 }
@@ -120,9 +120,9 @@ func asUseless(err error) error {
 	return errUseless()
 }
 
-func errUseless() *fault.Error { return fault.Bad(uselessMessage).WithField("promo_code") }
+func errUseless() *fault.Error { return fault.BadRequest(uselessMessage).WithField("promo_code") }
 
 func isRedeemed(err error) bool {
 	var f *fault.Error
-	return errors.As(err, &f) && f.Kind == fault.Conflicting && f.Message == redeemedMessage
+	return errors.As(err, &f) && f.Kind == fault.KindConflict && f.Message == redeemedMessage
 }

@@ -175,7 +175,7 @@ func TestAdminCancelsWhileTheGatewayIsDown(t *testing.T) {
 	require.Nil(t, a["gateway_response"])
 	require.Equal(t, "cancelled", b.status(t, id))
 	(*faults).Clear()
-	b.looks(t, 10*time.Second)
+	b.runStatusChecks(t, 10*time.Second)
 	require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
 }
 
@@ -265,7 +265,7 @@ func TestAdminActivatesAnAutomaticPixThatWasNeverMade(t *testing.T) {
 	admin, path := b.admin(t), "/admin/subscriptions/"+id.String()+"/activate"
 	require.Equal(t, "active", doc(admin.Post(path, nil).Expect(200).Map())["status"])
 	require.Nil(t, column[*time.Time](t, b, id, "expires_at"), "its debits may come yet")
-	b.looks(t, 20*time.Minute)
+	b.runStatusChecks(t, 20*time.Minute)
 	require.False(t, column[bool](t, b, id, "intent_open"))
 	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE subject_id = $1", id))
 	require.WithinDuration(t, lifecycle.AddMonths(began, 1, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second)
@@ -273,7 +273,7 @@ func TestAdminActivatesAnAutomaticPixThatWasNeverMade(t *testing.T) {
 
 	b.set(t, id, "expires_at = NULL") // by an earlier release
 	require.NotNil(t, doc(admin.Post(path, nil).Expect(200).Map())["expires_at"])
-	pgtest.Sound(t, b.db, b.clock.Now())
+	pgtest.RequireInvariants(t, b.db, b.clock.Now())
 	b.clock.Advance(32 * 24 * time.Hour)
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Equal(t, "expired", b.status(t, id))

@@ -62,12 +62,12 @@ func TestFirstCodesPaymentTellsThePeriodAlsoAfterItsAuthorization(t *testing.T) 
 	b.clock.Advance(20 * 24 * time.Hour)
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, AuthorizationID: b.text(t, "SELECT gwa_pix_auth_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
-		Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{Status: gateway.AuthorizationActive}},
+		Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{Status: gateway.AuthorizationStatusActive}},
 	})
 	require.Equal(t, "active", b.status(t, id))
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, ConciliationID: b.text(t, "SELECT pix_conciliation_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
-		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_first", Method: gateway.MethodPix, Amount: 4990, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", SettledAt: &paidAt}},
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_first", Method: gateway.MethodPix, Amount: 4990, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", SettledAt: &paidAt}},
 	})
 	require.WithinDuration(t, paidAt.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
 }

@@ -69,7 +69,7 @@ func TestDebitOfTheReleaseWithoutIntentsIsFound(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	b.clock.Advance(16 * time.Minute)
 	require.NoError(t, b.service.Debit(t.Context(), id))
-	b.lookAgain(t, time.Second)
+	b.checkGatewayA(t, time.Second)
 	require.Equal(t, payment, b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), "found, not made again")
 }
 

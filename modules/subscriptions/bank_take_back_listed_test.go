@@ -23,7 +23,7 @@ func TestWhatTheBankTookIsNotLeftToPeople(t *testing.T) {
 		require.Equal(t, "kept", row["state"])
 		require.Equal(t, kept, row["note"])
 		require.Equal(t, "med lost", b.text(t, "SELECT kind || ' ' || state FROM payments.disputes WHERE payment_ref = $1", payment))
-		pgtest.Sound(t, b.db, b.clock.Now(), "subscription_status_is_history") // of latePix
+		pgtest.RequireInvariants(t, b.db, b.clock.Now(), "subscription_status_is_history") // of latePix
 	}
 	t.Run("withdrawal", func(t *testing.T) {
 		t.Parallel()

@@ -52,7 +52,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if sub.IntentOpen {
 		return calls.ErrStillOpen
 	}
-	if err := s.intents.LookAt(ctx, intent.End, id); err != nil {
+	if err := s.intents.CheckOne(ctx, intent.End, id); err != nil {
 		return err
 	}
 	if err := s.calls.EndAtGateway(ctx, id); err != nil {

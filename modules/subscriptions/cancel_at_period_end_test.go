@@ -184,7 +184,7 @@ func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
 	gateway.Faults.Clear()
 	require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stop_recurrence'"))
-	b.looks(t, 10*time.Second)
+	b.runStatusChecks(t, 10*time.Second)
 	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
@@ -202,7 +202,7 @@ func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 	due, now := time.Date(2027, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: now, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_slipped", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due}},
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_slipped", Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due}},
 	})
 	require.Equal(t, "2027-04-10", b.day(t, id, "expires_at"))
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
@@ -263,13 +263,13 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 			require.True(t, ends())
 			gateway.Webhooks.Release()
 			b.settle(t)
-			b.looks(t, time.Minute)
+			b.runStatusChecks(t, time.Minute)
 			require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 
 			lost()
-			b.looks(t, 10*time.Second)
+			b.runStatusChecks(t, 10*time.Second)
 			gateway.Faults.Clear()
-			b.looks(t, time.Minute)
+			b.runStatusChecks(t, time.Minute)
 			require.False(t, ends())
 			gateway.Webhooks.Release()
 			b.settle(t)

@@ -26,13 +26,13 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	if err != nil {
 		return nil, err
 	}
-	all := make([]heldSubscription, len(ids))
+	all := make([]subscriptionRecord, len(ids))
 	for i, id := range ids {
 		sub, err := s.db.GetSubscription(ctx, db, id)
 		if err != nil {
 			return nil, fmt.Errorf("read subscription: %w", err)
 		}
-		all[i].SubscriptionDoc = lifecycle.Shown(sub)
+		all[i].SubscriptionDoc = lifecycle.NewDoc(sub)
 		rows, err := db.Query(ctx, historyOfSubscriptionSQL, id)
 		if err != nil {
 			return nil, fmt.Errorf("read history: %w", err)
@@ -44,9 +44,9 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	return all, nil
 }
 
-// heldSubscription is a subscription with what moved it; event_id names the
+// subscriptionRecord is a subscription with what moved it; event_id names the
 // gateway's webhook.
-type heldSubscription struct {
+type subscriptionRecord struct {
 	lifecycle.SubscriptionDoc
 	History []json.RawMessage `json:"history"`
 }

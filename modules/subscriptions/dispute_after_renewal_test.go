@@ -20,8 +20,8 @@ func (b *bundle) renewedByCard(t *testing.T) objectid.ID {
 	return id
 }
 
-// heldAfterRenewal: the dispute of what the first one paid holds the one that has its customer now.
-func (b *bundle) heldAfterRenewal(t *testing.T, first, last objectid.ID) {
+// suspendedAfterRenewal: the dispute of what the first one paid holds the one that has its customer now.
+func (b *bundle) suspendedAfterRenewal(t *testing.T, first, last objectid.ID) {
 	t.Helper()
 	require.Equal(t, "cancelled", b.status(t, first))
 	require.Equal(t, "suspended", b.status(t, last))
@@ -46,7 +46,7 @@ func TestADisputeAfterRenewals(t *testing.T) {
 				last := b.renewedByCard(t)
 				b.goBy(t, day)
 				dispute := d.open(b, t, first)
-				b.heldAfterRenewal(t, first, last)
+				b.suspendedAfterRenewal(t, first, last)
 				b.goBy(t, 40*day)
 				require.Equal(t, "paused", b.pause(t, last))
 				paid, waiting := b.taken(t, last)
@@ -110,7 +110,7 @@ func TestAnAdminsChargebackAfterARenewal(t *testing.T) {
 				id := map[string]objectid.ID{"old": first, "new": last}[entered]
 				a := admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200).Map()
 				require.Equal(t, true, doc(a)["has_chargeback"], entered)
-				b.heldAfterRenewal(t, first, last)
+				b.suspendedAfterRenewal(t, first, last)
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND amount_cents = 4990", first))
 				list := admin.Get("/subscriptions/" + last.String() + "/refunds").Expect(200).Map()
 				require.EqualValues(t, 1, list["chargeback_count"])
@@ -170,7 +170,7 @@ func TestTheSweepHoldsWhatWasDisputedBefore(t *testing.T) {
 				require.NoError(t, b.service.Sweep(t.Context()))
 				require.Equal(t, status, b.status(t, last))
 				require.Equal(t, end == "won", b.access(t))
-				b.looks(t, 10*time.Second)
+				b.runStatusChecks(t, 10*time.Second)
 				b.goBy(t, time.Hour)
 				if end == "open" {
 					require.Equal(t, "paused", b.pause(t, last))

@@ -47,7 +47,7 @@ func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 				faults.Clear()
 				_, err := b.db.Exec(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_pause'")
 				require.NoError(t, err)
-				b.looks(t, 20*time.Minute)
+				b.runStatusChecks(t, 20*time.Minute)
 				require.Equal(t, "paused", b.pause(t, id))
 				_, waiting := b.taken(t, id)
 				require.Zero(t, waiting)
@@ -59,7 +59,7 @@ func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 				require.Equal(t, "resuming", b.pause(t, id))
 				require.Equal(t, "active", b.status(t, id), "access does not wait for the gateway")
 				faults.Clear()
-				b.looks(t, 20*time.Minute)
+				b.runStatusChecks(t, 20*time.Minute)
 				require.Equal(t, "resumed", b.pause(t, id))
 				b.goBy(t, 40*day)
 				paid, _ := b.taken(t, id)
@@ -272,7 +272,7 @@ func TestARefundWhileTheDisputeIsOpenIsItsLoss(t *testing.T) {
 	refunded := gateway.Event{
 		Gateway: gateway.GWA, Type: "PAYMENT_REFUNDED", CreatedAt: at, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
 
-		Payload: gateway.RefundChange{Status: gateway.RefundDone, Payment: gateway.Payment{ID: payment, NativeStatus: "REFUNDED", Method: gateway.MethodCard, Amount: 4990}, Report: gateway.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"}},
+		Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Payment: gateway.Payment{ID: payment, NativeStatus: "REFUNDED", Method: gateway.MethodCard, Amount: 4990}, Report: gateway.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"}},
 	}
 	for range 2 {
 		b.apply(t, refunded)

@@ -127,7 +127,7 @@ func TestOverdueChargesOfGatewayA(t *testing.T) {
 	require.Equal(t, "suspended", b.status(t, id))
 	paid := overdue("pay_4")
 	p := paid.Payload.(gateway.FailedPayment).Payment
-	p.Status, p.NativeStatus = gateway.PaymentSettled, "CONFIRMED"
+	p.Status, p.NativeStatus = gateway.PaymentStatusSettled, "CONFIRMED"
 	paid.Payload = gateway.SettledPayment{Payment: p}
 	b.apply(t, paid)
 	require.Equal(t, "active", b.status(t, id))
@@ -166,7 +166,7 @@ func TestEventsOfOrdersAreNotOurs(t *testing.T) {
 	e.Purpose, e.SubscriptionID = gateway.ForOrder, ""
 	require.True(t, b.apply(t, e).Unclaimed)
 	e = r.paid("pi_2", 1)
-	e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}}
+	e.Payload = gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}}
 	e.Known = &gateway.LedgerPayment{Purpose: gateway.ForOrder}
 	require.True(t, b.apply(t, e).Unclaimed)
 	require.Equal(t, "pending", b.status(t, id))

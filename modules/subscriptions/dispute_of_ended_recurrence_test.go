@@ -82,7 +82,7 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 					b.goBy(t, time.Hour)
 					b.forget(t, gateway, id)
 				}
-				b.looks(t, 10*time.Second)
+				b.runStatusChecks(t, 10*time.Second)
 				require.False(t, b.runs(t, gateway, id))
 				require.NotEqual(t, "pausing", b.pause(t, id))
 				d.close(b, t, dispute, true)

@@ -33,7 +33,7 @@ func (b *bundle) goBy(t *testing.T, by time.Duration) {
 		b.gateways.Advance(t, step)
 		b.settle(t)
 		require.NoError(t, b.service.Sweep(t.Context()))
-		b.looksDue(t)
+		b.runDueStatusChecks(t)
 		b.settle(t)
 	}
 }

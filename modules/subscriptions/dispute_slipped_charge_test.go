@@ -150,7 +150,7 @@ func TestASecondChargeForADueDate(t *testing.T) {
 			Gateway: gateway.GWA, Type: gateway.ReadLive, Confirmed: true, CreatedAt: b.clock.Now(),
 			SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
 			Payload: gateway.SettledPayment{Payment: gateway.Payment{
-				ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990,
+				ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990,
 				SettledAt: new(b.clock.Now()), DueDate: &moved, MadeFor: &madeFor,
 			}},
 		})

@@ -32,10 +32,10 @@ func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Eve
 	return s.strays.TakeStrayMoneyTx(ctx, tx, e)
 }
 
-// FollowRefund keeps the total of a subscription when a look at a refund has settled it
+// RefundChanged keeps the total of a subscription when a look at a refund has settled it
 // (payments.RefundFollower).
-func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
-	return s.applier.FollowRefund(ctx, r)
+func (s *Service) RefundChanged(ctx context.Context, r payments.Refund) error {
+	return s.applier.RefundChanged(ctx, r)
 }
 
 // SyncSubscription asks the gateway about the customer's live subscription and settles what it

@@ -114,7 +114,7 @@ func TestDunningStops(t *testing.T) {
 	stops := map[string]func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event){
 		"when it is paid": func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event) {
 			paid := failed.Payload.(gateway.FailedPayment).Payment
-			paid.AuthorizationGatewayID, paid.Status, paid.NativeStatus = failed.AuthorizationID, gateway.PaymentSettled, "CONFIRMED"
+			paid.AuthorizationGatewayID, paid.Status, paid.NativeStatus = failed.AuthorizationID, gateway.PaymentStatusSettled, "CONFIRMED"
 			failed.ID, failed.Type, failed.Payload = "", gateway.ReadLive, gateway.SettledPayment{Payment: paid}
 			b.apply(t, failed)
 			require.Zero(t, column[int](t, b, id, "payment_failures"))

@@ -18,7 +18,7 @@ func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) gateway.Eve
 	return gateway.Event{
 		Gateway: gateway.GWA, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{
-			ID: payment + id.String(), Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
+			ID: payment + id.String(), Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
 		}},
 	}
 }
@@ -73,7 +73,7 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 	event := func(auth, code string, reference objectid.ID) gateway.Result {
 		return b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code, Reference: reference,
-			Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: auth, ConciliationID: code, Status: gateway.AuthorizationActive}},
+			Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: auth, ConciliationID: code, Status: gateway.AuthorizationStatusActive}},
 		})
 	}
 	for name, r := range map[string]gateway.Result{
@@ -112,7 +112,7 @@ func TestPixOfAnotherSubscription(t *testing.T) {
 // TestAuthorizationEventsOutOfOrder: gateway A promises no order.
 func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
-	const refused, expired, cancelled = gateway.AuthorizationRefused, gateway.AuthorizationExpired, gateway.AuthorizationCancelled
+	const refused, expired, cancelled = gateway.AuthorizationStatusRefused, gateway.AuthorizationStatusExpired, gateway.AuthorizationStatusCancelled
 	for name, tc := range map[string]struct {
 		told  gateway.AuthorizationStatus
 		after time.Duration // since the activation

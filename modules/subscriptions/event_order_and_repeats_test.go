@@ -45,11 +45,11 @@ func (r remote) payment(status gateway.PaymentStatus, invoice string, second int
 }
 
 func (r remote) paid(invoice string, second int) gateway.Event {
-	return r.invoice(second, gateway.SettledPayment{Payment: r.payment(gateway.PaymentSettled, invoice, second)})
+	return r.invoice(second, gateway.SettledPayment{Payment: r.payment(gateway.PaymentStatusSettled, invoice, second)})
 }
 
 func (r remote) failed(invoice string, attempt, second int) gateway.Event {
-	return r.invoice(second, gateway.FailedPayment{Payment: r.payment(gateway.PaymentFailed, invoice, second), Attempt: attempt})
+	return r.invoice(second, gateway.FailedPayment{Payment: r.payment(gateway.PaymentStatusFailed, invoice, second), Attempt: attempt})
 }
 
 func (r remote) updated(status gateway.RemoteStatus, second int, invoice ...string) gateway.Event {

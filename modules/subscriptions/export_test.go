@@ -62,9 +62,9 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArgs) 
 	return s.reconciler.ConfirmLateMoney(ctx, a)
 }
 
-// FollowRecurrence is that of the room.
-func (s *Service) FollowRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
-	return s.reconciler.FollowRecurrence(ctx, a)
+// SyncRecurrence is that of the room.
+func (s *Service) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
+	return s.reconciler.SyncRecurrence(ctx, a)
 }
 
 // TakeStrayMoney is that of the room.

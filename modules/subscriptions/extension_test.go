@@ -117,7 +117,7 @@ func TestAnExtensionIsRepeatedUntilTheGatewayConfirms(t *testing.T) {
 				faults.Clear()
 				extenders["days"](t, b, id)
 				end := column[time.Time](t, b, id, "expires_at")
-				b.looks(t, 10*time.Second)
+				b.runStatusChecks(t, 10*time.Second)
 				b.goBy(t, time.Hour)
 				require.Equal(t, "done", b.chargeMove(t, id))
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.charge_moves"))

@@ -24,7 +24,7 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 	b.eventually(t, "and there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
 	authorization, err := b.gateways.A.ReadPixAuthorization(t.Context(), gateway.AuthorizationRef{ID: auth, SubscriptionID: id})
 	require.NoError(t, err)
-	require.Equal(t, gateway.AuthorizationCancelled, authorization.Status)
+	require.Equal(t, gateway.AuthorizationStatusCancelled, authorization.Status)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'status' = 'queued'"))
 }
 
@@ -57,7 +57,7 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 					_ = b.service.ConfirmEnd(t.Context(), id)
 					require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"), "it is asked again")
 					faults.Clear()
-					b.looks(t, time.Minute)
+					b.runStatusChecks(t, time.Minute)
 				} else {
 					b.work(t)
 				}

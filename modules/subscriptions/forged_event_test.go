@@ -173,9 +173,9 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWA(t)
 	own, at := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), b.clock.Now()
-	paid := &gateway.Payment{ID: own, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at}
-	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id, Payload: gateway.RefundChange{Status: gateway.RefundDone, Payment: *paid, Report: gateway.RefundReport{
-		PaymentID: own, Total: 1000, HasTotal: true, At: at, Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundDone, At: at}}, Listed: true,
+	paid := &gateway.Payment{ID: own, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at}
+	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id, Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Payment: *paid, Report: gateway.RefundReport{
+		PaymentID: own, Total: 1000, HasTotal: true, At: at, Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundStatusDone, At: at}}, Listed: true,
 	}}})
 	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id, Payload: gateway.DisputeChange{Payment: *paid, Report: gateway.DisputeReport{
 		ID: own, PaymentID: own, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED", OpenedAt: at, At: at,

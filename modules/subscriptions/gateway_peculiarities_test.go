@@ -150,7 +150,7 @@ func TestFirstMonthUnderRiskAnalysis(t *testing.T) {
 		require.NoError(t, err)
 		b.settle(t)
 		if approved {
-			b.looks(t, 12*time.Minute)
+			b.runStatusChecks(t, 12*time.Minute)
 		}
 		if approved {
 			require.Equal(t, "active", b.status(t, id))

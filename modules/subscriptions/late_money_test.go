@@ -17,7 +17,7 @@ import (
 func (b *bundle) forgedLate(id objectid.ID, payment string) gateway.Event {
 	at := b.clock.Now()
 	return gateway.Event{Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
+		ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
 	}}}
 }
 
@@ -162,7 +162,7 @@ func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
 	recurrence := column[string](t, b, id, "gwb_subscription_id")
 	invoice := func(payment string, created time.Time) gateway.Payment {
 		return gateway.Payment{
-			ID: payment, InvoiceID: payment, Status: gateway.PaymentSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990, SettledAt: &created,
+			ID: payment, InvoiceID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990, SettledAt: &created,
 		}
 	}
 	told := func(created time.Time, p gateway.Payload) gateway.Event {

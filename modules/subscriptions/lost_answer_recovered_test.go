@@ -71,9 +71,9 @@ func TestGatewayBNothingWasMade(t *testing.T) {
 	gateway.Faults.Clear()
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	require.Equal(t, "pending", b.status(t, id), "the call may still be under way")
-	b.looks(t, 85*time.Second)
+	b.runStatusChecks(t, 85*time.Second)
 	require.Equal(t, "pending", b.status(t, id), "an empty look says nothing before the call's own limit")
-	b.looks(t, 75*time.Second)
+	b.runStatusChecks(t, 75*time.Second)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, "pending>cancelled nothing_at_gateway recovery", b.history(t, id)[1])
 	require.Empty(t, b.current(t))
@@ -132,9 +132,9 @@ func TestGatewayACardNothingWasMade(t *testing.T) {
 		require.NoError(t, b.service.Recover(t.Context(), id))
 		require.Equal(t, "pending", b.status(t, id), "gateway A's search may lag, and one who asks often learns nothing more")
 	}
-	b.looks(t, 8*time.Minute)
+	b.runStatusChecks(t, 8*time.Minute)
 	require.Equal(t, "pending", b.status(t, id))
-	b.looks(t, 2*time.Minute)
+	b.runStatusChecks(t, 2*time.Minute)
 	require.Equal(t, "cancelled", b.status(t, id))
 }
 

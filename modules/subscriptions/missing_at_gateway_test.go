@@ -28,7 +28,7 @@ func (b *bundle) after(t *testing.T, span time.Duration) {
 	t.Helper()
 	b.clock.Advance(span)
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway))
+		require.NoError(t, b.payments.Intents().CheckDue(t.Context(), gateway))
 	}
 }
 
@@ -133,7 +133,7 @@ func TestALateConfirmationOfWhatWasHeldToBeNothing(t *testing.T) {
 		Method: http.MethodGet, Path: "/v3/subscriptions", Kind: stage.FaultStatus, Status: 200, Times: manyTimes,
 		Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":10,"offset":0,"data":[]}`,
 	}))
-	b.looks(t, 10*time.Minute)
+	b.runStatusChecks(t, 10*time.Minute)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, "pending>cancelled nothing_at_gateway recovery", b.history(t, id)[1])
 	gateway.Stage().Faults.Clear()
@@ -163,7 +163,7 @@ func TestAnOpenInvoiceIsPaidOnce(t *testing.T) {
 	b.expect(t, 200, http.MethodPut, path, object{"payment_method_id": paymentstest.TokenApproved})
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'open_invoice' AND state = 'open' AND reference = item"))
 	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
-	b.looks(t, 10*time.Second)
+	b.runStatusChecks(t, 10*time.Second)
 	require.Equal(t, "active", b.status(t, id))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	b.gateways.Sandbox.GWB.Stage().Webhooks.Release()

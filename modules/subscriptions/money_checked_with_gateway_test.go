@@ -72,7 +72,7 @@ func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", CreatedAt: b.clock.Now(), Reference: id,
 		AuthorizationID: "auth_forged", ConciliationID: "code_forged",
-		Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: gateway.AuthorizationActive}},
+		Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: gateway.AuthorizationStatusActive}},
 	})
 	b.until(t, "the look", func() bool { return done() == 1 })
 	require.Equal(t, "pending", b.status(t, id))

@@ -18,11 +18,11 @@ func (b *bundle) delete(t *testing.T) {
 	require.NoError(t, b.accounts.DeleteCustomer(t.Context(), b.customer.ID, b.customer.ID))
 }
 
-// toldCharge tells of a settled card payment of gateway B.
-func (b *bundle) toldCharge(t *testing.T, id objectid.ID, payment string, at time.Time) {
+// reportCharge tells of a settled card payment of gateway B.
+func (b *bundle) reportCharge(t *testing.T, id objectid.ID, payment string, at time.Time) {
 	t.Helper()
 	b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-		ID: payment, Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
+		ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
 	}}})
 }
 
@@ -74,14 +74,14 @@ func TestACardChargedWhileItsCustomerIsDeletedIsRefunded(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	within := b.clock.Now()
 	next := column[*time.Time](t, b, id, "next_billing_date")
-	b.toldCharge(t, id, "pi_live", within)
+	b.reportCharge(t, id, "pi_live", within)
 	require.Equal(t, "active", b.status(t, id), "the deletion ends it")
 	require.Equal(t, next, column[*time.Time](t, b, id, "next_billing_date"), "no further period is paid")
 	b.clock.Advance(time.Minute)
 	require.NoError(t, b.service.StopBilling(t.Context(), b.customer.ID))
 	require.Equal(t, "cancelled", b.status(t, id))
-	b.toldCharge(t, id, "pi_told_late", within)
-	b.toldCharge(t, id, "pi_before", before)
+	b.reportCharge(t, id, "pi_told_late", within)
+	b.reportCharge(t, id, "pi_before", before)
 	for _, payment := range []string{"pi_live", "pi_told_late"} {
 		row := b.listed(t, payment)
 		require.Equal(t, "open", row["state"], payment)

@@ -28,7 +28,7 @@ func TestWhatWasNotKnownForADayIsDecidedByItsAnswer(t *testing.T) {
 	}
 	day := func() {
 		b.clock.Advance(25 * time.Hour)
-		b.looksDue(t)
+		b.runDueStatusChecks(t)
 	}
 	ended := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	silent()
@@ -44,7 +44,7 @@ func TestWhatWasNotKnownForADayIsDecidedByItsAnswer(t *testing.T) {
 	require.Contains(t, row(ended), "open unknown "+ended.String()+" The gateway has told nothing that can be used about this end since ")
 
 	faults.Clear()
-	b.looks(t, 20*time.Minute)
+	b.runStatusChecks(t, 20*time.Minute)
 	require.Equal(t, "cancelled", b.status(t, begun))
 	answer := ": nothing of it is at the gateway (the gateway said so when it was asked)."
 	require.Contains(t, row(begun), "kept unknown "+begun.String()+" This subscription was answered at "+b.text(t, "SELECT to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM payments.intents WHERE subject_id = $1", begun)+answer)
@@ -52,7 +52,7 @@ func TestWhatWasNotKnownForADayIsDecidedByItsAnswer(t *testing.T) {
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.unapplied_decisions WHERE to_state = 'kept' AND source = 'platform'"))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE resource = 'unapplied-payments'"))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open'"))
-	pgtest.Sound(t, b.db, b.clock.Now())
+	pgtest.RequireInvariants(t, b.db, b.clock.Now())
 
 	b.set(t, ended, "gateway_ended_at = NULL")
 	silent()

@@ -326,7 +326,7 @@ func TestRetryIsFoundBeforeItIsOrderedAgain(t *testing.T) {
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Equal(t, []string{"1 planned", "3 planned", "6 planned"}, b.retries(t))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'debit_retry' AND state = 'open' AND subject_id = $1", id), "its outcome is not known")
-	b.looks(t, 10*time.Second)
+	b.runStatusChecks(t, 10*time.Second)
 	require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, b.retries(t))
 	b.evening(t, 1)
 	require.Equal(t, []string{"1 paid paid", "3 dropped paid", "6 dropped paid"}, b.retries(t))

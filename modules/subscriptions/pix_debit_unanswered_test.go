@@ -25,11 +25,11 @@ func (b *bundle) due(t *testing.T) objectid.ID {
 	return id
 }
 
-// lookAgain lets time pass, and has gateway A asked about what is due.
-func (b *bundle) lookAgain(t *testing.T, by time.Duration) {
+// checkGatewayA lets time pass, and has gateway A asked about what is due.
+func (b *bundle) checkGatewayA(t *testing.T, by time.Duration) {
 	t.Helper()
 	b.clock.Advance(by)
-	require.NoError(t, b.payments.Intents().LookDue(t.Context(), "gwa"))
+	require.NoError(t, b.payments.Intents().CheckDue(t.Context(), "gwa"))
 	require.NoError(t, b.service.Sweep(t.Context()))
 }
 
@@ -53,10 +53,10 @@ func TestOneEmptyLookOrdersNoSecondDebit(t *testing.T) {
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList, Times: 4}))
 	for range 12 {
-		b.lookAgain(t, 20*time.Second)
+		b.checkGatewayA(t, 20*time.Second)
 	}
 	for range 20 {
-		b.lookAgain(t, 2*time.Minute)
+		b.checkGatewayA(t, 2*time.Minute)
 	}
 	require.Equal(t, 1, b.ordered(t, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
@@ -74,7 +74,7 @@ func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks(t *testing.T) {
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	since := b.clock.Now()
 	for b.ordered(t, id) == 0 && b.clock.Now().Sub(since) < time.Hour {
-		b.lookAgain(t, 20*time.Second)
+		b.checkGatewayA(t, 20*time.Second)
 		misses := b.count(t, "SELECT count(*) FROM payments.intent_steps WHERE outcome = 'not_there'")
 		require.True(t, misses >= 3 || b.ordered(t, id) == 0, "ordered again after %d empty looks", misses)
 	}
@@ -94,7 +94,7 @@ func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	require.Zero(t, b.ordered(t, id))
 	for range 20 {
-		b.lookAgain(t, 2*time.Minute)
+		b.checkGatewayA(t, 2*time.Minute)
 	}
 	require.Equal(t, 1, b.ordered(t, id))
 }
@@ -110,8 +110,8 @@ func TestMoneyOfADebitThatIsNotKnown(t *testing.T) {
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(8*days))
 	b.settle(t)
-	b.lookAgain(t, 8*days)
-	b.lookAgain(t, time.Hour)
+	b.checkGatewayA(t, 8*days)
+	b.checkGatewayA(t, time.Hour)
 	require.Equal(t, 1, b.ordered(t, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL AND failed_at IS NULL"))
 }
@@ -131,7 +131,7 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: kind, Times: 1}))
 			require.NoError(t, b.service.Debit(t.Context(), id))
 			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v", Kind: stage.FaultResetBefore, Times: manyTimes}))
-			b.lookAgain(t, 2*time.Hour)
+			b.checkGatewayA(t, 2*time.Hour)
 			admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
 			faults.Clear()
 			if lags > 0 {
@@ -140,7 +140,7 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 			require.NoError(t, b.service.Sweep(t.Context())) // before any look of the debit's own
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"), "one empty answer proves nothing")
 			for range 40 {
-				b.lookAgain(t, time.Minute)
+				b.checkGatewayA(t, time.Minute)
 			}
 			require.Equal(t, "paused", b.pause(t, id))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits"))
@@ -149,7 +149,7 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 
 			admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
 			for range 40 {
-				b.lookAgain(t, time.Minute)
+				b.checkGatewayA(t, time.Minute)
 			}
 			require.Equal(t, "resumed", b.pause(t, id))
 			require.Equal(t, 1, b.ordered(t, id))

@@ -30,7 +30,7 @@ func planAPI(t *testing.T, b *bundle) (admin, customer *apitest.Client) {
 	return client.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)), client.As(b.bearer(t))
 }
 
-func first(a *apitest.Answer) object { return doc(a.Expect(http.StatusOK).Map()) }
+func first(a *apitest.Response) object { return doc(a.Expect(http.StatusOK).Map()) }
 
 const gold = `[{"plan_id":"gold","name":"Gold","amount":4990,"description":"Tudo em 4K","tier":3}]`
 

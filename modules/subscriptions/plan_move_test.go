@@ -42,7 +42,7 @@ var recurring = map[string]struct {
 	},
 }
 
-func putPlan(admin *apitest.Client, id objectid.ID, plan string) *apitest.Answer {
+func putPlan(admin *apitest.Client, id objectid.ID, plan string) *apitest.Response {
 	return admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}})
 }
 
@@ -118,7 +118,7 @@ func TestMoveWhoseAnswerIsLostIsFinishedByALook(t *testing.T) {
 				}
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 				r.stage(b).Faults.Clear()
-				b.looks(t, 20*time.Second) // the second order was a look, too
+				b.runStatusChecks(t, 20*time.Second) // the second order was a look, too
 				b.settle(t)
 				b.moved(t, gateway, id)
 			})
@@ -171,7 +171,7 @@ func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 		subscriptionstest.Plan(t, b.db, "cheaper", 990)
 		require.Equal(t, 409, putPlan(admin, id, "cheaper").Status, "one move after the other")
 		admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
-		b.looks(t, 10*time.Second)
+		b.runStatusChecks(t, 10*time.Second)
 		require.Equal(t, "void", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 		b.unmoved(t, id)
 	})
@@ -193,7 +193,7 @@ func TestMoveOfARecurrenceThatEndedThereIsRefused(t *testing.T) {
 		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
 		require.Equal(t, 503, putPlan(admin, id, dearer).Status)
 		r.stage(b).Faults.Clear()
-		b.looks(t, 10*time.Second)
+		b.runStatusChecks(t, 10*time.Second)
 		require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 		b.unmoved(t, id)
 		require.Contains(t, putPlan(admin, id, dearer).Expect(409).Detail(), "The gateway no longer has this subscription.")

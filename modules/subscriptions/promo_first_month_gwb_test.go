@@ -152,7 +152,7 @@ func TestPromoAtGatewayBNothingWasMade(t *testing.T) {
 	lose(t, b.gateways.Sandbox.GWB.Stage(), stage.FaultResetBefore, "/v1/subscriptions")
 	id, _ := b.subscribeB(t, paymentstest.TokenApproved)
 	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
-	b.looks(t, 10*time.Minute)
+	b.runStatusChecks(t, 10*time.Minute)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Empty(t, b.redemption(t, id))
 }

@@ -40,10 +40,10 @@ func (c *codes) FirstMonth(ctx context.Context, customer objectid.ID, code strin
 	case "FIRST1":
 		return subscriptions.PromoDiscount{Code: code, FirstMonth: c.price}, true, nil
 	}
-	return subscriptions.PromoDiscount{}, false, fault.Bad("Promo code not found.").WithField("promo_code")
+	return subscriptions.PromoDiscount{}, false, fault.BadRequest("Promo code not found.").WithField("promo_code")
 }
 
-func (c *codes) note(step string) error {
+func (c *codes) record(step string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.steps = append(c.steps, step)
@@ -54,21 +54,21 @@ func (c *codes) HoldTx(ctx context.Context, tx pgx.Tx, customer, subscription ob
 	if c.real != nil {
 		return c.real.HoldTx(ctx, tx, customer, subscription, code)
 	}
-	return c.note("held")
+	return c.record("held")
 }
 
 func (c *codes) RedeemTx(ctx context.Context, tx pgx.Tx, customer, subscription objectid.ID, code string) error {
 	if c.real != nil {
 		return c.real.RedeemTx(ctx, tx, customer, subscription, code)
 	}
-	return c.note("redeemed")
+	return c.record("redeemed")
 }
 
 func (c *codes) ReleaseTx(ctx context.Context, tx pgx.Tx, customer, subscription objectid.ID, code string) error {
 	if c.real != nil {
 		return c.real.ReleaseTx(ctx, tx, customer, subscription, code)
 	}
-	return c.note("released")
+	return c.record("released")
 }
 
 // promoModule is the module promos as the platform wires it.
@@ -136,9 +136,9 @@ func TestPromoRecurrenceIsMadeLater(t *testing.T) {
 	require.True(t, column[bool](t, b, id, "intent_open"))
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"), "one empty look proves nothing")
-	b.looks(t, 3*time.Minute)
+	b.runStatusChecks(t, 3*time.Minute)
 	require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"), "nor do two")
-	b.looks(t, 8*time.Minute)
+	b.runStatusChecks(t, 8*time.Minute)
 	require.NotNil(t, column[*string](t, b, id, "gwa_subscription_id"))
 	require.False(t, column[bool](t, b, id, "intent_open"))
 	b.settle(t)

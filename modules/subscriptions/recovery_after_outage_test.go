@@ -23,14 +23,14 @@ func TestARowOfTheReleaseBeforeGetsItsIntent(t *testing.T) {
 	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
 	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")
 	require.NoError(t, err)
-	b.looks(t, 9*time.Minute)
+	b.runStatusChecks(t, 9*time.Minute)
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Equal(t, "pending", b.status(t, id))
-	b.looks(t, time.Minute)
+	b.runStatusChecks(t, time.Minute)
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents"))
-	b.looks(t, 5*time.Second)
+	b.runStatusChecks(t, 5*time.Second)
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'done'"))
 }
@@ -64,7 +64,7 @@ func TestAPixThatIsBeingClarified(t *testing.T) {
 			require.Contains(t, told["message"], told["clarifying"].(object)["next_look_at"].(string)[:len("2006-01-02T15:04:05")])
 			require.Contains(t, told["message"], "GET /customers/me/pix-qr")
 
-			b.looks(t, 5*time.Second)
+			b.runStatusChecks(t, 5*time.Second)
 			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
 			require.Nil(t, qr["pix"].(object)["qr_code"])
 			clarifying := qr["clarifying"].(object)
@@ -84,7 +84,7 @@ func TestAPixThatIsBeingClarified(t *testing.T) {
 			require.NotEmpty(t, info(other)["pix"].(object)["payload"])
 
 			b.work(t)
-			b.looks(t, time.Minute)
+			b.runStatusChecks(t, time.Minute)
 			require.False(t, column[bool](t, b, id, "intent_open"))
 			b.eventually(t, "what was made for the first is ended at the gateway", func() bool {
 				return column[*time.Time](t, b, id, "gateway_ended_at") != nil
@@ -122,19 +122,19 @@ func TestRecoveryWithinAMinuteOfTheGateways(t *testing.T) {
 		for left := outage; left > 0; {
 			step := min(left, max(5*time.Second, left/20))
 			b.clock.Advance(step - min(step, 5*time.Second))
-			b.looks(t, min(step, 5*time.Second))
+			b.runStatusChecks(t, min(step, 5*time.Second))
 			left -= step
 		}
 		a.Stage().Faults.Clear()
 		other.Stage().Faults.Clear()
-		b.looks(t, time.Minute)
+		b.runStatusChecks(t, time.Minute)
 		for _, id := range ids {
 			total++
 			if column[bool](t, b, id, "intent_open") {
 				late++
 			}
 		}
-		b.looks(t, 15*time.Minute)
+		b.runStatusChecks(t, 15*time.Minute)
 	}
 	require.LessOrEqual(t, late*100, total*5, "%d of %d", late, total)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE intent_open"))
@@ -169,7 +169,7 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 			}
 			now := b.clock.Now()
 			paid := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Reference: first, CreatedAt: now, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-				ID: "pay_given_up", Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
+				ID: "pay_given_up", Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
 			}}}
 			for range 2 {
 				b.apply(t, paid)

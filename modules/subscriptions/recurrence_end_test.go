@@ -185,7 +185,7 @@ func TestCallsAboutTheEndThatOverlap(t *testing.T) {
 		together(calls...)
 		b.settle(t)
 		require.NoError(t, b.service.Sweep(t.Context()))
-		b.looks(t, 10*time.Second)
+		b.runStatusChecks(t, 10*time.Second)
 		b.agreed(t, id, b.endsAtB(t, id))
 	}
 }

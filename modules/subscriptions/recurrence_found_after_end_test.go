@@ -57,7 +57,7 @@ func TestARecurrenceThatIsFoundAfterItsRowHadEnded(t *testing.T) {
 				end := column[*time.Time](t, b, id, "expires_at")
 				require.NotNil(t, end, "for one period")
 				b.goBy(t, time.Hour)
-				b.looks(t, time.Minute)
+				b.runStatusChecks(t, time.Minute)
 				b.goBy(t, time.Hour)
 				require.False(t, b.runs(t, gateway, id), "the recurrence is ended")
 				paid, _ := b.taken(t, id)

@@ -98,7 +98,7 @@ func TestPaidRenewalIsSettledOnce(t *testing.T) {
 	for _, reference := range []objectid.ID{"", objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges"))} {
 		b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, Type: "PAYMENT_RECEIVED", CreatedAt: now, Reference: reference,
-			Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now}},
+			Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now}},
 		})
 	}
 	require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second)
@@ -180,7 +180,7 @@ func TestRenewalPaidLate(t *testing.T) {
 		b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: paidAt,
 			Reference: objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment)),
-			Payload:   gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &paidAt}},
+			Payload:   gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &paidAt}},
 		})
 		require.Equal(t, "active", b.status(t, id))
 		from := paidAt
@@ -239,9 +239,9 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 			faults.Clear()
 			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 			charge := objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE state = 'open'"))
-			b.looks(t, 85*time.Second)
+			b.runStatusChecks(t, 85*time.Second)
 			require.Equal(t, 0, b.count(t, "SELECT misses FROM payments.intents WHERE subject_id = $1", charge), "not before the call's own time is over")
-			b.looks(t, 8*time.Minute)
+			b.runStatusChecks(t, 8*time.Minute)
 			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE id = $1", charge), "proved that nothing was made")
 			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		})
@@ -264,7 +264,7 @@ func TestRenewalNotKnownForADay(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
 	faults.Clear()
 	b.after(t, time.Hour)
-	b.looks(t, time.Minute)
+	b.runStatusChecks(t, time.Minute)
 	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE kind = 'renewal_charge'"))
 	require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
 }

@@ -101,7 +101,7 @@ func TestCardOfGatewayAWithoutItsDates(t *testing.T) {
 		b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, SubscriptionID: remote, CreatedAt: due,
 			Payload: gateway.SettledPayment{Payment: gateway.Payment{
-				ID: "pay_" + step[0], Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
+				ID: "pay_" + step[0], Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
 			}},
 		})
 		require.Equal(t, step[1], b.day(t, id, "next_billing_date"))
@@ -186,7 +186,7 @@ func TestManualPixPaidAgain(t *testing.T) {
 					b.apply(t, gateway.Event{
 						Gateway: gw, Type: gateway.Reconciled, Reference: id, CreatedAt: at,
 						Payload: gateway.SettledPayment{Payment: gateway.Payment{
-							ID: "pay_" + want + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
+							ID: "pay_" + want + id.String(), Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
 							Amount: money.Cents(4990 * tc.months), SettledAt: &at,
 						}},
 					})

@@ -189,7 +189,7 @@ func (b *bundle) recover(t *testing.T, id objectid.ID) {
 	t.Helper()
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	if column[bool](t, b, id, "intent_open") {
-		b.looks(t, 12*time.Minute) // until it is proved that nothing was made
+		b.runStatusChecks(t, 12*time.Minute) // until it is proved that nothing was made
 	}
 	b.gateways.Sandbox.GWB.Stage().Webhooks.Release()
 	b.settle(t)
@@ -290,7 +290,7 @@ func TestTheOldOneIsPaidWhileItsRenewalWaits(t *testing.T) {
 	b.clock.Advance(31 * 24 * time.Hour)
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: b.clock.Now(), SubscriptionID: column[string](t, b, old, "gwa_subscription_id"),
-		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_twice", Status: gateway.PaymentSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due}},
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_twice", Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due}},
 	})
 	b.recover(t, id)
 	require.Equal(t, "active", b.status(t, id))

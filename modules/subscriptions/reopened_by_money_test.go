@@ -34,7 +34,7 @@ func (b *bundle) passes(t *testing.T, by time.Duration) {
 	b.gateways.Advance(t, by)
 	b.settle(t)
 	_ = b.service.Sweep(t.Context())
-	b.looksDue(t)
+	b.runDueStatusChecks(t)
 	b.settle(t)
 }
 

@@ -45,7 +45,7 @@ func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 			errs[i] = postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
 				_, err := s.ApplyEventTx(t.Context(), tx, gateway.Event{
 					Gateway: gateway.GWB, ID: "evt_same", Reference: id, CreatedAt: at,
-					Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "in_1", InvoiceID: "in_1", Status: gateway.PaymentSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990}},
+					Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "in_1", InvoiceID: "in_1", Status: gateway.PaymentStatusSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990}},
 				})
 				return err
 			})

@@ -100,7 +100,7 @@ func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefund
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	t.Cleanup(func() {
 		if !b.broken {
-			pgtest.Sound(t, b.db, begun, append(b.unsound, "no_clock_skew")...) // the test's clock jumps, gateway B's does not
+			pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...) // the test's clock jumps, gateway B's does not
 		}
 	})
 	zone, err := time.LoadLocation("America/Sao_Paulo")
@@ -190,9 +190,9 @@ func (b *bundle) confirmLate(t *testing.T) {
 	if b.working {
 		return
 	}
-	for told := taken[payments.ToldArgs](t, b, "payments_event_told"); len(told) > 0; told = taken[payments.ToldArgs](t, b, "payments_event_told") {
+	for told := taken[payments.ConfirmEventArgs](t, b, "payments_event_told"); len(told) > 0; told = taken[payments.ConfirmEventArgs](t, b, "payments_event_told") {
 		for _, a := range told { // each may look once more
-			require.NoError(t, b.payments.ConfirmTold(t.Context(), a))
+			require.NoError(t, b.payments.ConfirmEvent(t.Context(), a))
 		}
 	}
 	for late := taken[settle.LateMoneyArgs](t, b, "subscriptions_late_money"); len(late) > 0; late = taken[settle.LateMoneyArgs](t, b, "subscriptions_late_money") {
@@ -201,7 +201,7 @@ func (b *bundle) confirmLate(t *testing.T) {
 		}
 	}
 	for _, a := range taken[webhooks.RecurrenceArgs](t, b, "subscriptions_follow_recurrence") {
-		require.NoError(t, b.service.FollowRecurrence(t.Context(), a))
+		require.NoError(t, b.service.SyncRecurrence(t.Context(), a))
 	}
 	for _, a := range taken[strays.StrayMoneyArgs](t, b, "subscriptions_stray_money") {
 		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
@@ -243,21 +243,21 @@ func (b *bundle) work(t *testing.T) {
 // object is a JSON object of an answer.
 type object = map[string]any
 
-// looks lets time pass, with the looks at both gateways that fall due in it.
-func (b *bundle) looks(t *testing.T, span time.Duration) {
+// runStatusChecks lets time pass, with the looks at both gateways that fall due in it.
+func (b *bundle) runStatusChecks(t *testing.T, span time.Duration) {
 	t.Helper()
 	const step = 5 * time.Second
 	for end := b.clock.Now().Add(span); b.clock.Now().Before(end); {
 		b.clock.Advance(step)
-		b.looksDue(t)
+		b.runDueStatusChecks(t)
 	}
 }
 
-// looksDue does the looks that are due now.
-func (b *bundle) looksDue(t *testing.T) {
+// runDueStatusChecks does the looks that are due now.
+func (b *bundle) runDueStatusChecks(t *testing.T) {
 	t.Helper()
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		require.NoError(t, b.payments.Intents().LookDue(t.Context(), gateway))
+		require.NoError(t, b.payments.Intents().CheckDue(t.Context(), gateway))
 	}
 }
 

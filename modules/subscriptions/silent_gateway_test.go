@@ -50,7 +50,7 @@ func TestAPixThatEndsWhileItsGatewayIsSilent(t *testing.T) {
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
 
 				faults.Clear()
-				b.looks(t, time.Minute)
+				b.runStatusChecks(t, time.Minute)
 				require.NotNil(t, column[*time.Time](t, b, first, "gateway_ended_at"))
 				require.Error(t, pay(), "nobody can pay it any more")
 				b.settle(t)

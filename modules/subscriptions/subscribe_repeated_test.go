@@ -109,7 +109,7 @@ func TestASubscribeThatWasCutOffChargesOnce(t *testing.T) {
 	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 100}))
 	first := me.Post("/gwa/subscribe/pix", object{"plan_id": plan}).Expect(201)
 	st.Faults.Clear()
-	b.looks(t, 5*time.Second)
+	b.runStatusChecks(t, 5*time.Second)
 	again := me.Post("/gwa/subscribe/pix", object{"plan_id": plan}).Expect(201)
 	require.Equal(t, string(first.Body), string(again.Body), "the first answer: that it is not known")
 	require.NotEmpty(t, me.Get("/customers/me/pix-qr").Expect(200).Map()["pix"].(object)["qr_code"])

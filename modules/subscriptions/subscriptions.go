@@ -95,7 +95,7 @@ type Service struct {
 	strays      *strays.Strays
 	checkout    *checkout.Checkout
 	withdrawals *withdrawal.Withdrawals
-	own         *own.Own
+	own         *own.SelfService
 	admin       *admin.Admin
 }
 

@@ -40,11 +40,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(pix, err, s.recovery.DropPix)
 	stops, err := s.db.ListDueStops(ctx, s.pool, now.Add(-stopSilence))
 	each(stops, err, s.calls.EndAtGateway)
-	failed = errors.Join(failed, s.reconciler.LookAtPeriodEnds(ctx, now))
+	failed = errors.Join(failed, s.reconciler.CheckPeriodEnds(ctx, now))
 	disputed, err := s.db.ListDisputedSuspended(ctx, s.pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range disputed {
-		failed = errors.Join(failed, s.disputes.FollowDisputes(ctx, sub))
+		failed = errors.Join(failed, s.disputes.ApplyDisputes(ctx, sub))
 	}
 	unheld, err := s.db.ListUnheld(ctx, s.pool)
 	failed = errors.Join(failed, err)

@@ -39,7 +39,7 @@ func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs])
 			return err
 		}
 		for _, t := range used {
-			if err := s.store.NoteTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
+			if err := s.store.RecordTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
 				return err
 			}
 		}
@@ -55,8 +55,8 @@ type trials struct{ s *Service }
 // PersonalDataName names the part of GET /customers/me/data.
 func (trials) PersonalDataName() string { return "trial_uses" }
 
-// heldTrial is a use of a trial; the hash itself tells nobody anything.
-type heldTrial struct {
+// trialRecord is a use of a trial; the hash itself tells nobody anything.
+type trialRecord struct {
 	Held      string        `json:"held"`
 	BeganAt   *httpapi.Time `json:"began_at"`
 	KeptUntil httpapi.Time  `json:"kept_until"`
@@ -77,13 +77,13 @@ func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID obj
 	if err != nil {
 		return nil, fmt.Errorf("list trials: %w", err)
 	}
-	held := make([]heldTrial, len(rows))
+	held := make([]trialRecord, len(rows))
 	for i, row := range rows {
 		from := row.ClaimedAt
 		if row.BeganAt != nil {
 			from = *row.BeganAt
 		}
-		held[i] = heldTrial{
+		held[i] = trialRecord{
 			Held:    "A keyed hash of your tax_id, by which a trial is given once. It stays when the account is deleted.",
 			BeganAt: httpapi.TimePtr(row.BeganAt), KeptUntil: httpapi.Time(from.AddDate(0, lifecycle.TrialMonths, 0)),
 		}

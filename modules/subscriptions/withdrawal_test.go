@@ -72,7 +72,7 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 				require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
 				require.Nil(t, answer["refunded_at"])
 				again()
-				b.looks(t, 30*time.Minute)
+				b.runStatusChecks(t, 30*time.Minute)
 				_ = b.service.GiveBack(t.Context(), id)
 				answer = withdraw()
 				require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
@@ -203,7 +203,7 @@ func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
 			again()
 			_ = b.service.GiveBack(t.Context(), id) // on a busy machine the refund may not have been asked for: its job does
 			b.clock.Advance(10 * time.Second)
-			require.NoError(t, b.payments.Intents().LookDue(t.Context(), name))
+			require.NoError(t, b.payments.Intents().CheckDue(t.Context(), name))
 			require.NotNil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
 			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
@@ -431,7 +431,7 @@ func TestMoneyToldAfterAWithdrawalGoesBack(t *testing.T) {
 		id objectid.ID
 		at time.Time
 	}{"pi_before": {last, charged}, "pi_after": {last, b.clock.Now()}, "pi_old": {first, b.clock.Now()}} {
-		b.toldCharge(t, of.id, payment, of.at)
+		b.reportCharge(t, of.id, payment, of.at)
 		require.Equal(t, "cancelled", b.status(t, of.id), payment)
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic AND note LIKE '%withdrawn%'", payment), payment)
 	}

@@ -71,10 +71,10 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.plans.RecoverMove(ctx, job.Args.MoveID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.RefusedArgs]) error {
-		return s.reconciler.FollowAuthorization(ctx, job.Args)
+		return s.reconciler.SyncAuthorization(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.RecurrenceArgs]) error {
-		return s.reconciler.FollowRecurrence(ctx, job.Args)
+		return s.reconciler.SyncRecurrence(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.EndStrayArgs]) error {
 		return s.strays.EndStray(ctx, job.Args)

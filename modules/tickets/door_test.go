@@ -152,7 +152,7 @@ func TestTwentyDoorsOneTicket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	code := b.code(b.give(b.customer.ID, b.event(nil)))
-	answers := make([]*apitest.Answer, 20)
+	answers := make([]*apitest.Response, 20)
 	var wg sync.WaitGroup
 	for i := range answers {
 		wg.Go(func() { answers[i] = b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}) })

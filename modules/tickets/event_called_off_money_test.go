@@ -83,7 +83,7 @@ func TestTheMoneyOfACalledOffEventSoak(t *testing.T) {
 // orders that came about.
 func (b *bundle) sellOut(buyers []*apitest.Client, event any) []object {
 	b.t.Helper()
-	answers := make([]*apitest.Answer, len(buyers))
+	answers := make([]*apitest.Response, len(buyers))
 	var group errgroup.Group
 	group.SetLimit(8)
 	for i, buyer := range buyers {

@@ -58,7 +58,7 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 }
 
 // buyerInTheRoom is one of the 200: every second one a guest, every second pair by card.
-func (b *bundle) buyerInTheRoom(event objectid.ID, n int) func() *apitest.Answer {
+func (b *bundle) buyerInTheRoom(event objectid.ID, n int) func() *apitest.Response {
 	gateway := []string{"gwa", "gwb"}[n/4%2]
 	body, way := pix(event, 1), "pix"
 	if n/2%2 == 1 {
@@ -70,10 +70,10 @@ func (b *bundle) buyerInTheRoom(event objectid.ID, n int) func() *apitest.Answer
 	}
 	if n%2 == 1 {
 		body = guest(body, fmt.Sprintf("buyer%d@example.com", n), cnpj(n))
-		return func() *apitest.Answer { return b.nobody.Post("/store/purchase/checkout/"+gateway+"/"+way, body) }
+		return func() *apitest.Response { return b.nobody.Post("/store/purchase/checkout/"+gateway+"/"+way, body) }
 	}
 	_, me := b.another()
-	return func() *apitest.Answer { return me.Post("/store/purchase/"+gateway+"/"+way, body) }
+	return func() *apitest.Response { return me.Post("/store/purchase/"+gateway+"/"+way, body) }
 }
 
 // pay pays the PIX of an answer to a purchase, if it has one.

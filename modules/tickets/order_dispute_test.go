@@ -19,7 +19,7 @@ func refusedAs(reason string, since time.Time) []any {
 	return []any{"refused", reason, since.UTC().Format("2006-01-02T15:04:05.000Z")}
 }
 
-func told(scan object) []any { return []any{scan["result"], scan["reason"], scan["at"]} }
+func reported(scan object) []any { return []any{scan["result"], scan["reason"], scan["at"]} }
 
 // disputer opens and decides disputes of payments at a gateway.
 type disputer struct {
@@ -99,7 +99,7 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			require.Equal(t, "payment_disputed", doc["blocked"])
 			require.Nil(t, docs(b.admin.Get("/tickets?_id=" + used.String()).Expect(200))[0]["blocked"], "it was used before")
 			require.Len(t, docs(b.admin.Get("/tickets?query="+url.QueryEscape(`{"blocked":"payment_disputed"}`)).Expect(200)), 1)
-			for _, a := range []*apitest.Answer{
+			for _, a := range []*apitest.Response{
 				b.me.Get("/me/tickets/" + unused.String() + "/qr"), b.me.Put("/tickets/"+unused.String()+"/consume", nil),
 				b.admin.Put("/tickets/"+unused.String()+"/consume", nil),
 				b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}),
@@ -108,7 +108,7 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 				require.Equal(t, "blocked", a.Field())
 			}
 			scan := b.scanned(code, b.clock.Now())
-			require.Equal(t, refusedAs("payment_disputed", opened), told(scan))
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(scan))
 			require.Equal(t, true, scan["conflict"])
 			require.Equal(t, []any{unused.String()}, b.revoked(event))
 			require.Equal(t, 2, b.issued(event), "places stay held")
@@ -134,11 +134,11 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			}).Expect(200)
 			b.settle()
 			require.Equal(t, "expired", b.ticketStatus(unused))
-			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, opened)), "a dispute that was won later")
-			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, won.Add(-time.Millisecond))))
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened)), "a dispute that was won later")
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, won.Add(-time.Millisecond))))
 			require.Equal(t, "expired", b.scanned(code, won)["result"], "it was good then")
 			require.Equal(t, "expired", b.scanned(code, opened.Add(-time.Millisecond))["result"])
-			require.Equal(t, refusedAs("refunded", refunded), told(b.scanned(code, b.clock.Now())))
+			require.Equal(t, refusedAs("refunded", refunded), reported(b.scanned(code, b.clock.Now())))
 
 			second := d.buy(b, event)
 			id, payment = order(second)["_id"].(string), order(second)["gateway_payment_id"].(string)
@@ -165,8 +165,8 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "a lost dispute is no refund")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM finance.orders WHERE is_paid"))
 			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event))
-			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, opened.Add(time.Second))), "a dispute that was lost later")
-			require.Equal(t, refusedAs("payment_disputed", lost), told(b.scanned(code, lost)))
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened.Add(time.Second))), "a dispute that was lost later")
+			require.Equal(t, refusedAs("payment_disputed", lost), reported(b.scanned(code, lost)))
 			require.Equal(t, "CHARGEBACK_LOST", b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)["payment_status"])
 		})
 	}
@@ -197,7 +197,7 @@ func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
 			b.clock.Advance(time.Minute)
 			set(all[1], "expired")
 			require.Equal(t, 2, b.issued(event), "and the dispute may be won")
-			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(code, opened)), "it was blocked before it was edited")
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened)), "it was blocked before it was edited")
 			d.close(b, payment, false)
 			b.settle()
 			require.Zero(t, b.issued(event))
@@ -223,7 +223,7 @@ func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
 			set(all[0], "expired")
 			d.close(b, payment, true)
 			b.settle()
-			require.Equal(t, refusedAs("payment_disputed", opened), told(b.scanned(edited, opened)), "neither then nor now")
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(edited, opened)), "neither then nor now")
 			require.Equal(t, "consumed", b.scanned(good, opened)["result"], "they are in, and it is good: once")
 			require.Equal(t, 2, b.issued(event), "it may be made good again")
 		})
@@ -273,12 +273,12 @@ func TestScansAfterATicketWasVoidAreRefused(t *testing.T) {
 	}).Expect(200)
 	b.clock.Advance(time.Hour)
 	for _, code := range []string{editedCode, waitingCode} {
-		require.Equal(t, refusedAs("edited", voided), told(b.scanned(code, voided.Add(time.Minute))))
+		require.Equal(t, refusedAs("edited", voided), reported(b.scanned(code, voided.Add(time.Minute))))
 	}
 	require.Equal(t, "consumed", b.scanned(editedCode, voided.Add(-time.Minute))["result"], "before the edit it was good")
 
-	require.Equal(t, refusedAs("before_issue", issued), told(b.scanned(goodCode, issued.Add(-6*time.Minute))))
-	require.Equal(t, refusedAs("clock_ahead", b.clock.Now()), told(b.scanned(goodCode, b.clock.Now().Add(6*time.Minute))))
+	require.Equal(t, refusedAs("before_issue", issued), reported(b.scanned(goodCode, issued.Add(-6*time.Minute))))
+	require.Equal(t, refusedAs("clock_ahead", b.clock.Now()), reported(b.scanned(goodCode, b.clock.Now().Add(6*time.Minute))))
 	require.Equal(t, "available", b.ticketStatus(good))
 	require.Equal(t, "consumed", b.scanned(goodCode, issued.Add(-4*time.Minute))["result"], "clocks differ a little")
 }

@@ -24,7 +24,7 @@ func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) gate
 		Reference: id,
 		CreatedAt: at,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{
-			ID: payment, Status: gateway.PaymentSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
+			ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
 			Amount: amount, SettledAt: &at,
 		}},
 	}
@@ -121,7 +121,7 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	e := b.forged(id, own, 12050)
 	e.Type = "PAYMENT_REFUNDED"
 	e.Payload = gateway.RefundChange{
-		Status:  gateway.RefundDone,
+		Status:  gateway.RefundStatusDone,
 		Payment: e.Payload.(gateway.SettledPayment).Payment,
 		Report: gateway.RefundReport{
 			PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type,

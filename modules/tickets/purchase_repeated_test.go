@@ -64,7 +64,7 @@ func TestTwentyEqualRequestsChargeOnce(t *testing.T) {
 	const requests = 20
 	send := func(b *bundle, event objectid.ID) (different int) {
 		me := b.me.With("Idempotency-Key", "8e03978e-40d5-43e8-bc93-6894a57f9324")
-		answers := make([]*apitest.Answer, requests)
+		answers := make([]*apitest.Response, requests)
 		var wg sync.WaitGroup
 		for i := range answers {
 			wg.Go(func() { answers[i] = me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)) })

@@ -62,7 +62,7 @@ func TestARefundToldBeforeThePaymentGivesNoTicketsAtGWA(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, http.StatusOK, res.StatusCode)
 	}
-	b.confirmTold()
+	b.confirmEvents()
 	state, _ := b.orderRow(id)
 	require.Equal(t, "refunded", state)
 	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))

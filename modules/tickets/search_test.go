@@ -27,7 +27,7 @@ func (b *bundle) searching() *apitest.Client {
 	return apitest.New(b.t, api)
 }
 
-func titles(a *apitest.Answer) []string {
+func titles(a *apitest.Response) []string {
 	found := []string{}
 	for _, d := range docs(a) {
 		found = append(found, d["title"].(string))

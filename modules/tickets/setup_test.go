@@ -89,7 +89,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	// The test's clock jumps, gateway B's does not.
-	t.Cleanup(func() { pgtest.Sound(t, b.db, begun, append(b.unsound, "no_clock_skew")...) })
+	t.Cleanup(func() { pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...) })
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
 	cfg := tickets.Config{FileKey: fileKey, Zone: zone, PerMinute: 100_000, DeclinesPerAddress: 100_000}
@@ -154,19 +154,19 @@ func (b *bundle) settle() {
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(b.t, b.gateways.Sandbox.Settle(ctx))
-	b.confirmTold()
+	b.confirmEvents()
 }
 
-// confirmTold asks the gateway for what events told, as their jobs would.
-func (b *bundle) confirmTold() {
+// confirmEvents asks the gateway for what events told, as their jobs would.
+func (b *bundle) confirmEvents() {
 	b.t.Helper()
 	for {
 		rows, err := b.db.Query(b.t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'payments_event_told' AND state IN ('available', 'scheduled') RETURNING args")
 		require.NoError(b.t, err)
-		all, err := pgx.CollectRows(rows, pgx.RowTo[payments.ToldArgs])
+		all, err := pgx.CollectRows(rows, pgx.RowTo[payments.ConfirmEventArgs])
 		require.NoError(b.t, err)
 		for _, a := range all {
-			require.NoError(b.t, b.payments.ConfirmTold(b.t.Context(), a))
+			require.NoError(b.t, b.payments.ConfirmEvent(b.t.Context(), a))
 		}
 		if len(all) == 0 {
 			return
@@ -189,7 +189,7 @@ func (b *bundle) work() {
 func (b *bundle) sweep() {
 	b.t.Helper()
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		require.NoError(b.t, b.payments.Intents().LookDue(b.t.Context(), gateway))
+		require.NoError(b.t, b.payments.Intents().CheckDue(b.t.Context(), gateway))
 	}
 	require.NoError(b.t, b.service.Sweep(b.t.Context()))
 }
@@ -218,7 +218,7 @@ func (b *bundle) event(changes object) objectid.ID {
 	return idOf(b.admin.Post("/events", []object{e}).Expect(200))
 }
 
-func docs(a *apitest.Answer) []object {
+func docs(a *apitest.Response) []object {
 	var all []object
 	list, _ := a.Map()["docs"].([]any)
 	for _, d := range list {
@@ -227,7 +227,7 @@ func docs(a *apitest.Answer) []object {
 	return all
 }
 
-func idOf(a *apitest.Answer) objectid.ID { return objectid.ID(docs(a)[0]["_id"].(string)) }
+func idOf(a *apitest.Response) objectid.ID { return objectid.ID(docs(a)[0]["_id"].(string)) }
 
 func (b *bundle) count(query string, args ...any) int {
 	b.t.Helper()

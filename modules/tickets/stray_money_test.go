@@ -41,7 +41,7 @@ func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 			paid := gateway.Event{ // as the job applies it that has read it live
 				Gateway: gw, Type: gateway.ReadLive, CreatedAt: at, Reference: id,
 				Payload: gateway.SettledPayment{Payment: gateway.Payment{
-					ID: "pay_late" + id.String(), Status: gateway.PaymentSettled, NativeStatus: "RECEIVED",
+					ID: "pay_late" + id.String(), Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED",
 					Method: gateway.MethodPix, Amount: 12050, SettledAt: &at,
 				}},
 			}
@@ -72,7 +72,7 @@ func TestMoneyOfTheOtherGatewayForAnOrder(t *testing.T) {
 	r := b.apply(gateway.Event{
 		Gateway: gateway.GWB, CreatedAt: at, Reference: id, Purpose: gateway.ForOrder,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{
-			ID: "pi_1", Status: gateway.PaymentSettled, NativeStatus: "succeeded", Method: gateway.MethodPix,
+			ID: "pi_1", Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodPix,
 			Amount: 12050, SettledAt: &at,
 		}},
 	})

@@ -130,7 +130,7 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 		2 * time.Hour:                refusedAs("refund_requested", firstAsked.Add(2*time.Hour)),
 		3 * time.Hour:                refusedAs("refunded", firstAsked.Add(3*time.Hour)),
 	} {
-		require.Equal(t, want, told(b.scanned(code, firstAsked.Add(instant))), instant)
+		require.Equal(t, want, reported(b.scanned(code, firstAsked.Add(instant))), instant)
 	}
 	require.Equal(t, "expired", b.ticketStatus(all[0]))
 	require.Equal(t, 1, b.issued(event))

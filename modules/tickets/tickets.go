@@ -123,7 +123,7 @@ type Service struct {
 	events    *events.Store
 	door      *door.Door
 	orders    *orders.Store
-	own       *orders.Own
+	own       *orders.CallerOrders
 	links     *orders.Links
 	reconcile *reconcile.Reconciler
 	webhooks  *webhooks.Applier
@@ -153,7 +153,7 @@ func New(d Deps) *Service {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events,
 		Config: orders.Config{Zone: s.cfg.Zone, PixTTL: s.cfg.PixTTL, WithdrawalDays: s.cfg.WithdrawalDays, WithdrawalBefore: s.cfg.WithdrawalBefore},
 	})
-	s.own = orders.NewOwn(s.orders)
+	s.own = orders.NewCallerOrders(s.orders)
 	s.links = orders.NewLinks(d.Config.FileKey, d.Config.OldFileKeys, s.cfg.PublicURL, d.Clock)
 	s.reconcile = reconcile.New(reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Orders: s.orders})
 	s.webhooks = webhooks.New(webhooks.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Orders: s.orders})
@@ -217,7 +217,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	return s.webhooks.ApplyEventTx(ctx, tx, e)
 }
 
-// FollowRefund has order and tickets follow a refund that a look has settled (payments.RefundFollower).
-func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
-	return s.orders.FollowRefund(ctx, r)
+// RefundChanged has order and tickets follow a refund that a look has settled (payments.RefundFollower).
+func (s *Service) RefundChanged(ctx context.Context, r payments.Refund) error {
+	return s.orders.RefundChanged(ctx, r)
 }

@@ -58,16 +58,16 @@ func RecordTx(ctx context.Context, tx pgx.Tx, changes ...Change) error {
 	return t.RecordTx(ctx, tx, changes...)
 }
 
-type deedKey struct{}
+type platformActionKey struct{}
 
 // ByPlatform is a context under which the trail keeps what the platform decides by itself,
 // whoever's request it is in: the deed stands where else the handler's name does.
 func ByPlatform(ctx context.Context, t Trail, deed string) context.Context {
-	return context.WithValue(With(ctx, t), deedKey{}, deed)
+	return context.WithValue(With(ctx, t), platformActionKey{}, deed)
 }
 
-// Deed is what the platform does by itself under the context; "" when it is nothing.
-func Deed(ctx context.Context) string {
-	deed, _ := ctx.Value(deedKey{}).(string)
+// PlatformAction is what the platform does by itself under the context; "" when it is nothing.
+func PlatformAction(ctx context.Context) string {
+	deed, _ := ctx.Value(platformActionKey{}).(string)
 	return deed
 }

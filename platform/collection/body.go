@@ -44,7 +44,7 @@ func objects(body RawJSON) ([]map[string]json.RawMessage, error) {
 		return nil, fault.InvalidAt("has to hold at least one object", "body")
 	}
 	if len(items) > maxObjects {
-		return nil, &fault.Error{Kind: fault.TooLarge, Message: "The body holds more than 1,000 objects."}
+		return nil, &fault.Error{Kind: fault.KindTooLarge, Message: "The body holds more than 1,000 objects."}
 	}
 	out := make([]map[string]json.RawMessage, len(items))
 	for i, item := range items {
@@ -67,7 +67,7 @@ func (f *findings) err() error {
 	if len(f.issues) == 0 {
 		return nil
 	}
-	return fault.InvalidFor(f.issues[:min(len(f.issues), maxIssues)]...)
+	return fault.Invalid(f.issues[:min(len(f.issues), maxIssues)]...)
 }
 
 // readNew checks the objects of a POST and fills in the defaults.

@@ -62,7 +62,7 @@ type Definition struct {
 
 // Hooks run inside the transaction of a write, after validation; those of an
 // update when its rows are locked. An error takes the whole write back; make it
-// with Record.Invalid where a field is to blame.
+// with Record.KindInvalid where a field is to blame.
 type Hooks struct {
 	BeforeCreate func(ctx context.Context, tx pgx.Tx, records []*Record) error
 	BeforeUpdate func(ctx context.Context, tx pgx.Tx, records []*Record) error

@@ -14,14 +14,14 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Answer is the output of a handler whose body Postgres has made.
-type Answer struct {
+// Response is the output of a handler whose body Postgres has made.
+type Response struct {
 	ContentType string `header:"Content-Type"`
 	Body        []byte
 }
 
 // Envelope renders the page with its links and totals. The request is in ctx.
-func (l *List) Envelope(ctx context.Context) *Answer {
+func (l *List) Envelope(ctx context.Context) *Response {
 	p, found := l.params, l.page
 	if p.ID != "" {
 		return single(ctx, found.Docs, 1, "ok")
@@ -35,7 +35,7 @@ func (l *List) Envelope(ctx context.Context) *Answer {
 
 // single renders documents that are no page of a list: a record by its id, or
 // what a write has written.
-func single(ctx context.Context, docs []byte, n int, msg string) *Answer {
+func single(ctx context.Context, docs []byte, n int, msg string) *Response {
 	buf := make([]byte, 0, len(docs)+512)
 	buf = append(append(append(buf, `{"docs":[`...), docs...), `],"links":[`...)
 	buf = appendLink(buf, "self", httpapi.SelfURL(ctx))
@@ -47,7 +47,7 @@ func single(ctx context.Context, docs []byte, n int, msg string) *Answer {
 }
 
 // One answers with the view's document of that id; 404 when there is none.
-func (v *View) One(ctx context.Context, db postgres.DB, id objectid.ID) (*Answer, error) {
+func (v *View) One(ctx context.Context, db postgres.DB, id objectid.ID) (*Response, error) {
 	docs, n, err := v.DocsTx(ctx, db, []objectid.ID{id})
 	if err != nil {
 		return nil, err
@@ -58,13 +58,13 @@ func (v *View) One(ctx context.Context, db postgres.DB, id objectid.ID) (*Answer
 	return single(ctx, docs, n, "ok"), nil
 }
 
-func finish(buf []byte, msg string, page, size, pages, total int) *Answer {
+func finish(buf []byte, msg string, page, size, pages, total int) *Response {
 	buf = appendString(append(buf, `],"msg":`...), msg)
 	buf = strconv.AppendInt(append(buf, `,"pagination":{"current_page":`...), int64(page), 10)
 	buf = strconv.AppendInt(append(buf, `,"qty_docs_page":`...), int64(size), 10)
 	buf = strconv.AppendInt(append(buf, `,"qty_of_pages":`...), int64(pages), 10)
 	buf = strconv.AppendInt(append(buf, `,"qty_total_docs":`...), int64(total), 10)
-	return &Answer{ContentType: "application/json", Body: append(buf, "},\"info\":null}\n"...)}
+	return &Response{ContentType: "application/json", Body: append(buf, "},\"info\":null}\n"...)}
 }
 
 // appendLinks writes self, first, prev, next and last; prev and next only where

@@ -25,7 +25,7 @@ func FuzzParams(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		p, err := books.ParseParams(&url.URL{RawQuery: raw})
 		if err != nil {
-			require.True(t, fault.Is(err, fault.Invalid), "%v", err)
+			require.True(t, fault.Is(err, fault.KindInvalid), "%v", err)
 			return
 		}
 		require.True(t, p.Size >= 1 && p.Size <= query.MaxPageSize, "%+v", p)
@@ -51,7 +51,7 @@ func FuzzBody(f *testing.F) {
 		}
 		values, err := collection.ReadNew(books, collection.RawJSON(body))
 		if err != nil {
-			require.True(t, fault.Is(err, fault.Invalid) || fault.Is(err, fault.TooLarge), "%v", err)
+			require.True(t, fault.Is(err, fault.KindInvalid) || fault.Is(err, fault.KindTooLarge), "%v", err)
 			return
 		}
 		require.NotEmpty(t, values)

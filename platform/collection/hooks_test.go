@@ -97,9 +97,9 @@ func TestHooks(t *testing.T) {
 
 	_, err = b.db.Exec(ctx, "UPDATE shelf.books SET in_print = false WHERE id = $1", ids[0])
 	require.NoError(t, err)
-	require.True(t, fault.Is(remove(ids[0]), fault.Missing), "what the base does not hold is not there")
+	require.True(t, fault.Is(remove(ids[0]), fault.KindNotFound), "what the base does not hold is not there")
 	_, err = run(func(tx pgx.Tx) ([]objectid.ID, error) { return counted.UpdateTx(ctx, tx, by, change) })
-	require.True(t, fault.Is(err, fault.Missing))
+	require.True(t, fault.Is(err, fault.KindNotFound))
 	list, err := counted.Prepare(collection.Params{Size: 10})
 	require.NoError(t, err)
 	require.NoError(t, list.Run(ctx, b.db))
@@ -114,5 +114,5 @@ func TestWholeNumbersAreBounded(t *testing.T) {
 		_, err := counted.CreateTx(t.Context(), tx, collection.Actor{Now: start}, collection.RawJSON(`[{"title":"a","pages":2147483648}]`))
 		return err
 	})
-	require.True(t, fault.Is(err, fault.Invalid), "%v", err)
+	require.True(t, fault.Is(err, fault.KindInvalid), "%v", err)
 }

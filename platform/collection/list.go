@@ -218,5 +218,5 @@ func Refused(err error) error {
 		return err
 	}
 	loc := append([]any{"query", q.Param}, q.Path...)
-	return fault.InvalidFor(fault.Issue{Loc: loc, Msg: q.Message, Type: "value_error"}).WithField(q.Param)
+	return fault.Invalid(fault.Issue{Loc: loc, Msg: q.Message, Type: "value_error"}).WithField(q.Param)
 }

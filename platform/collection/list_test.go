@@ -326,7 +326,7 @@ func TestFilterThatTheDatabaseRefuses(t *testing.T) {
 	err = collection.Report(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), list.Run(t.Context(), b.db))
 	var refused *fault.Error
 	require.ErrorAs(t, err, &refused)
-	require.Equal(t, fault.Invalid, refused.Kind)
+	require.Equal(t, fault.KindInvalid, refused.Kind)
 	require.Equal(t, "query", refused.Field)
 	require.NotContains(t, refused.Message, "division")
 	require.Contains(t, log.String(), "level=ERROR")

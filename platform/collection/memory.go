@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Memory keeps pages of lists, the least recently used going first once they
+// PageCache keeps pages of lists, the least recently used going first once they
 // take more than its bytes. A page is worth showing while its Version is the
 // resource's present one, which the reader asks for in each request; so no
 // process shows anything staler than that question (docs/decisions/page-cache.md). It is safe for concurrent use.
-type Memory struct {
+type PageCache struct {
 	limit int
 
 	mu    sync.Mutex
@@ -18,7 +18,7 @@ type Memory struct {
 	pages map[string]*list.Element
 }
 
-type kept struct {
+type cachedPage struct {
 	key  string
 	page Page
 }
@@ -26,16 +26,16 @@ type kept struct {
 // overhead is about what an entry takes beside its key and documents.
 const overhead = 256
 
-func (k *kept) size() int { return len(k.key) + len(k.page.Docs) + overhead }
+func (k *cachedPage) size() int { return len(k.key) + len(k.page.Docs) + overhead }
 
-// NewMemory makes an empty memory of at most limit bytes.
-func NewMemory(limit int) *Memory {
-	return &Memory{limit: limit, used: list.New(), pages: map[string]*list.Element{}}
+// NewPageCache makes an empty memory of at most limit bytes.
+func NewPageCache(limit int) *PageCache {
+	return &PageCache{limit: limit, used: list.New(), pages: map[string]*list.Element{}}
 }
 
 // Get returns the page kept under a list's key. The caller compares its Version.
 // Its bytes are shared: they must not be changed.
-func (m *Memory) Get(key string) (Page, bool) {
+func (m *PageCache) Get(key string) (Page, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.pages[key]
@@ -48,8 +48,8 @@ func (m *Memory) Get(key string) (Page, bool) {
 
 // Put keeps a page, unless a newer one is there, the key is empty, or the page
 // alone would take more than a sixteenth of the memory.
-func (m *Memory) Put(key string, p Page) {
-	k := &kept{key: key, page: p}
+func (m *PageCache) Put(key string, p Page) {
+	k := &cachedPage{key: key, page: p}
 	if key == "" || k.size() > m.limit/16 {
 		return
 	}
@@ -68,14 +68,14 @@ func (m *Memory) Put(key string, p Page) {
 	}
 }
 
-func (m *Memory) remove(e *list.Element) {
+func (m *PageCache) remove(e *list.Element) {
 	k := entry(e)
 	m.used.Remove(e)
 	delete(m.pages, k.key)
 	m.bytes -= k.size()
 }
 
-func entry(e *list.Element) *kept {
-	k, _ := e.Value.(*kept) // nothing else is put in
+func entry(e *list.Element) *cachedPage {
+	k, _ := e.Value.(*cachedPage) // nothing else is put in
 	return k
 }

@@ -12,7 +12,7 @@ import (
 
 func TestMemoryKeepsTheNewestVersion(t *testing.T) {
 	t.Parallel()
-	m := collection.NewMemory(1 << 20)
+	m := collection.NewPageCache(1 << 20)
 	_, ok := m.Get("a")
 	require.False(t, ok)
 	m.Put("a", collection.Page{Docs: []byte("old"), Version: 1})
@@ -28,7 +28,7 @@ func TestMemoryKeepsTheNewestVersion(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	m := collection.NewMemory(64 << 10)
+	m := collection.NewPageCache(64 << 10)
 	m.Put("large", collection.Page{Docs: make([]byte, 5<<10)})
 	_, ok := m.Get("large")
 	require.False(t, ok, "one page does not drive out many")

@@ -33,7 +33,7 @@ func TestWrittenDocumentsKeepTheBodysOrder(t *testing.T) {
 		}
 		return err
 	}))
-	var found answer
+	var found response
 	require.NoError(t, jsonDecode(`{"docs":[`+string(docs)+`]}`, &found))
 	require.Equal(t, want, found.values("title"))
 }

@@ -59,7 +59,7 @@ func (r *Record) which() string {
 
 // violated is the error for a violated constraint, naming the object.
 func (r *Record) violated(v Violation) error {
-	if v.Kind == fault.Invalid {
+	if v.Kind == fault.KindInvalid {
 		return r.Invalid(v.Field, v.Message)
 	}
 	f := v.fault()
@@ -71,8 +71,8 @@ func (r *Record) violated(v Violation) error {
 
 // fault renders a violation that is no matter of validation.
 func (v Violation) fault() *fault.Error {
-	f := &fault.Error{Kind: fault.Conflicting, Code: fault.CodeConflict, Message: v.Message, Field: v.Field}
-	if v.Kind != fault.Internal {
+	f := &fault.Error{Kind: fault.KindConflict, Code: fault.CodeConflict, Message: v.Message, Field: v.Field}
+	if v.Kind != fault.KindInternal {
 		f.Kind = v.Kind
 	}
 	if v.Code != "" {

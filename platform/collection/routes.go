@@ -34,11 +34,11 @@ type BodyInput struct{ Body RawJSON }
 // DeleteInput is the body of a DELETE that names no record in its address.
 type DeleteInput struct{ Body *RawJSON }
 
-type handler[I any] = func(context.Context, *I) (*Answer, error)
+type handler[I any] = func(context.Context, *I) (*Response, error)
 
 // List answers GET.
 func (s Routes) List(v *View) handler[GetInput] {
-	return func(ctx context.Context, _ *GetInput) (*Answer, error) {
+	return func(ctx context.Context, _ *GetInput) (*Response, error) {
 		params, err := v.ParseParams(httpapi.RequestURL(ctx))
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (s Routes) List(v *View) handler[GetInput] {
 	}
 }
 
-func (s Routes) list(ctx context.Context, v *View, p Params) (*Answer, error) {
+func (s Routes) list(ctx context.Context, v *View, p Params) (*Response, error) {
 	list, err := v.Prepare(p)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (s Routes) list(ctx context.Context, v *View, p Params) (*Answer, error) {
 // fault of ours behind an answer that blames the client.
 func Report(ctx context.Context, log *slog.Logger, err error) error {
 	var f *fault.Error
-	if log != nil && errors.As(err, &f) && f.Kind == fault.Invalid && f.Unwrap() != nil {
+	if log != nil && errors.As(err, &f) && f.Kind == fault.KindInvalid && f.Unwrap() != nil {
 		log.ErrorContext(ctx, "the database refused a compiled filter", slog.Any("error", f.Unwrap()))
 	}
 	return err
@@ -88,7 +88,7 @@ func (s Routes) Update(r *Resource) handler[BodyInput] {
 }
 
 func (s Routes) write(r *Resource, change func(context.Context, pgx.Tx, Actor, RawJSON) ([]objectid.ID, error)) handler[BodyInput] {
-	return func(ctx context.Context, in *BodyInput) (*Answer, error) {
+	return func(ctx context.Context, in *BodyInput) (*Response, error) {
 		by := Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.Clock.Now()}
 		var docs []byte
 		var n int
@@ -110,7 +110,7 @@ func (s Routes) write(r *Resource, change func(context.Context, pgx.Tx, Actor, R
 // Delete answers DELETE, by the parameter _id or by a body of {_id} objects, with
 // how many documents are gone.
 func (s Routes) Delete(r *Resource) handler[DeleteInput] {
-	return func(ctx context.Context, in *DeleteInput) (*Answer, error) {
+	return func(ctx context.Context, in *DeleteInput) (*Response, error) {
 		ids, err := r.doomed(ctx, in.Body)
 		if err != nil {
 			return nil, err

@@ -54,12 +54,12 @@ type SearchInput struct {
 // stems, all of them have to be there, and the last may be the beginning of one.
 // Errors: those of the collection's list, 404 for a name that is none of these,
 // 422 without q.
-func (s Routes) Search(all ...Searchable) func(context.Context, *SearchInput) (*Answer, error) {
+func (s Routes) Search(all ...Searchable) func(context.Context, *SearchInput) (*Response, error) {
 	byName := make(map[string]Searchable, len(all))
 	for _, one := range all {
 		byName[one.Name] = one
 	}
-	return func(ctx context.Context, in *SearchInput) (*Answer, error) {
+	return func(ctx context.Context, in *SearchInput) (*Response, error) {
 		one, known := byName[in.CollectionName]
 		if !known {
 			return nil, fault.NotFound("Collection")

@@ -58,7 +58,7 @@ var books = collection.New(collection.Definition{
 	},
 	Constraints: map[string]collection.Violation{
 		"books_isbn_unique": {Field: "isbn", Message: "is already taken"},
-		"books_cover_known": {Kind: fault.Invalid, Field: "cover_id", Message: "names an unknown cover"},
+		"books_cover_known": {Kind: fault.KindInvalid, Field: "cover_id", Message: "names an unknown cover"},
 		"loans_book":        {Message: "Book is lent."},
 	},
 })
@@ -123,7 +123,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-type answer struct {
+type response struct {
 	status int
 	raw    string
 	Docs   []map[string]any `json:"docs"`
@@ -139,7 +139,7 @@ type answer struct {
 	Error  *httpapi.ErrorCoded `json:"error"`
 }
 
-func (b *bundle) call(method, path, body string) answer {
+func (b *bundle) call(method, path, body string) response {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, bytes.NewBufferString(body))
 	require.NoError(b.t, err)
@@ -152,15 +152,15 @@ func (b *bundle) call(method, path, body string) answer {
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	require.NoError(b.t, err)
-	a := answer{status: resp.StatusCode, raw: string(raw)}
+	a := response{status: resp.StatusCode, raw: string(raw)}
 	require.NoError(b.t, json.Unmarshal(raw, &a), string(raw))
 	return a
 }
 
-func (b *bundle) get(path string) answer { b.t.Helper(); return b.call(http.MethodGet, path, "") }
+func (b *bundle) get(path string) response { b.t.Helper(); return b.call(http.MethodGet, path, "") }
 
 // must is call, with 200 expected.
-func (b *bundle) must(method, path, body string) answer {
+func (b *bundle) must(method, path, body string) response {
 	b.t.Helper()
 	a := b.call(method, path, body)
 	require.Equal(b.t, http.StatusOK, a.status, a.raw)
@@ -168,7 +168,7 @@ func (b *bundle) must(method, path, body string) answer {
 }
 
 // titles lists a field of the documents in order.
-func (a answer) values(field string) []any {
+func (a response) values(field string) []any {
 	out := []any{}
 	for _, d := range a.Docs {
 		out = append(out, d[field])
@@ -177,7 +177,7 @@ func (a answer) values(field string) []any {
 }
 
 // issue is the first finding of a 422.
-func (a answer) issue() (loc []any, msg string) {
+func (a response) issue() (loc []any, msg string) {
 	list, ok := a.Detail.([]any)
 	if !ok || len(list) == 0 {
 		return nil, ""

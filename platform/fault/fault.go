@@ -18,20 +18,20 @@ type Kind int
 
 // The kinds, each with the status that httpapi gives it.
 const (
-	Internal        Kind = iota // 500
-	BadRequest                  // 400
-	Unauthenticated             // 401
-	Forbidden                   // 403
-	Missing                     // 404
-	TimedOut                    // 408
-	Conflicting                 // 409
-	Gone                        // 410
-	TooLarge                    // 413
-	Unsupported                 // 415
-	Invalid                     // 422
-	TooMany                     // 429
-	Unimplemented               // 501
-	Unavailable                 // 503
+	KindInternal        Kind = iota // 500
+	KindBadRequest                  // 400
+	KindUnauthenticated             // 401
+	KindForbidden                   // 403
+	KindNotFound                    // 404
+	KindTimedOut                    // 408
+	KindConflict                    // 409
+	KindGone                        // 410
+	KindTooLarge                    // 413
+	KindUnsupported                 // 415
+	KindInvalid                     // 422
+	KindTooManyRequests             // 429
+	KindUnimplemented               // 501
+	KindUnavailable                 // 503
 )
 
 // The machine codes (docs/errors.md, Codes and statuses).
@@ -65,7 +65,7 @@ type Error struct {
 	Message    string
 	Field      string
 	Issues     []Issue       // of request validation, shown as the detail list
-	RetryAfter time.Duration // of TooMany and Unavailable
+	RetryAfter time.Duration // of KindTooManyRequests and Unavailable
 	cause      error
 }
 
@@ -94,53 +94,53 @@ func Is(err error, kind Kind) bool {
 
 // NotFound is 404 NOT_FOUND for the thing named, such as "Plan".
 func NotFound(thing string) *Error {
-	return &Error{Kind: Missing, Code: CodeNotFound, Message: thing + " not found."}
+	return &Error{Kind: KindNotFound, Code: CodeNotFound, Message: thing + " not found."}
 }
 
-// Bad is 400 VALIDATION_ERROR: understood, but wrong in this state.
-func Bad(format string, args ...any) *Error {
-	return &Error{Kind: BadRequest, Code: CodeValidation, Message: fmt.Sprintf(format, args...)}
+// KindBadRequest is 400 VALIDATION_ERROR: understood, but wrong in this state.
+func BadRequest(format string, args ...any) *Error {
+	return &Error{Kind: KindBadRequest, Code: CodeValidation, Message: fmt.Sprintf(format, args...)}
 }
 
-// BadDetail is 400 by message alone, as for wrong and expired codes.
-func BadDetail(format string, args ...any) *Error {
-	return &Error{Kind: BadRequest, Message: fmt.Sprintf(format, args...)}
+// BadRequestDetail is 400 by message alone, as for wrong and expired codes.
+func BadRequestDetail(format string, args ...any) *Error {
+	return &Error{Kind: KindBadRequest, Message: fmt.Sprintf(format, args...)}
 }
 
 // Conflict is 409 CONFLICT.
 func Conflict(format string, args ...any) *Error {
-	return &Error{Kind: Conflicting, Code: CodeConflict, Message: fmt.Sprintf(format, args...)}
+	return &Error{Kind: KindConflict, Code: CodeConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// Denied is 403 FORBIDDEN.
-func Denied(format string, args ...any) *Error {
-	return &Error{Kind: Forbidden, Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
+// Forbidden is 403 FORBIDDEN.
+func Forbidden(format string, args ...any) *Error {
+	return &Error{Kind: KindForbidden, Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// Throttled is 429 with the wait, by message alone.
-func Throttled(wait time.Duration, format string, args ...any) *Error {
-	return &Error{Kind: TooMany, Message: fmt.Sprintf(format, args...), RetryAfter: wait}
+// TooManyRequests is 429 with the wait, by message alone.
+func TooManyRequests(wait time.Duration, format string, args ...any) *Error {
+	return &Error{Kind: KindTooManyRequests, Message: fmt.Sprintf(format, args...), RetryAfter: wait}
 }
 
 // busyWait is after how long a client may try again what the service has no room for.
 const busyWait = 2 * time.Second
 
-// Busy is 503 SERVICE_BUSY: nothing was done, and the same may well succeed soon.
-func Busy() *Error {
-	return &Error{Kind: Unavailable, Code: CodeBusy, Message: "The service is busy. Try again in a moment.", RetryAfter: busyWait}
+// Unavailable is 503 SERVICE_BUSY: nothing was done, and the same may well succeed soon.
+func Unavailable() *Error {
+	return &Error{Kind: KindUnavailable, Code: CodeBusy, Message: "The service is busy. Try again in a moment.", RetryAfter: busyWait}
 }
 
 // InvalidAt is 422 VALIDATION_ERROR for one place. What is said of it follows its name:
 // InvalidAt("has to be a known column", "body", 0, "status_id") reads "status_id has to be a
 // known column".
 func InvalidAt(says string, loc ...any) *Error {
-	return InvalidFor(IssueAt("value_error", says, loc...))
+	return Invalid(IssueAt("value_error", says, loc...))
 }
 
-// InvalidFor is 422 VALIDATION_ERROR for what was found, one finding at least; it speaks of
+// Invalid is 422 VALIDATION_ERROR for what was found, one finding at least; it speaks of
 // the first.
-func InvalidFor(issues ...Issue) *Error {
-	return &Error{Kind: Invalid, Code: CodeValidation, Message: issues[0].Msg, Field: FieldOf(issues[0].Loc), Issues: issues}
+func Invalid(issues ...Issue) *Error {
+	return &Error{Kind: KindInvalid, Code: CodeValidation, Message: issues[0].Msg, Field: FieldOf(issues[0].Loc), Issues: issues}
 }
 
 // IssueAt is a finding whose sentence begins with the name of its place.

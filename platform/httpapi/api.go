@@ -96,7 +96,7 @@ func New(cfg Config) *API {
 	a.mux.NotFound(a.notFound)
 	a.mux.MethodNotAllowed(plainError(http.StatusMethodNotAllowed))
 	a.huma = humachi.New(a.mux, humaConfig(cfg))
-	a.registerOwn()
+	a.registerBuiltin()
 	return a
 }
 
@@ -279,9 +279,9 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission})
 	op.Extensions = map[string]any{"x-auth": string(auth)}
 	op.Middlewares = huma.Middlewares{a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op), a.withoutNulls(op), a.once(op)}
-	recall := recallOf[O](op)
+	recall := replayOf[O](op)
 	answer := func(ctx context.Context, in *I) (*O, error) {
-		out, done, err := recalled(ctx, recall)
+		out, done, err := replayed(ctx, recall)
 		if !done {
 			out, err = handler(a.withTrail(ctx, method != http.MethodGet || op.audited, name), in)
 		}

@@ -69,8 +69,8 @@ type Authenticator interface {
 
 // Sentences of the contract (docs/contract/accounts.md, Tokens).
 var (
-	errNoCredentials = &fault.Error{Kind: fault.Unauthenticated, Message: "Not authenticated"}
-	errBadToken      = &fault.Error{Kind: fault.Forbidden, Message: "Access Denied: Could not validate token."}
+	errNoCredentials = &fault.Error{Kind: fault.KindUnauthenticated, Message: "Not authenticated"}
+	errBadToken      = &fault.Error{Kind: fault.KindForbidden, Message: "Access Denied: Could not validate token."}
 )
 
 // ErrBadToken is 403 "Access Denied: Could not validate token.", the answer to a
@@ -107,7 +107,7 @@ func ClaimsOf(ctx context.Context) Claims {
 // authorized checks the route's Auth before the body is read.
 func (a *API) authorized(op operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
-		ctx, err := a.admit(hc, op)
+		ctx, err := a.authenticate(hc, op)
 		if err != nil {
 			a.write(hc, err)
 			return
@@ -116,7 +116,7 @@ func (a *API) authorized(op operation) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-func (a *API) admit(hc huma.Context, op operation) (context.Context, error) {
+func (a *API) authenticate(hc huma.Context, op operation) (context.Context, error) {
 	ctx := hc.Context()
 	if op.auth == Public || op.auth == Gateway {
 		return ctx, nil
@@ -166,19 +166,19 @@ func Allowed(c Caller, auth Auth, permission string) error {
 	switch auth {
 	case Customer:
 		if c.Type != TypeCustomer {
-			return fault.Denied("This route is for customers.")
+			return fault.Forbidden("This route is for customers.")
 		}
 	case Admin:
 		if !c.IsAdmin() {
-			return fault.Denied("This route is for administrators.")
+			return fault.Forbidden("This route is for administrators.")
 		}
 	case Root:
 		if !c.Root {
-			return fault.Denied("This route is for root users.")
+			return fault.Forbidden("This route is for root users.")
 		}
 	}
 	if permission != "" && !c.Root && !slices.Contains(c.Handlers, permission) {
-		return &fault.Error{Kind: fault.Unauthenticated, Message: "The user has no permission for the handler " + permission + "."}
+		return &fault.Error{Kind: fault.KindUnauthenticated, Message: "The user has no permission for the handler " + permission + "."}
 	}
 	return nil
 }

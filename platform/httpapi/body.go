@@ -13,9 +13,9 @@ import (
 )
 
 var (
-	errBodyTooLarge  = &fault.Error{Kind: fault.TooLarge, Message: "The body is too large."}
-	errBodyTooSlow   = &fault.Error{Kind: fault.TimedOut, Message: "The body took too long to arrive."}
-	errBodyCut       = &fault.Error{Kind: fault.BadRequest, Message: "The body ended before it was complete."}
+	errBodyTooLarge  = &fault.Error{Kind: fault.KindTooLarge, Message: "The body is too large."}
+	errBodyTooSlow   = &fault.Error{Kind: fault.KindTimedOut, Message: "The body took too long to arrive."}
+	errBodyCut       = &fault.Error{Kind: fault.KindBadRequest, Message: "The body ended before it was complete."}
 	errBodyMalformed = "is not valid JSON"
 )
 

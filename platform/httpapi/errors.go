@@ -64,20 +64,20 @@ func (e *ErrorBody) Schema(huma.Registry) *huma.Schema {
 }
 
 var statuses = map[fault.Kind]int{
-	fault.Internal:        http.StatusInternalServerError,
-	fault.BadRequest:      http.StatusBadRequest,
-	fault.Unauthenticated: http.StatusUnauthorized,
-	fault.Forbidden:       http.StatusForbidden,
-	fault.Missing:         http.StatusNotFound,
-	fault.TimedOut:        http.StatusRequestTimeout,
-	fault.Conflicting:     http.StatusConflict,
-	fault.Gone:            http.StatusGone,
-	fault.TooLarge:        http.StatusRequestEntityTooLarge,
-	fault.Unsupported:     http.StatusUnsupportedMediaType,
-	fault.Invalid:         http.StatusUnprocessableEntity,
-	fault.TooMany:         http.StatusTooManyRequests,
-	fault.Unimplemented:   http.StatusNotImplemented,
-	fault.Unavailable:     http.StatusServiceUnavailable,
+	fault.KindInternal:        http.StatusInternalServerError,
+	fault.KindBadRequest:      http.StatusBadRequest,
+	fault.KindUnauthenticated: http.StatusUnauthorized,
+	fault.KindForbidden:       http.StatusForbidden,
+	fault.KindNotFound:        http.StatusNotFound,
+	fault.KindTimedOut:        http.StatusRequestTimeout,
+	fault.KindConflict:        http.StatusConflict,
+	fault.KindGone:            http.StatusGone,
+	fault.KindTooLarge:        http.StatusRequestEntityTooLarge,
+	fault.KindUnsupported:     http.StatusUnsupportedMediaType,
+	fault.KindInvalid:         http.StatusUnprocessableEntity,
+	fault.KindTooManyRequests: http.StatusTooManyRequests,
+	fault.KindUnimplemented:   http.StatusNotImplemented,
+	fault.KindUnavailable:     http.StatusServiceUnavailable,
 }
 
 const (
@@ -109,9 +109,9 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 	case http.StatusRequestEntityTooLarge:
 		return errBodyTooLarge
 	case http.StatusUnsupportedMediaType:
-		return &fault.Error{Kind: fault.Unsupported, Message: "The body has to be sent with Content-Type: application/json."}
+		return &fault.Error{Kind: fault.KindUnsupported, Message: "The body has to be sent with Content-Type: application/json."}
 	default:
-		return &fault.Error{Kind: fault.Internal, Message: msg}
+		return &fault.Error{Kind: fault.KindInternal, Message: msg}
 	}
 	var issues []fault.Issue
 	for _, err := range errs[:min(len(errs), maxIssues)] {
@@ -120,7 +120,7 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 	if len(issues) == 0 {
 		issues = []fault.Issue{fault.IssueAt("value_error", said(strings.TrimPrefix(msg, "request body ")), "body")}
 	}
-	return fault.InvalidFor(issues...)
+	return fault.Invalid(issues...)
 }
 
 // issueOf is huma's finding, whose location leads on from at.
@@ -168,7 +168,7 @@ func steps(location string) []any {
 
 func bodyOf(f *fault.Error) *ErrorBody {
 	body := &ErrorBody{status: statuses[f.Kind], Detail: f.Message}
-	if f.Kind == fault.Internal && f.Code == "" {
+	if f.Kind == fault.KindInternal && f.Code == "" {
 		body.Detail = internalSentence
 		return body
 	}
@@ -189,28 +189,28 @@ func (a *API) rendered(ctx context.Context, err error) error {
 	switch {
 	case known && f.Code == fault.CodeBusy:
 		a.metrics.busy.WithLabelValues("place").Inc()
-	case postgres.IsBusy(err) && (!known || f.Kind == fault.Internal):
+	case postgres.IsBusy(err) && (!known || f.Kind == fault.KindInternal):
 		a.metrics.busy.WithLabelValues(lackOf(err)).Inc()
-		a.told(ctx, slog.LevelWarn, "request put off", err)
-		f = fault.Busy()
+		a.log(ctx, slog.LevelWarn, "request put off", err)
+		f = fault.Unavailable()
 	case known:
 		if f.Unwrap() != nil {
-			a.told(ctx, slog.LevelWarn, "request refused", err)
+			a.log(ctx, slog.LevelWarn, "request refused", err)
 		}
 	case hungUp(ctx) && !postgres.IsServers(err):
-		a.told(ctx, slog.LevelInfo, "the client hung up", err)
+		a.log(ctx, slog.LevelInfo, "the client hung up", err)
 		return &ErrorBody{status: statusHungUp, Detail: internalSentence} // which nobody gets
 	case errors.Is(err, context.DeadlineExceeded):
-		a.told(ctx, slog.LevelError, "request failed", err)
-		f = &fault.Error{Kind: fault.Unavailable, Message: timeoutSentence}
+		a.log(ctx, slog.LevelError, "request failed", err)
+		f = &fault.Error{Kind: fault.KindUnavailable, Message: timeoutSentence}
 	default:
-		a.told(ctx, slog.LevelError, "request failed", err)
-		f = &fault.Error{Kind: fault.Internal}
+		a.log(ctx, slog.LevelError, "request failed", err)
+		f = &fault.Error{Kind: fault.KindInternal}
 	}
 	return huma.ErrorWithHeaders(bodyOf(f), headersOf(f))
 }
 
-func (a *API) told(ctx context.Context, level slog.Level, what string, err error) {
+func (a *API) log(ctx context.Context, level slog.Level, what string, err error) {
 	a.cfg.Log.Log(ctx, level, what, slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
 }
 
@@ -227,7 +227,7 @@ func headersOf(f *fault.Error) http.Header {
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 	}
-	if f.Kind == fault.Unauthenticated && f.Code == "" {
+	if f.Kind == fault.KindUnauthenticated && f.Code == "" {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	return h

@@ -102,7 +102,7 @@ func setup(t *testing.T, change ...func(*httpapi.Config)) *apitest.Client {
 		case "unknown":
 			return nil, errors.New("SELECT secret detail")
 		case "throttled":
-			return nil, fault.Throttled(1500*time.Millisecond, "Wait 2 seconds.")
+			return nil, fault.TooManyRequests(1500*time.Millisecond, "Wait 2 seconds.")
 		case "late":
 			return nil, context.DeadlineExceeded
 		case "conflict":

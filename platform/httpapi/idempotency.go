@@ -47,8 +47,8 @@ func Idempotent[O any](recall func(ctx context.Context, subject objectid.ID) (*O
 	}
 }
 
-// recallOf is the operation's recall, of the handler's own output.
-func recallOf[O any](op operation) func(context.Context, objectid.ID) (*O, error) {
+// replayOf is the operation's recall, of the handler's own output.
+func replayOf[O any](op operation) func(context.Context, objectid.ID) (*O, error) {
 	if op.recall == nil {
 		return nil
 	}
@@ -59,9 +59,9 @@ func recallOf[O any](op operation) func(context.Context, objectid.ID) (*O, error
 	return recall
 }
 
-// recalled answers a repetition of a request that was cut off; ok is false when it
+// replayed answers a repetition of a request that was cut off; ok is false when it
 // has to run.
-func recalled[O any](ctx context.Context, recall func(context.Context, objectid.ID) (*O, error)) (out *O, ok bool, err error) {
+func replayed[O any](ctx context.Context, recall func(context.Context, objectid.ID) (*O, error)) (out *O, ok bool, err error) {
 	attempt := idempotency.AttemptOf(ctx)
 	if recall == nil || attempt.Subject() == "" {
 		return nil, false, nil
@@ -107,7 +107,7 @@ func (a *API) once(op operation) func(huma.Context, func(huma.Context)) {
 			a.write(hc, err)
 		case answer != nil:
 			w.Header().Set(replayedHeader, "true")
-			writeAnswer(w, *answer)
+			writeResponse(w, *answer)
 		default:
 			a.attempt(hc, attempt, next)
 		}
@@ -140,7 +140,7 @@ func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(h
 	rec := &recorder{status: http.StatusOK}
 	rec.humaContext = huma.WithContext(hc, idempotency.WithAttempt(hc.Context(), attempt))
 	next(rec)
-	answer := idempotency.Answer{Status: rec.status, Body: rec.body.Bytes()}
+	answer := idempotency.Response{Status: rec.status, Body: rec.body.Bytes()}
 	if attempt.Final() && final(answer.Status) {
 		// An answer that is not kept has reached the client all the same; its
 		// repetition finds the row that the key is bound to.
@@ -151,7 +151,7 @@ func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(h
 		}
 	}
 	_, w := unwrap(hc)
-	writeAnswer(w, answer)
+	writeResponse(w, answer)
 }
 
 // final reports whether an answer is one to the request itself.
@@ -164,7 +164,7 @@ func final(status int) bool {
 	return status < http.StatusInternalServerError
 }
 
-func writeAnswer(w http.ResponseWriter, a idempotency.Answer) {
+func writeResponse(w http.ResponseWriter, a idempotency.Response) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(a.Body)))

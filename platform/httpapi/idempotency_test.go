@@ -44,8 +44,8 @@ func newShop(t *testing.T) *shop {
 		Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: slog.New(slog.DiscardHandler),
 		Idempotency: store,
 	})
-	httpapi.Route(api, http.MethodPost, "/buy", "buy", httpapi.Customer, s.sell, httpapi.Idempotent(s.recall, nil), httpapi.Status(http.StatusCreated))
-	httpapi.Route(api, http.MethodPost, "/guest", "guest", httpapi.Public, s.sell, httpapi.Idempotent(s.recall, func(body []byte) string {
+	httpapi.Route(api, http.MethodPost, "/buy", "buy", httpapi.Customer, s.sell, httpapi.Idempotent(s.replay, nil), httpapi.Status(http.StatusCreated))
+	httpapi.Route(api, http.MethodPost, "/guest", "guest", httpapi.Public, s.sell, httpapi.Idempotent(s.replay, func(body []byte) string {
 		return strings.ToLower(string(body[:min(len(body), 14)]))
 	}))
 	httpapi.Route(api, http.MethodPost, "/plain", "plain", httpapi.Public, s.sell)
@@ -72,9 +72,9 @@ func (s *shop) sell(ctx context.Context, in *saleInput) (*httpapi.Output[said], 
 	case "panic":
 		panic("boom")
 	case "bad":
-		return nil, fault.Bad("Sale %d is bad.", n)
+		return nil, fault.BadRequest("Sale %d is bad.", n)
 	case "late":
-		return nil, fault.Throttled(time.Second, "Later.")
+		return nil, fault.TooManyRequests(time.Second, "Later.")
 	case "crash":
 		return nil, errors.New("crash")
 	case "done", "void", "open":
@@ -84,7 +84,7 @@ func (s *shop) sell(ctx context.Context, in *saleInput) (*httpapi.Output[said], 
 	return httpapi.OK(said{fmt.Sprintf("sale %d <&>", n)})
 }
 
-func (s *shop) recall(_ context.Context, subject objectid.ID) (*httpapi.Output[said], error) {
+func (s *shop) replay(_ context.Context, subject objectid.ID) (*httpapi.Output[said], error) {
 	switch subject {
 	case voidID:
 		return nil, httpapi.ErrCameToNothing
@@ -145,7 +145,7 @@ func TestARepetitionMeanwhileIsTurnedAway(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	me := s.nobody.As("customer").With("Idempotency-Key", "k")
-	first := make(chan *apitest.Answer)
+	first := make(chan *apitest.Response)
 	go func() { first <- me.Post("/buy", sale("wait")) }()
 	<-s.entered
 	a := me.Post("/buy", sale("wait")).Expect(409)

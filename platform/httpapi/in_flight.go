@@ -155,7 +155,7 @@ func (a *API) begin(op operation, r *http.Request) (ctx context.Context, end fun
 	return ctx, func() { body.end(); p.leave() }, nil
 }
 
-var errNoPlace = fault.Busy()
+var errNoPlace = fault.Unavailable()
 
 // inPlace is begin for operations.
 func (a *API) inPlace(op operation) func(huma.Context, func(huma.Context)) {

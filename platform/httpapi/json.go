@@ -131,7 +131,7 @@ func checkBody(data []byte) error {
 	case "":
 		return nil
 	case tooManyObjects:
-		return &fault.Error{Kind: fault.TooLarge, Message: msg}
+		return &fault.Error{Kind: fault.KindTooLarge, Message: msg}
 	}
 	return fault.InvalidAt(msg, loc...)
 }

@@ -53,7 +53,7 @@ func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
 		header := r.Header.Get("Content-Type")
 		given, _, err := mime.ParseMediaType(header)
 		if _, declared := body.Content[given]; err != nil || (given != want && !declared) {
-			a.write(hc, &fault.Error{Kind: fault.Unsupported, Message: sentence})
+			a.write(hc, &fault.Error{Kind: fault.KindUnsupported, Message: sentence})
 			return
 		}
 		if _, parameters, some := strings.Cut(header, ";"); some { // huma compares media types as they are written
@@ -70,7 +70,7 @@ func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
 func RefuseEncoded(r *http.Request) error {
 	for _, coding := range strings.Split(strings.Join(r.Header.Values("Content-Encoding"), ","), ",") {
 		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
-			return &fault.Error{Kind: fault.Unsupported, Message: "The body has to be sent without Content-Encoding."}
+			return &fault.Error{Kind: fault.KindUnsupported, Message: "The body has to be sent without Content-Encoding."}
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (a *API) throttled(perMinute int) func(huma.Context, func(huma.Context)) {
 			if s, err := strconv.Atoi(w.Header().Get("Retry-After")); err == nil && s > 0 {
 				wait = time.Duration(s) * time.Second
 			}
-			a.write(hc, fault.Throttled(wait, "Too many requests. Try again in %s.", fault.Seconds(wait)))
+			a.write(hc, fault.TooManyRequests(wait, "Too many requests. Try again in %s.", fault.Seconds(wait)))
 			return
 		}
 		next(hc)

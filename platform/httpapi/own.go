@@ -34,8 +34,8 @@ type routesBody struct {
 	Routes []RouteInfo `json:"routes"`
 }
 
-// registerOwn adds the routes that belong to no module.
-func (a *API) registerOwn() {
+// registerBuiltin adds the routes that belong to no module.
+func (a *API) registerBuiltin() {
 	Route(a, http.MethodGet, "/routes", "route_list", SignedIn, func(context.Context, *struct{}) (*Output[routesBody], error) {
 		return OK(routesBody{Routes: a.Routes()})
 	})

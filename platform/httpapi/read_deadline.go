@@ -24,33 +24,33 @@ func (a *API) limitReading(next http.Handler) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			now := time.Now()
 			body := &deadlineBody{body: r.Body, conn: http.NewResponseController(w), stall: a.cfg.BodyStall, began: now, last: now.Add(bodyTime)}
-			r.Body, w = body, &hurriedAnswer{ResponseWriter: w, body: body}
+			r.Body, w = body, &hurriedResponse{ResponseWriter: w, body: body}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// hurriedAnswer has an answer that needs no body wait for none: the server would read what
+// hurriedResponse has an answer that needs no body wait for none: the server would read what
 // is left of it before it sends the answer.
-type hurriedAnswer struct {
+type hurriedResponse struct {
 	http.ResponseWriter
 	body  *deadlineBody
 	begun bool
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *hurriedAnswer) WriteHeader(status int) {
+func (w *hurriedResponse) WriteHeader(status int) {
 	w.begin()
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (w *hurriedAnswer) Write(p []byte) (int, error) {
+func (w *hurriedResponse) Write(p []byte) (int, error) {
 	w.begin()
 	return w.ResponseWriter.Write(p)
 }
 
-func (w *hurriedAnswer) begin() {
+func (w *hurriedResponse) begin() {
 	if !w.begun && !w.body.ended {
 		w.body.last = time.Now().Add(unreadTime)
 		w.body.setDeadline()
@@ -59,7 +59,7 @@ func (w *hurriedAnswer) begin() {
 }
 
 // Unwrap is for http.ResponseController.
-func (w *hurriedAnswer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *hurriedResponse) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 type deadlineBody struct {
 	body   io.ReadCloser

@@ -24,8 +24,8 @@ import (
 	"marquee/testutil/pgtest"
 )
 
-// wishInput has a body that may be left out.
-type wishInput struct {
+// optionalBodyInput has a body that may be left out.
+type optionalBodyInput struct {
 	Body struct {
 		Title string `json:"title" required:"false"`
 	}
@@ -48,7 +48,7 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 			Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t),
 			Idempotency: store, BodyStall: limit,
 		})
-		slow := func(ctx context.Context, _ *wishInput) (*httpapi.Output[said], error) {
+		slow := func(ctx context.Context, _ *optionalBodyInput) (*httpapi.Output[said], error) {
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()

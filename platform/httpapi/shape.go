@@ -33,5 +33,5 @@ func (s Shape) Check(value any, at ...any) error {
 	if len(issues) == 0 {
 		return nil
 	}
-	return fault.InvalidFor(issues...)
+	return fault.Invalid(issues...)
 }

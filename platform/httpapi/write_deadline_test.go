@@ -151,7 +151,7 @@ func TestAClientThatHangsUp(t *testing.T) {
 
 	l = newLogged(t, func(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, "/gap", "gap", httpapi.Public, func(context.Context, *struct{}) (*httpapi.Output[said], error) {
-			return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Not here."}
+			return nil, &fault.Error{Kind: fault.KindUnimplemented, Message: "Not here."}
 		})
 	})
 	res, err := http.Get(l.server.URL + "/api/v1/gap")

@@ -55,7 +55,7 @@ func (b *bundle) refused(r idempotency.Request) string {
 	_, _, err := b.store.Begin(b.Context(), r)
 	var f *fault.Error
 	require.ErrorAs(b, err, &f)
-	require.Equal(b, fault.Conflicting, f.Kind)
+	require.Equal(b, fault.KindConflict, f.Kind)
 	return f.Code
 }
 
@@ -68,7 +68,7 @@ func TestARepetitionGetsTheFirstAnswer(t *testing.T) {
 	b := setup(t)
 	a := b.began(wish)
 	require.Equal(t, idempotency.CodeInProgress, b.refused(wish))
-	first := idempotency.Answer{Status: 201, Body: []byte("{\"client_secret\":\"pi_1_secret_2\"}\n")}
+	first := idempotency.Response{Status: 201, Body: []byte("{\"client_secret\":\"pi_1_secret_2\"}\n")}
 	require.NoError(t, a.Finish(t.Context(), first))
 	other := wish
 	other.Body = []byte(` {"card":"4111111111111111","quantity":1}`)
@@ -96,7 +96,7 @@ func TestARepetitionGetsTheFirstAnswer(t *testing.T) {
 func TestTheTableHoldsNothingToRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.began(wish).Finish(t.Context(), idempotency.Answer{Status: 201, Body: []byte("pi_1_secret_2")}))
+	require.NoError(t, b.began(wish).Finish(t.Context(), idempotency.Response{Status: 201, Body: []byte("pi_1_secret_2")}))
 	var row []byte
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT key_mac || body_mac || answer FROM platform.idempotency_keys").Scan(&row))
 	for _, text := range []string{"4111", "secret", "user 1", "201"} {
@@ -105,7 +105,7 @@ func TestTheTableHoldsNothingToRead(t *testing.T) {
 	// A row's answer belongs to its key alone.
 	other := wish
 	other.Key = "another"
-	require.NoError(t, b.began(other).Finish(t.Context(), idempotency.Answer{Status: 200}))
+	require.NoError(t, b.began(other).Finish(t.Context(), idempotency.Response{Status: 200}))
 	_, err := b.db.Exec(t.Context(), "UPDATE platform.idempotency_keys SET answer = (SELECT answer FROM platform.idempotency_keys ORDER BY created_at LIMIT 1)")
 	require.NoError(t, err)
 	failed := 0
@@ -120,7 +120,7 @@ func TestTheTableHoldsNothingToRead(t *testing.T) {
 func TestAKeyIsForgottenAfterADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.began(wish).Finish(t.Context(), idempotency.Answer{Status: 200}))
+	require.NoError(t, b.began(wish).Finish(t.Context(), idempotency.Response{Status: 200}))
 	b.clock.Advance(idempotency.Kept - time.Second)
 	_, answer, err := b.store.Begin(t.Context(), wish)
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestAKeyIsForgottenAfterADay(t *testing.T) {
 	changed.Body = []byte("{}")
 	a := b.began(changed) // before the purge has come
 	require.Empty(t, a.Subject())
-	require.NoError(t, a.Finish(t.Context(), idempotency.Answer{Status: 200}))
+	require.NoError(t, a.Finish(t.Context(), idempotency.Response{Status: 200}))
 	b.clock.Advance(idempotency.Kept)
 	require.NoError(t, b.store.Purge(t.Context()))
 	var left int
@@ -152,7 +152,7 @@ func TestWhatWasCutOffIsTakenOver(t *testing.T) {
 	require.Equal(t, idempotency.CodeInProgress, b.refused(wish))
 	b.clock.Advance(5 * time.Minute)
 	require.Equal(t, order, b.began(wish).Subject())
-	require.NoError(t, dead.Finish(t.Context(), idempotency.Answer{Status: 200}))
+	require.NoError(t, dead.Finish(t.Context(), idempotency.Response{Status: 200}))
 	require.Equal(t, idempotency.CodeInProgress, b.refused(wish), "nor does he answer for others")
 }
 
@@ -221,7 +221,7 @@ func TestAnswersAreForgottenWithThePerson(t *testing.T) {
 	b := setup(t)
 	a, order := b.began(wish), objectid.New()
 	require.NoError(t, b.bind(a, order))
-	require.NoError(t, a.Finish(t.Context(), idempotency.Answer{Status: 201}))
+	require.NoError(t, a.Finish(t.Context(), idempotency.Response{Status: 201}))
 	other := wish
 	other.Key = "another"
 	require.NoError(t, b.bind(b.began(other), objectid.New()))

@@ -40,7 +40,7 @@ const (
 
 func errReused() *fault.Error {
 	return &fault.Error{
-		Kind: fault.Conflicting, Code: CodeReused, Field: "Idempotency-Key",
+		Kind: fault.KindConflict, Code: CodeReused, Field: "Idempotency-Key",
 		Message: "This Idempotency-Key was sent with another body. Use a new key for a new request.",
 	}
 }
@@ -49,7 +49,7 @@ func errReused() *fault.Error {
 // is being found out what became of it.
 func InProgress() *fault.Error {
 	return &fault.Error{
-		Kind: fault.Conflicting, Code: CodeInProgress, Field: "Idempotency-Key", RetryAfter: retryAfter,
+		Kind: fault.KindConflict, Code: CodeInProgress, Field: "Idempotency-Key", RetryAfter: retryAfter,
 		Message: "The first request with this Idempotency-Key is still under way. Repeat it in a moment.",
 	}
 }
@@ -98,8 +98,8 @@ type Request struct {
 	Body   []byte
 }
 
-// Answer is what a client got.
-type Answer struct {
+// Response is what a client got.
+type Response struct {
 	Status int    `json:"status"`
 	Body   []byte `json:"body"`
 }
@@ -117,7 +117,7 @@ RETURNING subject_id`
 // Begin claims the key for a request that has not been answered yet, or returns
 // the answer of one that has. Errors: 409 CodeReused for another body, 409
 // CodeInProgress while the first is under way.
-func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Answer, error) {
+func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Response, error) {
 	a := &Attempt{store: s, id: objectid.New(), keyMAC: secret.MAC(s.keys, r.Route, r.Caller, r.Key)}
 	bodyMAC := secret.MAC(s.bodies, strings.TrimSpace(r.Route+" "+r.Path), string(canonical(r.Body)))
 	for {
@@ -170,7 +170,7 @@ func canonical(body []byte) []byte {
 	return plain
 }
 
-func (s *Store) seal(keyMAC []byte, a Answer) ([]byte, error) {
+func (s *Store) seal(keyMAC []byte, a Response) ([]byte, error) {
 	plain, err := json.Marshal(a)
 	if err != nil {
 		return nil, fmt.Errorf("seal answer: %w", err)
@@ -178,12 +178,12 @@ func (s *Store) seal(keyMAC []byte, a Answer) ([]byte, error) {
 	return s.answers.Seal(nil, nil, plain, keyMAC), nil
 }
 
-func (s *Store) open(keyMAC, sealed []byte) (*Answer, error) {
+func (s *Store) open(keyMAC, sealed []byte) (*Response, error) {
 	plain, err := s.answers.Open(nil, nil, sealed, keyMAC)
 	if err != nil {
 		return nil, fmt.Errorf("open kept answer: %w", err)
 	}
-	a := new(Answer)
+	a := new(Response)
 	if err := json.Unmarshal(plain, a); err != nil {
 		return nil, fmt.Errorf("read kept answer: %w", err)
 	}
@@ -251,7 +251,7 @@ func (a *Attempt) BindTx(ctx context.Context, tx pgx.Tx, subject objectid.ID) er
 }
 
 // Finish keeps the answer for the repetitions to come.
-func (a *Attempt) Finish(ctx context.Context, answer Answer) error {
+func (a *Attempt) Finish(ctx context.Context, answer Response) error {
 	sealed, err := a.store.seal(a.keyMAC, answer)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func chooseAccount(cluster string) (account, error) {
 		}
 	}
 	for _, name := range []string{"postgres", "nobody"} {
-		a, err := lookUpAccount(name)
+		a, err := findAccount(name)
 		if err == nil {
 			return a, nil
 		}
@@ -41,7 +41,7 @@ func chooseAccount(cluster string) (account, error) {
 		"run marquee as a normal user, or set DATABASE_URL to a Postgres of yours")
 }
 
-func lookUpAccount(name string) (account, error) {
+func findAccount(name string) (account, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		return account{}, err
@@ -72,8 +72,8 @@ func (a account) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: a.uid, Gid: a.gid}
 }
 
-// own hands path to the account; it does nothing when that is who we are.
-func (a account) own(path string) error {
+// selfAccount hands path to the account; it does nothing when that is who we are.
+func (a account) selfAccount(path string) error {
 	if !a.stepDown {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (d *dataDir) createCluster(ctx context.Context, bin Binaries, sync bool) er
 
 func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale string, sync bool) error {
 	fresh := d.file("postgres.new")
-	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700), d.account.own(fresh)); err != nil {
+	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700), d.account.selfAccount(fresh)); err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(fresh) }()
@@ -80,5 +80,5 @@ func (d *dataDir) lendPassword(password string) (string, error) {
 	if err := os.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
 		return "", err
 	}
-	return path, d.account.own(path)
+	return path, d.account.selfAccount(path)
 }

@@ -28,7 +28,7 @@ const ownerEnv = "LOCALPG_TEST_OWNER"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(ownerEnv); dir != "" {
-		os.Exit(own(dir))
+		os.Exit(selfAccount(dir))
 	}
 	code := m.Run()
 	if preparedDir != "" {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func own(dir string) int {
+func selfAccount(dir string) int {
 	s, err := localpg.Start(context.Background(), localpg.Options{DataDir: dir})
 	if err != nil {
 		fmt.Println(err)

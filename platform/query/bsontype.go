@@ -59,8 +59,8 @@ func parseType(n *node) (bsonType, bool) {
 	return t, whole && known
 }
 
-// answers reports whether values of the kind are of the type.
-func (k Kind) answers(t bsonType) bool {
+// matches reports whether values of the kind are of the type.
+func (k Kind) matches(t bsonType) bool {
 	switch t {
 	case typeObjectID:
 		return k == OID

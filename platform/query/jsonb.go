@@ -44,7 +44,7 @@ func (d document) below(path []string) target {
 		}
 	}
 	if literalPart > 0 {
-		if slices.ContainsFunc(path[:literalPart], looksLikeIndex) {
+		if slices.ContainsFunc(path[:literalPart], isIndexLike) {
 			return missing{matchesNull: true}
 		}
 		d.x = shape("(? #> ?)", d.x, arg(slices.Clone(path[:literalPart]), "text[]"))
@@ -54,9 +54,9 @@ func (d document) below(path []string) target {
 	return d
 }
 
-// looksLikeIndex reports a key that #> would take for a position although MongoDB
+// isIndexLike reports a key that #> would take for a position although MongoDB
 // does not, such as -1 or 01.
-func looksLikeIndex(segment string) bool {
+func isIndexLike(segment string) bool {
 	return !isPosition(segment) && allDigits(strings.TrimLeft(strings.TrimSpace(segment), "+-"))
 }
 

@@ -52,10 +52,10 @@ func candidates(v any, path []string, expand bool) []any {
 	return []any{absence{}}
 }
 
-// lookUp is candidates with the departure for numbers (docs/contract/filters.md, Differences from MongoDB): up to the
+// lookup is candidates with the departure for numbers (docs/contract/filters.md, Differences from MongoDB): up to the
 // last number a path is literal. In an array of scalars nothing is past the end; in
 // jsonb it is missing.
-func lookUp(v any, path []string, expand bool) []any {
+func lookup(v any, path []string, expand bool) []any {
 	last := -1
 	for i, segment := range path {
 		if _, err := strconv.Atoi(segment); err == nil {
@@ -106,7 +106,7 @@ func matchesKey(d any, key string, operand any) bool {
 		return !slices.ContainsFunc(operand.([]any), member)
 	}
 	path := strings.Split(key, ".")
-	return matchesValue(func(expand bool) []any { return lookUp(d, path, expand) }, operand)
+	return matchesValue(func(expand bool) []any { return lookup(d, path, expand) }, operand)
 }
 
 // matchesValue applies an implicit equality or an operator object to what find offers.

@@ -125,7 +125,7 @@ func (s scalar) ofType(t bsonType) condition {
 	switch {
 	case t == typeNull:
 		return all(s.isNull, s.there)
-	case s.kind.answers(t):
+	case s.kind.matches(t):
 		return s.present
 	}
 	return constant(false)
@@ -219,7 +219,7 @@ func (a array) ofType(t bsonType) condition {
 	switch {
 	case t == typeArray:
 		return constant(true)
-	case a.kind.answers(t):
+	case a.kind.matches(t):
 		return atom(shape("cardinality(?) > 0", a.x))
 	}
 	return constant(false)

@@ -52,8 +52,8 @@ func (c *Client) With(name, value string) *Client {
 // URL is the server's address, without a slash at the end.
 func (c *Client) URL() string { return c.base }
 
-// Answer is what came back.
-type Answer struct {
+// Response is what came back.
+type Response struct {
 	t      testing.TB
 	Status int
 	Header http.Header
@@ -61,34 +61,34 @@ type Answer struct {
 }
 
 // Get calls GET path, which begins with /api/v1 or is prefixed by it.
-func (c *Client) Get(path string) *Answer { c.t.Helper(); return c.Do(http.MethodGet, path, nil) }
+func (c *Client) Get(path string) *Response { c.t.Helper(); return c.Do(http.MethodGet, path, nil) }
 
 // Post sends body as JSON.
-func (c *Client) Post(path string, body any) *Answer {
+func (c *Client) Post(path string, body any) *Response {
 	c.t.Helper()
 	return c.Do(http.MethodPost, path, body)
 }
 
 // Put sends body as JSON.
-func (c *Client) Put(path string, body any) *Answer {
+func (c *Client) Put(path string, body any) *Response {
 	c.t.Helper()
 	return c.Do(http.MethodPut, path, body)
 }
 
 // Delete sends body, if any, as JSON.
-func (c *Client) Delete(path string, body any) *Answer {
+func (c *Client) Delete(path string, body any) *Response {
 	c.t.Helper()
 	return c.Do(http.MethodDelete, path, body)
 }
 
 // PostForm sends a form.
-func (c *Client) PostForm(path string, form url.Values) *Answer {
+func (c *Client) PostForm(path string, form url.Values) *Response {
 	c.t.Helper()
 	return c.Send(http.MethodPost, path, "application/x-www-form-urlencoded", []byte(form.Encode()))
 }
 
 // Do sends a string or []byte body as it is and anything else as JSON.
-func (c *Client) Do(method, path string, body any) *Answer {
+func (c *Client) Do(method, path string, body any) *Response {
 	c.t.Helper()
 	switch b := body.(type) {
 	case nil:
@@ -104,7 +104,7 @@ func (c *Client) Do(method, path string, body any) *Answer {
 }
 
 // Send sends raw bytes with a content type ("" for none).
-func (c *Client) Send(method, path, contentType string, body []byte) *Answer {
+func (c *Client) Send(method, path, contentType string, body []byte) *Response {
 	c.t.Helper()
 	if !strings.HasPrefix(path, httpapi.Prefix) && !strings.HasPrefix(path, "/webhooks") {
 		path = httpapi.Prefix + path
@@ -125,24 +125,24 @@ func (c *Client) Send(method, path, contentType string, body []byte) *Answer {
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	require.NoError(c.t, err)
-	return &Answer{t: c.t, Status: res.StatusCode, Header: res.Header, Body: raw}
+	return &Response{t: c.t, Status: res.StatusCode, Header: res.Header, Body: raw}
 }
 
 // Expect fails the test unless the status is as wanted, and returns the answer.
-func (a *Answer) Expect(status int) *Answer {
+func (a *Response) Expect(status int) *Response {
 	a.t.Helper()
 	require.Equal(a.t, status, a.Status, "%s", a.Body)
 	return a
 }
 
 // JSON decodes the body into v.
-func (a *Answer) JSON(v any) {
+func (a *Response) JSON(v any) {
 	a.t.Helper()
 	require.NoError(a.t, json.Unmarshal(a.Body, v), "%s", a.Body)
 }
 
 // Map decodes an object.
-func (a *Answer) Map() map[string]any {
+func (a *Response) Map() map[string]any {
 	a.t.Helper()
 	var m map[string]any
 	a.JSON(&m)
@@ -150,13 +150,13 @@ func (a *Answer) Map() map[string]any {
 }
 
 // Code returns error.code, "" when the error has none.
-func (a *Answer) Code() string { a.t.Helper(); return a.coded("code") }
+func (a *Response) Code() string { a.t.Helper(); return a.coded("code") }
 
 // Field returns error.field.
-func (a *Answer) Field() string { a.t.Helper(); return a.coded("field") }
+func (a *Response) Field() string { a.t.Helper(); return a.coded("field") }
 
 // Detail returns the detail sentence, or the messages of the detail list.
-func (a *Answer) Detail() string {
+func (a *Response) Detail() string {
 	a.t.Helper()
 	switch d := a.Map()["detail"].(type) {
 	case string:
@@ -173,7 +173,7 @@ func (a *Answer) Detail() string {
 	return ""
 }
 
-func (a *Answer) coded(key string) string {
+func (a *Response) coded(key string) string {
 	a.t.Helper()
 	m, _ := a.Map()["error"].(map[string]any)
 	s, _ := m[key].(string)

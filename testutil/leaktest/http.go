@@ -37,9 +37,9 @@ func Observe(t testing.TB, next http.Handler) http.Handler {
 	secrets := Of(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range headers {
-			secrets.note("token", strings.TrimPrefix(r.Header.Get(name), "Bearer "))
+			secrets.addField("token", strings.TrimPrefix(r.Header.Get(name), "Bearer "))
 		}
-		secrets.noteForm(r.URL.Query())
+		secrets.addForm(r.URL.Query())
 		var sent, answered bounded
 		if r.Body != nil {
 			r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body to end the connection
@@ -48,8 +48,8 @@ func Observe(t testing.TB, next http.Handler) http.Handler {
 		out := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		out.Tee(&answered)
 		next.ServeHTTP(out, r)
-		secrets.noteBody(r.Header.Get("Content-Type"), sent.Bytes())
-		secrets.noteBody(out.Header().Get("Content-Type"), answered.Bytes())
+		secrets.addContent(r.Header.Get("Content-Type"), sent.Bytes())
+		secrets.addContent(out.Header().Get("Content-Type"), answered.Bytes())
 	})
 }
 
@@ -68,23 +68,23 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *Secrets) noteBody(contentType string, body []byte) {
+func (s *Secrets) addContent(contentType string, body []byte) {
 	switch {
 	case strings.Contains(contentType, "json"):
-		s.Note(body)
+		s.AddBody(body)
 	case strings.HasPrefix(contentType, "application/x-www-form-urlencoded"):
 		if form, err := url.ParseQuery(string(body)); err == nil {
-			s.noteForm(form)
+			s.addForm(form)
 		}
 	}
 }
 
-// Note notes the secrets in a body that was sent or received: JSON, a form, or what is sent
+// AddBody notes the secrets in a body that was sent or received: JSON, a form, or what is sent
 // as JSON.
-func (s *Secrets) Note(body any) {
+func (s *Secrets) AddBody(body any) {
 	raw, ok := body.([]byte)
 	if form, isForm := body.(url.Values); isForm {
-		s.noteForm(form)
+		s.addForm(form)
 		return
 	}
 	if !ok {
@@ -92,23 +92,23 @@ func (s *Secrets) Note(body any) {
 	}
 	var v any
 	if json.Unmarshal(raw, &v) == nil {
-		s.noteJSON(v)
+		s.addJSON(v)
 	}
 }
 
-func (s *Secrets) noteForm(form url.Values) {
+func (s *Secrets) addForm(form url.Values) {
 	for name, values := range form {
 		for _, value := range values {
-			s.note(name, value)
+			s.addField(name, value)
 		}
 	}
 }
 
-func (s *Secrets) noteJSON(v any) {
+func (s *Secrets) addJSON(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			s.noteJSON(item)
+			s.addJSON(item)
 		}
 	case map[string]any:
 		_, titled := v["title"]
@@ -117,9 +117,9 @@ func (s *Secrets) noteJSON(v any) {
 				continue
 			}
 			if text, ok := item.(string); ok {
-				s.note(name, text)
+				s.addField(name, text)
 			} else {
-				s.noteJSON(item)
+				s.addJSON(item)
 			}
 		}
 	}
@@ -130,9 +130,9 @@ var (
 	number = regexp.MustCompile(`^\d{13,19}$`)
 )
 
-// note tells a mailed code from a promo code and from an error's code, a card's number from a
+// addField tells a mailed code from a promo code and from an error's code, a card's number from a
 // house's, and a token from the short names that tests of one module use for their users.
-func (s *Secrets) note(field, value string) {
+func (s *Secrets) addField(field, value string) {
 	kind := fields[field]
 	switch kind {
 	case "":

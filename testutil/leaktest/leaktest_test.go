@@ -56,11 +56,11 @@ func TestObserveNotesWhatGoesThrough(t *testing.T) {
 func TestNoteReadsJSON(t *testing.T) {
 	t.Parallel()
 	var s leaktest.Secrets
-	s.Note(map[string]any{
+	s.AddBody(map[string]any{
 		"credit_card": map[string]any{"number": "5162306219378829", "ccv": "318"},
 		"list":        []any{map[string]any{"new_password": "json password"}},
 	})
-	s.Note([]byte(`{"code": "771122", "number": "150", "refresh_token": "short"}`))
+	s.AddBody([]byte(`{"code": "771122", "number": "150", "refresh_token": "short"}`))
 	for text, found := range map[string]bool{"json password": true, "771122": true, "150": false, "short": false} {
 		require.Equal(t, found, len(s.Find(text)) > 0, text)
 	}

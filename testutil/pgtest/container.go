@@ -17,9 +17,9 @@ import (
 	containerpg "github.com/testcontainers/testcontainers-go/modules/postgres"
 )
 
-// engineAnswers asks the Docker engine for a sign of life, for a second at most: the
+// engineIsUp asks the Docker engine for a sign of life, for a second at most: the
 // library itself takes ten to find that there is none.
-func engineAnswers(ctx context.Context) bool {
+func engineIsUp(ctx context.Context) bool {
 	for _, address := range engineAddresses() {
 		if ping(ctx, address) {
 			return true

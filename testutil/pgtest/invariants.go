@@ -12,10 +12,10 @@ import (
 // with its own.
 const clockSkew = "no_clock_skew"
 
-// Sound fails the test when the data break an invariant (sql/finance/invariants),
+// RequireInvariants fails the test when the data break an invariant (sql/finance/invariants),
 // except those that are named. An end-to-end test ends with it: at is the instant
 // by the test's clock. It costs one round trip and some milliseconds.
-func Sound(t testing.TB, db invariants.DB, at time.Time, except ...string) {
+func RequireInvariants(t testing.TB, db invariants.DB, at time.Time, except ...string) {
 	t.Helper()
 	results, err := invariants.Check(context.WithoutCancel(t.Context()), db, at)
 	if err != nil {

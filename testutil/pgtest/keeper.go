@@ -86,7 +86,7 @@ func (m meeting) join(ctx context.Context) (address string, user *os.File, err e
 	}
 	address, ok := m.running(ctx)
 	if !ok {
-		address, err = m.startKeeper(ctx)
+		address, err = m.startServerProcess(ctx)
 	}
 	return address, user, err
 }
@@ -140,9 +140,9 @@ func (m meeting) running(ctx context.Context) (string, bool) {
 	return address, conn.Close(ctx) == nil
 }
 
-// startKeeper runs this binary again as the keeper and waits for the server's address. The
+// startServerProcess runs this binary again as the keeper and waits for the server's address. The
 // caller holds start.lock, so what an earlier keeper left is nobody's.
-func (m meeting) startKeeper(ctx context.Context) (string, error) {
+func (m meeting) startServerProcess(ctx context.Context) (string, error) {
 	if err := os.RemoveAll(m.file("url")); err != nil {
 		return "", err
 	}

@@ -59,24 +59,24 @@ func TestTheServerStopsWhenItsLastUserHasLeft(t *testing.T) {
 func TestAKilledKeeperTakesItsServerAlongAndTheNextStartIsClean(t *testing.T) {
 	t.Parallel()
 	m := place(t)
-	_, err := m.startKeeper(t.Context())
+	_, err := m.startServerProcess(t.Context())
 	require.NoError(t, err)
-	t.Cleanup(func() { killKeeper(t, m) })
+	t.Cleanup(func() { killServerProcess(t, m) })
 	server := pidIn(t, m.file("server/postgres/postmaster.pid"))
-	killKeeper(t, m)
+	killServerProcess(t, m)
 	require.Eventually(t, func() bool { return gone(server) }, 10*time.Second, 10*time.Millisecond)
 	_, ok := m.running(t.Context())
 	require.False(t, ok)
 
-	_, err = m.startKeeper(t.Context())
+	_, err = m.startServerProcess(t.Context())
 	require.NoError(t, err)
 	require.NotEqual(t, server, pidIn(t, m.file("server/postgres/postmaster.pid")))
 	_, ok = m.running(t.Context())
 	require.True(t, ok)
 }
 
-// killKeeper is kill -9 of the process that owns the server.
-func killKeeper(t *testing.T, m meeting) {
+// killServerProcess is kill -9 of the process that owns the server.
+func killServerProcess(t *testing.T, m meeting) {
 	t.Helper()
 	keeper := pidIn(t, m.file("server/lock"))
 	require.NotEqual(t, os.Getpid(), keeper)
@@ -102,7 +102,7 @@ func gone(pid int) bool {
 func TestWhoComesAtOnceMeetsAtOneServer(t *testing.T) {
 	t.Parallel()
 	m := place(t)
-	t.Cleanup(func() { killKeeper(t, m) })
+	t.Cleanup(func() { killServerProcess(t, m) })
 	addresses := make(chan string)
 	for range 4 {
 		go func() {
@@ -130,7 +130,7 @@ func TestAKeeperThatCannotStartSaysWhy(t *testing.T) {
 	s, err := localpg.Start(t.Context(), localpg.Options{DataDir: m.file("server"), Ephemeral: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Stop(t.Context()) })
-	_, err = m.startKeeper(t.Context())
+	_, err = m.startServerProcess(t.Context())
 	require.ErrorContains(t, err, "already running")
 }
 

@@ -51,7 +51,7 @@ func serverURL(ctx context.Context) (string, error) {
 	if address := os.Getenv("TEST_DATABASE_URL"); address != "" {
 		return address, nil
 	}
-	if engineAnswers(ctx) {
+	if engineIsUp(ctx) {
 		address, err := containerURL(ctx)
 		if err == nil {
 			return address, nil

@@ -95,8 +95,8 @@ func (c *comparison) cutOut(route, path, text string) string {
 	return text
 }
 
-// answers compares what was answered to one request.
-func (c *comparison) answers(r request, was, is answer) (found []difference) {
+// responses compares what was answered to one request.
+func (c *comparison) responses(r request, was, is response) (found []difference) {
 	route := r.String()
 	if r.To == "clock" {
 		a, _ := instant(at(was, "b/now"))

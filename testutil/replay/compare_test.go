@@ -61,18 +61,18 @@ func TestAnswersAreEqualButForNamesAndTimes(t *testing.T) {
 			there: map[string]string{}, back: map[string]string{},
 			recorded: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), replayed: time.Date(2027, 5, 6, 9, 0, 0, 0, time.UTC),
 		}
-		found := comparison.answers(request{To: "api"}, answer{Body: value(t, example.was)}, answer{Body: value(t, example.is)})
+		found := comparison.responses(request{To: "api"}, response{Body: value(t, example.was)}, response{Body: value(t, example.is)})
 		require.Len(t, found, example.differ, name)
 	}
-	require.Len(t, new(comparison).answers(request{To: "api"}, answer{Status: 200}, answer{Status: 201}), 1)
+	require.Len(t, new(comparison).responses(request{To: "api"}, response{Status: 200}, response{Status: 201}), 1)
 }
 
 func TestASlowerMachineIsLater(t *testing.T) {
 	t.Parallel()
 	c := &comparison{there: map[string]string{}, back: map[string]string{}}
-	at := func(instant string) answer { return answer{Body: object{"now": instant}} }
+	at := func(instant string) response { return response{Body: object{"now": instant}} }
 	compare := func(to string) int {
-		return len(c.answers(request{To: to}, at("2031-03-03T15:00:00Z"), at("2031-03-03T15:30:00Z")))
+		return len(c.responses(request{To: to}, at("2031-03-03T15:00:00Z"), at("2031-03-03T15:30:00Z")))
 	}
 	require.Equal(t, 1, compare("api"))
 	require.Zero(t, compare("clock"))
@@ -87,9 +87,9 @@ func TestAListWithoutOrder(t *testing.T) {
 	require.NoError(t, err)
 	compare := func(path, was, is string) []difference {
 		c := &comparison{there: map[string]string{}, back: map[string]string{}, exceptions: exceptions}
-		return c.answers(request{
+		return c.responses(request{
 			To: "api", Method: "GET", Path: path,
-		}, answer{Body: value(t, was)}, answer{Body: value(t, is)})
+		}, response{Body: value(t, was)}, response{Body: value(t, is)})
 	}
 	require.Empty(t, compare("/list", `{"docs":[{"n":1},{"n":2}]}`, `{"docs":[{"n":2},{"n":1}]}`))
 	require.Len(t, compare("/list", `{"docs":[{"n":1},{"n":1}]}`, `{"docs":[{"n":1},{"n":2}]}`), 1)
@@ -102,24 +102,24 @@ func TestAListWithoutOrder(t *testing.T) {
 func TestRequestsReferToEarlierAnswers(t *testing.T) {
 	t.Parallel()
 	const was, is = "730e4a7d2d8ae931c6738900", "831e4a7d2d8ae931c6738900"
-	recorded := []answer{
+	recorded := []response{
 		{Body: map[string]any{"users": map[string]any{"password": "Zx-_9"}}},
 		{Body: map[string]any{"docs": []any{map[string]any{"a b": "of " + was}}}},
 	}
 	var known places
 	for n, a := range recorded {
-		known.learn(n, a, false)
+		known.collect(n, a, false)
 	}
 	asked := request{Path: "/x/" + was, Body: `{"password":"Zx-_9","other":"` + is + `"}`}
 	refers := known.referAll(asked)
 	require.Equal(t, "/x/⟦1 b/docs/0/a~2b 0⟧", refers.Path)
 	require.Equal(t, `{"password":"⟦0 b/users/password⟧","other":"`+is+`"}`, refers.Body)
-	replayed := []answer{
+	replayed := []response{
 		{Body: map[string]any{"users": map[string]any{"password": "other"}}},
 		{Body: map[string]any{"docs": []any{map[string]any{"a b": "of " + is}}}},
 	}
 	x := resolver{
-		recorded: func(n int) answer { return recorded[n] }, replayed: func(n int) answer { return replayed[n] },
+		recorded: func(n int) response { return recorded[n] }, replayed: func(n int) response { return replayed[n] },
 		mails: func(int) bool { return false }, twin: func(string) (string, bool) { return "", false },
 	}
 	got := x.request(refers)

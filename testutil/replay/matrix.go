@@ -138,7 +138,7 @@ func (m matrix) everybody(doc document, r route) {
 		}
 	}
 	if r.method == "GET" {
-		m.do(m.callers["root"], "GET", known, nil, asking("unheard_of", "1"))
+		m.do(m.callers["root"], "GET", known, nil, requesting("unheard_of", "1"))
 	}
 	m.do(m.callers["root"], map[bool]string{true: "PATCH", false: "OPTIONS"}[r.method == "GET"], known, nil)
 }
@@ -204,9 +204,9 @@ func (m matrix) misask(who []*person, method, path, name string) {
 		values = []string{"", "x"}
 	}
 	for _, v := range values {
-		m.do(who[0], method, path, nil, asking(name, v))
+		m.do(who[0], method, path, nil, requesting(name, v))
 	}
-	m.do(who[1], method, path, nil, asking(name, values[0]))
+	m.do(who[1], method, path, nil, requesting(name, values[0]))
 }
 
 // fill puts ids into a path, of what there is or of nothing.

@@ -14,10 +14,10 @@ import (
 
 // pair is a request and what was answered.
 type pair struct {
-	N       int     `json:"n"`
-	Chapter string  `json:"chapter,omitempty"` // at its first pair
-	Request request `json:"request"`
-	Answer  answer  `json:"answer"`
+	N       int      `json:"n"`
+	Chapter string   `json:"chapter,omitempty"` // at its first pair
+	Request request  `json:"request"`
+	Answer  response `json:"answer"`
 }
 
 // request is what is sent. In a recording its texts hold references (reference.go).
@@ -47,8 +47,8 @@ type signature struct {
 	Age    string `json:"age,omitempty"` // a duration
 }
 
-// answer is what came back: of the headers those that matter, of the body its JSON, its text, or what it is.
-type answer struct {
+// response is what came back: of the headers those that matter, of the body its JSON, its text, or what it is.
+type response struct {
 	Status  int               `json:"status,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    any               `json:"body,omitempty"`

@@ -45,10 +45,10 @@ func newPlayer(m *machine) *player {
 	}
 }
 
-func (p *player) play(ctx context.Context, r request) (answer, error) {
+func (p *player) play(ctx context.Context, r request) (response, error) {
 	switch r.To {
 	case "ready":
-		return answer{Body: p.machine.ready}, nil
+		return response{Body: p.machine.ready}, nil
 	case "mailbox":
 		return p.mails(ctx)
 	case "clock":
@@ -60,7 +60,7 @@ func (p *player) play(ctx context.Context, r request) (answer, error) {
 }
 
 func (p *player) base(to string) string {
-	text := func(path string) string { return at(answer{Body: any(p.machine.ready)}, "b/"+path) }
+	text := func(path string) string { return at(response{Body: any(p.machine.ready)}, "b/"+path) }
 	switch to {
 	case "gwa":
 		return strings.TrimSuffix(text("sandbox/gwa"), "/v3")
@@ -74,12 +74,12 @@ func (p *player) base(to string) string {
 	return text("url")
 }
 
-func (p *player) send(ctx context.Context, r request) (answer, error) {
+func (p *player) send(ctx context.Context, r request) (response, error) {
 	res, body, err := p.exchange(ctx, r)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	a := answer{Status: res.StatusCode, Headers: map[string]string{}}
+	a := response{Status: res.StatusCode, Headers: map[string]string{}}
 	for name, values := range res.Header {
 		if !unheard[name] {
 			a.Headers[name] = strings.Join(values, "\n")
@@ -176,24 +176,24 @@ func (p *player) release(ctx context.Context) error {
 }
 
 // move moves the clock and waits until what follows from it, and from everything before, is done.
-func (p *player) move(ctx context.Context, r request) (answer, error) {
+func (p *player) move(ctx context.Context, r request) (response, error) {
 	if err := p.release(ctx); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	for {
 		_, body, err := p.exchange(ctx, r)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		var moved struct {
 			Now     string
 			Reached *bool
 		}
 		if err := json.Unmarshal(body, &moved); err != nil || moved.Reached == nil {
-			return answer{}, fmt.Errorf("the clock was not moved: %s", body)
+			return response{}, fmt.Errorf("the clock was not moved: %s", body)
 		}
 		if *moved.Reached {
-			return answer{Status: http.StatusOK, Body: object{"now": moved.Now}}, p.hold(ctx)
+			return response{Status: http.StatusOK, Body: object{"now": moved.Now}}, p.hold(ctx)
 		}
 	}
 }
@@ -201,10 +201,10 @@ func (p *player) move(ctx context.Context, r request) (answer, error) {
 var embedded = regexp.MustCompile(`data:[a-z/+]+;base64,[A-Za-z0-9+/]+=*|\biVBORw0KGgo[A-Za-z0-9+/]+=*`)
 
 // mails are those that came since the last look, in an order that does not hang on which worker was faster.
-func (p *player) mails(ctx context.Context) (answer, error) {
+func (p *player) mails(ctx context.Context) (response, error) {
 	var all, fresh []map[string]any
 	if err := p.get(ctx, "mailbox", "", &all); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	now := map[string]int{}
 	for i := len(all) - 1; i >= 0; i-- {
@@ -224,7 +224,7 @@ func (p *player) mails(ctx context.Context) (answer, error) {
 	for i, m := range fresh {
 		body[i] = shrink(m)
 	}
-	return answer{Body: body}, nil
+	return response{Body: body}, nil
 }
 
 // masked is a text without what no two runs have alike.
@@ -239,7 +239,7 @@ func masked(s string) string {
 }
 
 // journal is what was asked of the gateways to change since the last look, and how often: jobs side by side have no order.
-func (p *player) journal(ctx context.Context) (answer, error) {
+func (p *player) journal(ctx context.Context) (response, error) {
 	counts := map[string]any{}
 	for _, gateway := range gateways {
 		var entries []struct {
@@ -247,7 +247,7 @@ func (p *player) journal(ctx context.Context) (answer, error) {
 			Status       int
 		}
 		if err := p.get(ctx, gateway, "/_sandbox/journal?kind=call", &entries); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		for _, e := range entries {
 			if e.Method != http.MethodGet {
@@ -258,10 +258,10 @@ func (p *player) journal(ctx context.Context) (answer, error) {
 			}
 		}
 		if _, _, err := p.exchange(ctx, request{To: gateway, Method: http.MethodDelete, Path: "/_sandbox/journal"}); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
-	return answer{Body: counts}, nil
+	return response{Body: counts}, nil
 }
 
 // readBody is a body as it is kept and compared.

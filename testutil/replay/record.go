@@ -68,12 +68,12 @@ type object = map[string]any
 
 // reply reads an answer in a story; what isn't there is empty.
 type reply struct {
-	answer
+	response
 	n int
 }
 
 func (r reply) text(path string) string {
-	return at(r.answer, "b/"+path)
+	return at(r.response, "b/"+path)
 }
 
 func (r reply) id() string { return r.text("docs/0/_id") }
@@ -92,7 +92,7 @@ func (rec *recorder) step(r request) reply {
 	p := pair{N: n, Chapter: rec.chapter, Request: rec.places.referAll(r), Answer: a}
 	rec.chapter = ""
 	rec.pairs = append(rec.pairs, p)
-	rec.places.learn(n, a, r.To == "mailbox")
+	rec.places.collect(n, a, r.To == "mailbox")
 	if os.Getenv("STORY") != "" && (r.To == "api" || r.To == "gwa" || r.To == "gwb") {
 		note := short(a.Body)
 		if a.Status < 300 && !strings.Contains(os.Getenv("STORY"), "all") {
@@ -140,7 +140,7 @@ func (rec *recorder) do(who *person, method, path string, body any, more ...func
 }
 
 func (rec *recorder) get(who *person, path string, query ...string) reply {
-	return rec.do(who, "GET", path, nil, asking(query...))
+	return rec.do(who, "GET", path, nil, requesting(query...))
 }
 
 func (rec *recorder) post(who *person, path string, body any, more ...func(*request)) reply {
@@ -155,7 +155,7 @@ func (rec *recorder) remove(who *person, path string, body any, more ...func(*re
 	return rec.do(who, "DELETE", path, body, more...)
 }
 
-func asking(query ...string) func(*request) {
+func requesting(query ...string) func(*request) {
 	return func(r *request) {
 		for i := 0; i+1 < len(query); i += 2 {
 			r.Query = append(r.Query, [2]string{query[i], query[i+1]})
@@ -196,8 +196,8 @@ func (rec *recorder) control(gateway, method, path string, body any) reply {
 	return a
 }
 
-// look shows the mails that came, and what was asked of the gateways.
-func (rec *recorder) look() {
+// collect shows the mails that came, and what was asked of the gateways.
+func (rec *recorder) collect() {
 	a := rec.step(request{To: "mailbox"})
 	rec.mails, _ = a.Body.([]any)
 	rec.step(request{To: "journal"})
@@ -208,7 +208,7 @@ var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 // code is the newest code mailed to an address.
 func (rec *recorder) code(address string) (code string) {
 	rec.settle()
-	rec.look()
+	rec.collect()
 	for _, m := range rec.mails {
 		if m, _ := m.(object); m["to"] == address {
 			if found := sixDigits.FindString(m["text"].(string)); found != "" {

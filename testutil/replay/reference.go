@@ -34,7 +34,7 @@ type places struct {
 
 var secretPath = regexp.MustCompile(`password|token|secret`)
 
-func (x *places) learn(n int, a answer, mails bool) {
+func (x *places) collect(n int, a response, mails bool) {
 	if x.first == nil {
 		x.first = map[string]place{}
 	}
@@ -86,7 +86,7 @@ func (x *places) referAll(r request) request {
 
 // resolver puts the replayed values in.
 type resolver struct {
-	recorded, replayed func(pair int) answer
+	recorded, replayed func(pair int) response
 	mails              func(pair int) bool
 	twin               func(recorded string) (string, bool) // what the recorded value is in the replayed run
 }
@@ -144,7 +144,7 @@ func part(text string, number int, mails bool) (string, bool) {
 }
 
 // walk visits the texts of an answer with their places: h/Name of the headers, b/… of the body.
-func walk(a answer, visit func(path, text string)) {
+func walk(a response, visit func(path, text string)) {
 	for _, name := range sortedKeys(a.Headers) {
 		visit("h/"+name, a.Headers[name])
 	}
@@ -167,7 +167,7 @@ func walkValue(path string, v any, visit func(path, text string)) {
 }
 
 // at is the text at a place, empty where there is none.
-func at(a answer, path string) string {
+func at(a response, path string) string {
 	first, rest, _ := strings.Cut(path, "/")
 	if first == "h" {
 		return a.Headers[rest]

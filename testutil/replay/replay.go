@@ -32,10 +32,10 @@ func replay(ctx context.Context, o options) error {
 	defer m.stop()
 	p := newPlayer(m)
 	c := &comparison{there: map[string]string{}, back: map[string]string{}, recorded: h.Recorded, replayed: since, exceptions: exceptions}
-	answers := make([]answer, 0, len(pairs))
+	answers := make([]response, 0, len(pairs))
 	asks := resolver{
-		recorded: func(n int) answer { return pairs[n].Answer },
-		replayed: func(n int) answer { return answers[n] },
+		recorded: func(n int) response { return pairs[n].Answer },
+		replayed: func(n int) response { return answers[n] },
 		mails:    func(n int) bool { return pairs[n].Request.To == "mailbox" },
 		twin:     func(was string) (string, bool) { is, known := c.there[was]; return is, known },
 	}
@@ -49,7 +49,7 @@ func replay(ctx context.Context, o options) error {
 			return fmt.Errorf("pair %d, %s: %w (what the binary logged: %s)", recorded.N, chapter, err, filepath.Join(m.dir, "log"))
 		}
 		answers = append(answers, a)
-		found := c.answers(recorded.Request, recorded.Answer, a)
+		found := c.responses(recorded.Request, recorded.Answer, a)
 		if counted(recorded.Request) {
 			asked++
 			if len(found) == 0 {

@@ -13,7 +13,7 @@ func (s *story) tell() error {
 	s.step(request{To: "ready"})
 	ready := func(path string) string { return at(s.pairs[0].Answer, "b/"+path) }
 	s.settle()
-	s.look()
+	s.collect()
 	s.root = s.logIn("root", ready("users/root/password"))
 	s.admin = s.logIn("admin", ready("users/admin/password"))
 	s.get(nil, "/health")
@@ -62,6 +62,6 @@ func (s *story) everything() {
 	all.play()
 	s.quiet = false
 	s.settle()
-	s.look()
+	s.collect()
 	s.get(s.root, "/audit-log", "sort", `{"register_date":-1}`, "qty_docs_page", "50")
 }

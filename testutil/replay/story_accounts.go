@@ -102,7 +102,7 @@ func (s *story) accounts() {
 	s.post(who, "/customers/me/confirm-email", object{"verification_code": code})
 	s.get(who, "/current-user")
 	s.settle()
-	s.look()
+	s.collect()
 	s.get(nil, "/auth/undo-email-change")
 	undo := s.found("ana@example.com", `undo-email-change#(\S+)`)
 	s.post(nil, "/auth/undo-email-change", object{"token": "x"})
@@ -120,7 +120,7 @@ func (s *story) accounts() {
 	if b.token == "" {
 		b = s.logIn("ben", "a+long+password+of+the+story")
 	}
-	s.look()
+	s.collect()
 	s.wait("2m")
 	s.post(nil, "/auth/resend-verification", object{"email": "ben@example.com"})
 	s.post(nil, "/auth/resend-verification", object{"email": "nobody@example.com"})
@@ -170,7 +170,7 @@ func (s *story) accounts() {
 	s.get(gone, "/customers/me")
 	s.logIn("gone", "a+long+password+of+the+story")
 	s.settle()
-	s.look()
+	s.collect()
 }
 
 func urlencoded(r *request) { r.Headers["Content-Type"] = "application/x-www-form-urlencoded" }
@@ -239,5 +239,5 @@ func (s *story) office() {
 	s.get(c, "/customers/me")
 	s.get(s.root, "/audit-log")
 	s.get(s.root, "/audit-log", "query", `{"collection":"users"}`, "qty_docs_page", "3")
-	s.look()
+	s.collect()
 }

@@ -38,7 +38,7 @@ func (s *story) refunds() {
 	s.post(s.admin, "/subscriptions/"+sub.id()+"/refund", object{"reason": "They asked"}, key("w-1"))
 	s.post(s.admin, "/subscriptions/"+sub.id()+"/refund", object{"reason": "They asked"}, key("w-1"))
 	s.post(s.admin, "/subscriptions/"+sub.id()+"/refund", object{"reason": "They asked again"})
-	s.mine(who)
+	s.customerView(who)
 	s.payments(sub.id())
 
 	who, sub = s.subscribed("xia", "gwa")
@@ -50,7 +50,7 @@ func (s *story) refunds() {
 	s.post(s.admin, "/admin/gwa/subscriptions/"+id+"/refund", object{"reason": "The rest"}, key("x-1"))
 	s.post(s.admin, "/admin/gwb/subscriptions/"+id+"/refund", object{"reason": "Elsewhere"})
 	s.get(s.admin, "/admin/gwa/subscriptions/"+id+"/refunds")
-	s.mine(who)
+	s.customerView(who)
 
 	who, sub = s.subscribed("yan", "gwb")
 	id = sub.id()
@@ -60,14 +60,14 @@ func (s *story) refunds() {
 	s.get(s.admin, "/admin/gwb/subscriptions/"+id+"/refunds")
 	s.post(s.admin, "/admin/gwb/subscriptions/"+id+"/refund", object{"reason": "The rest"})
 	s.post(s.admin, "/admin/gwa/subscriptions/"+id+"/refund", object{"reason": "Elsewhere"})
-	s.mine(who)
+	s.customerView(who)
 
 	// A PIX whose refund takes its time.
 	for _, name := range []string{"zed", "zoe"} {
 		who, sub = s.subscribed(name, map[string]string{"zed": "pix", "zoe": "pixb"}[name])
 		s.post(s.admin, "/subscriptions/"+sub.id()+"/refund", object{"reason": "They asked"})
 		s.payments(sub.id())
-		s.mine(who)
+		s.customerView(who)
 	}
 	// A card whose refunds fail later, and one whose wait.
 	for _, c := range [][2]string{{"abe", "pm_card_refundFail"}, {"abi", "pm_card_pendingRefund"}} {
@@ -78,7 +78,7 @@ func (s *story) refunds() {
 		s.payments(sub.id())
 		s.wait("2h")
 		s.payments(sub.id())
-		s.mine(who)
+		s.customerView(who)
 	}
 
 	// Disputes at both gateways, won and lost.
@@ -86,31 +86,31 @@ func (s *story) refunds() {
 		who, sub := s.subscribed("bob"+end, "gwb")
 		intent := firstOf(s.payments(sub.id()), "payments/0/payment_intent", "payments/0/id")
 		d := s.control("gwb", "POST", "/charges/"+intent+"/dispute", object{"reason": "fraudulent", "inquiry": false})
-		s.mine(who)
+		s.customerView(who)
 		s.payments(sub.id())
 		s.post(s.admin, "/subscriptions/"+sub.id()+"/refund", object{"reason": "Under a dispute"})
 		s.control("gwb", "POST", "/disputes/"+d.text("id")+"/"+end, nil)
-		s.mine(who)
+		s.customerView(who)
 		s.payments(sub.id())
 
 		who, sub = s.subscribed("cat"+end, "gwa")
 		payment := paymentID(s.payments(sub.id()))
 		s.control("gwa", "POST", "/payments/"+payment+"/chargeback", object{"step": "requested"})
-		s.mine(who)
+		s.customerView(who)
 		s.control("gwa", "POST", "/payments/"+payment+"/chargeback", object{"step": "disputed"})
 		s.control("gwa", "POST", "/payments/"+payment+"/chargeback", object{"step": map[string]string{"win": "won", "lose": "lost"}[end]})
-		s.mine(who)
+		s.customerView(who)
 		s.payments(sub.id())
 	}
 	// A card of which a dispute comes by itself, and a bank that takes a PIX back.
 	dee := s.signUp("dee")
 	s.post(dee, "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": "pm_card_createDispute"})
-	s.mine(dee)
+	s.customerView(dee)
 	eli, sub := s.subscribed("eli", "pix")
 	s.control("gwa", "POST", "/payments/"+paymentID(s.payments(sub.id()))+"/take-back", object{"value": 0})
-	s.mine(eli)
+	s.customerView(eli)
 	s.payments(sub.id())
-	s.look()
+	s.collect()
 }
 
 // adminsAtWork: what admins do with subscriptions.
@@ -119,7 +119,7 @@ func (s *story) adminsAtWork() {
 	fox, sub := s.subscribed("fox", "gwb")
 	id := sub.id()
 	s.put(s.admin, "/subscriptions", []object{{"_id": id, "plan_id": "premium"}})
-	s.mine(fox)
+	s.customerView(fox)
 	s.put(s.admin, "/subscriptions", []object{{"_id": id, "plan_id": "nothing"}})
 	s.put(s.admin, "/subscriptions", []object{{"_id": id, "status": "x"}})
 	s.put(s.admin, "/subscriptions", []object{{"_id": nobodys, "plan_id": "basic"}})
@@ -128,42 +128,42 @@ func (s *story) adminsAtWork() {
 	s.post(s.admin, "/admin/subscriptions/"+id+"/extend", object{"expires_at": "2031-05-01"})
 	s.post(s.admin, "/admin/subscriptions/"+id+"/extend", object{})
 	s.post(s.admin, "/admin/subscriptions/"+id+"/activate", object{"reason": "Why not"})
-	s.mine(fox)
+	s.customerView(fox)
 	s.post(s.admin, "/subscriptions/"+id+"/chargeback", object{"reason": "The bank wrote", "amount": 1000})
-	s.mine(fox)
+	s.customerView(fox)
 	s.payments(id)
 	dispute := s.chargebackOf(id)
 	s.remove(s.admin, "/subscriptions/"+id+"/chargebacks/"+nobodys, object{"reason": "A mistake"})
 	s.remove(s.admin, "/subscriptions/"+id+"/chargebacks/"+dispute, object{"reason": "A mistake"})
-	s.mine(fox)
+	s.customerView(fox)
 	s.post(s.admin, "/subscriptions/"+id+"/cancel", object{"reason": "They called"})
 	s.post(s.admin, "/subscriptions/"+id+"/cancel", object{"reason": "They called"})
-	s.mine(fox)
+	s.customerView(fox)
 	s.post(s.admin, "/admin/subscriptions/"+id+"/activate", object{"reason": "Back again"})
-	s.mine(fox)
+	s.customerView(fox)
 	s.put(s.admin, "/subscriptions", []object{{"_id": id, "status": "expired"}})
-	s.mine(fox)
+	s.customerView(fox)
 
 	gil, sub := s.subscribed("gil", "gwa")
 	id = sub.id()
 	s.put(s.admin, "/subscriptions", []object{{"_id": id, "plan_id": "basic"}})
-	s.mine(gil)
+	s.customerView(gil)
 	s.post(s.admin, "/admin/subscriptions/"+id+"/extend", object{"days": 5})
-	s.mine(gil)
+	s.customerView(gil)
 	s.post(s.admin, "/admin/gwa/subscriptions/"+id+"/cancel", object{"reason": "They called"})
-	s.mine(gil)
+	s.customerView(gil)
 	s.post(s.admin, "/admin/gwb/subscriptions/"+id+"/cancel", object{"reason": "Elsewhere"})
 	hue, sub := s.subscribed("hue", "gwb")
 	s.post(s.admin, "/admin/gwb/subscriptions/"+sub.id()+"/cancel", object{"reason": "They called"})
-	s.mine(hue)
+	s.customerView(hue)
 	ivo, sub := s.subscribed("ivo", "pix")
 	s.put(s.admin, "/subscriptions", []object{{"_id": sub.id(), "plan_id": "premium"}})
 	s.post(s.admin, "/admin/subscriptions/"+sub.id()+"/extend", object{"days": 3})
-	s.mine(ivo)
+	s.customerView(ivo)
 	jan, sub := s.subscribed("jan", "auto")
 	s.put(s.admin, "/subscriptions", []object{{"_id": sub.id(), "plan_id": "premium"}})
 	s.post(s.admin, "/admin/subscriptions/"+sub.id()+"/extend", object{"days": 3})
-	s.mine(jan)
+	s.customerView(jan)
 
 	// Money that belongs to nothing.
 	for i, name := range []string{"una1", "una2", "una3"} {
@@ -183,7 +183,7 @@ func (s *story) adminsAtWork() {
 		case 2:
 			s.post(s.admin, "/admin/finance/unapplied-payments/"+id+"/extend", object{"subscription_id": sub.id()})
 		}
-		s.mine(who)
+		s.customerView(who)
 		s.get(s.admin, "/admin/finance/unapplied-payments", "_id", id)
 	}
 	s.control("gwa", "POST", "/pix/transfer", object{"value": 12.5})
@@ -192,5 +192,5 @@ func (s *story) adminsAtWork() {
 	for _, path := range []string{"/subscriptions", "/subscriptions/stats", "/admin/gwa/subscriptions", "/admin/gwa/subscriptions/stats", "/admin/gwb/subscriptions", "/admin/gwb/subscriptions/stats", "/admin/subscriptions/dashboard", "/admin/subscriptions/insights"} {
 		s.get(s.admin, path)
 	}
-	s.look()
+	s.collect()
 }

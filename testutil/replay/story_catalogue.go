@@ -59,7 +59,7 @@ func (s *story) catalogue() {
 	s.put(watcher, "/me/watch-history", object{"video_id": nobodys, "timeline": 1})
 	s.get(watcher, "/me/watch-history")
 	s.get(watcher, "/me/watch-history", "video_id", id)
-	s.remove(watcher, "/me/watch-history", nil, asking("video_id", id))
+	s.remove(watcher, "/me/watch-history", nil, requesting("video_id", id))
 	s.get(watcher, "/me/watch-history")
 	s.put(watcher, "/customers/me", []object{{"my_list": []string{id}}})
 	// A file of a film.
@@ -87,7 +87,7 @@ func (s *story) catalogue() {
 	s.remove(s.admin, "/tags", []object{{"_id": ids["/tags"]}})
 	s.remove(s.admin, "/seasons", []object{{"_id": ids["/seasons"]}})
 	s.remove(s.admin, "/categories", []object{{"_id": ids["/categories"]}})
-	s.remove(s.admin, "/categories", nil, asking("_id", nobodys))
+	s.remove(s.admin, "/categories", nil, requesting("_id", nobodys))
 	s.quiet = false
 	s.settle()
 }

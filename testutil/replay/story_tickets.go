@@ -59,7 +59,7 @@ func (s *story) tickets() {
 	s.get(nil, "/store/events/"+tiny)
 	s.get(tom, "/me/tickets")
 	s.get(sam, "/me/ticket-orders/"+c.text("order/_id"))
-	s.look()
+	s.collect()
 
 	// Guests.
 	buyer := func(n int) object {
@@ -77,14 +77,14 @@ func (s *story) tickets() {
 	s.control("gwb", "POST", "/payment_intents/"+g.text("order/gateway_payment_id")+"/pay", nil)
 	buy(nil, "checkout/gwb/card", object{"event_id": free, "quantity": 1, "buyer": buyer(5)})
 	s.settle()
-	s.look()
+	s.collect()
 	link := s.found("guest1@example.com", `/store/ticket-orders/withdraw#(\S+)`)
 	s.get(nil, "/store/ticket-orders/withdraw")
 	s.post(nil, "/store/ticket-orders/withdraw", object{"token": "x"})
 	s.post(nil, "/store/ticket-orders/withdraw", object{"token": link})
 	s.post(nil, "/store/ticket-orders/withdraw", object{"token": link})
 	s.get(s.admin, "/tickets", "query", fmt.Sprintf(`{"ticket_order_id":"%s"}`, guest.text("order/_id")))
-	s.look()
+	s.collect()
 
 	// Given back by the buyer, refunded and cancelled by admins.
 	s.post(sam, "/me/ticket-orders/"+order+"/withdraw", nil, key("sam-2"))
@@ -121,12 +121,12 @@ func (s *story) tickets() {
 		s.get(una, "/me/ticket-orders/"+o.text("order/_id"))
 		s.get(una, "/me/tickets")
 	}
-	s.look()
+	s.collect()
 
 	// An event that is moved, and one that is called off.
 	s.put(s.admin, "/events", []object{{"_id": tiny, "event_date": "2031-04-25T22:00:00Z"}})
 	s.settle()
-	s.look()
+	s.collect()
 	s.post(s.admin, "/admin/events/"+tiny+"/cancel", object{"reason": "It burned down", "refund": "x"})
 	s.post(s.admin, "/admin/events/"+tiny+"/cancel", object{"reason": "It burned down", "refund": "on_request"}, key("e-1"))
 	s.get(s.admin, "/admin/events/"+tiny+"/cancellation")
@@ -137,7 +137,7 @@ func (s *story) tickets() {
 	s.put(s.admin, "/events", []object{{"_id": tiny, "event_date": "2031-05-25T22:00:00Z"}})
 	buy(tom, "gwb/card", object{"event_id": tiny, "quantity": 1, "payment_method_id": visa})
 	s.get(tom, "/me/ticket-orders")
-	s.look()
+	s.collect()
 	s.get(s.admin, "/admin/events-dashboard/overview")
 	s.get(s.admin, "/admin/events-dashboard/events")
 	s.get(s.admin, "/admin/events-dashboard/events", "limit", "1", "page", "2", "event_type", "lecture", "active_only", "true")
@@ -191,7 +191,7 @@ func (s *story) doors() {
 	s.remove(s.admin, "/tickets", []object{{"_id": ids[4]}})
 	s.remove(s.admin, "/events", []object{{"_id": event}})
 	s.get(vic, "/me/tickets")
-	s.look()
+	s.collect()
 }
 
 func merged(a, b object) object {

@@ -10,11 +10,11 @@ func (s *story) faults() {
 		who := s.signUp(name)
 		fail(gateway, kind, "POST", path, 500)
 		s.post(who, way, body)
-		s.mine(who)
+		s.customerView(who)
 		s.wait("3m30s")
-		s.mine(who)
+		s.customerView(who)
 		s.wait("40m")
-		s.mine(who)
+		s.customerView(who)
 		s.payments(s.sub(who).id())
 	}
 	try("kay1", "gwb", "status", "/v1/subscriptions", "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": visa})
@@ -47,16 +47,16 @@ func (s *story) faults() {
 	nia, _ := s.subscribed("nia", "gwa")
 	fail("gwa", "status", "DELETE", "/v3/subscriptions", 500)
 	s.remove(nia, "/gwa/subscription", nil)
-	s.mine(nia)
+	s.customerView(nia)
 	s.wait("40m")
 	s.remove(nia, "/gwa/subscription", nil)
-	s.mine(nia)
+	s.customerView(nia)
 	_, sub = s.subscribed("ole", "gwb")
 	fail("gwb", "status_after", "POST", "/v1/subscriptions", 500)
 	s.put(s.admin, "/subscriptions", []object{{"_id": sub.id(), "plan_id": "basic"}})
 	s.wait("40m")
 	s.get(s.admin, "/subscriptions", "_id", sub.id())
-	s.look()
+	s.collect()
 }
 
 // months: time passes.
@@ -71,10 +71,10 @@ func (s *story) months() {
 	subs := []reply{patSub, raySub, rosSub, sueSub, timSub}
 	see := func() {
 		for i, who := range all {
-			s.mine(who)
+			s.customerView(who)
 			s.payments(subs[i].id())
 		}
-		s.look()
+		s.collect()
 	}
 	s.day(9)
 	for _, who := range all {
@@ -91,7 +91,7 @@ func (s *story) months() {
 	s.post(ros, "/customers/me/subscription/renew/pix", nil, key("ros-1"))
 	s.get(ros, "/customers/me/pix-qr")
 	s.control("gwa", "POST", "/pix/pay", object{"payload": firstOf(a, "info/pix/payload", "pix/payload", "info/payload")})
-	s.mine(ros)
+	s.customerView(ros)
 	s.payments(rosSub.id())
 	s.begin("the month ends")
 	s.day(33)

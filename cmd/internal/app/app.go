@@ -302,7 +302,7 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	if _, err := a.modules.payments.Comparison().RefundsHeld(ctx, a.pool); err != nil { // which says so
+	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.pool); err != nil { // which says so
 		return err
 	}
 	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
@@ -321,7 +321,7 @@ func Work(ctx context.Context, cfg Config, logs io.Writer) error {
 		return err
 	}
 	defer a.Close()
-	if _, err := a.modules.payments.Comparison().RefundsHeld(ctx, a.pool); err != nil { // which says so
+	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.pool); err != nil { // which says so
 		return err
 	}
 	a.log.Info("working", slog.String("version", Version()))

@@ -24,7 +24,7 @@ type obj = map[string]any
 
 // made is what one example call did.
 type made struct {
-	answer   *apitest.Answer
+	answer   *apitest.Response
 	resource string
 	record   string // "" where the resource has but one
 }
@@ -92,7 +92,7 @@ func (o *office) decide(id, decision string, body any) made {
 }
 
 // idIn is the id of the only document of an answer.
-func idIn(a *apitest.Answer) string {
+func idIn(a *apitest.Response) string {
 	return a.Expect(a.Status).Map()["docs"].([]any)[0].(obj)["_id"].(string)
 }
 
@@ -164,7 +164,7 @@ func unique(o *office, body obj) obj {
 }
 
 // send uploads a picture, which every upload takes.
-func (o *office) send(path string) *apitest.Answer {
+func (o *office) send(path string) *apitest.Response {
 	var picture, form bytes.Buffer
 	require.NoError(o.t, png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 8, 8))))
 	parts := multipart.NewWriter(&form)

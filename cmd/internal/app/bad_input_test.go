@@ -47,7 +47,7 @@ var parameters = []string{
 var inner = []string{"SQLSTATE", "pgx", "goroutine", "panic", "violates", "syntax error at", "marquee/"}
 
 // requireContract fails unless a refusal is as docs/errors.md says.
-func requireContract(t *testing.T, what string, a *apitest.Answer) {
+func requireContract(t *testing.T, what string, a *apitest.Response) {
 	t.Helper()
 	if a.Status < 400 {
 		return
@@ -151,7 +151,7 @@ func TestBadInput(t *testing.T) {
 		if !known || r.Permission != "" {
 			caller = root
 		}
-		send := func(what, path, contentType, body string) *apitest.Answer {
+		send := func(what, path, contentType, body string) *apitest.Response {
 			answer := caller.Send(r.Method, path, contentType, []byte(body))
 			requireContract(t, r.Method+" "+r.Path+" with "+what, answer)
 			if answer.Status >= 400 {

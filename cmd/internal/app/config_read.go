@@ -55,7 +55,7 @@ func ReadEnvironment(environ []string) Environment {
 	e.Config = cfg
 	wrong := cfg.problems()
 	for _, v := range variables(cfg) {
-		shown := Variable{Key: v.key, Source: source(v, given), Default: v.def, Value: v.shown()}
+		shown := Variable{Key: v.key, Source: source(v, given), Default: v.def, Value: v.redact()}
 		for _, p := range found {
 			if p.Key == v.key {
 				shown.Problems, shown.unreadable = append(shown.Problems, p.Sentence), true
@@ -221,8 +221,8 @@ func source(v variable, given map[string]string) string {
 	return "not set"
 }
 
-// shown is the value as it may be printed.
-func (v variable) shown() string {
+// redact is the value as it may be printed.
+func (v variable) redact() string {
 	if v.secret {
 		if v.field.IsZero() || v.field.Kind() == reflect.Slice && v.field.Len() == 0 {
 			return ""
@@ -234,13 +234,13 @@ func (v variable) shown() string {
 		for i := range texts {
 			texts[i] = fmt.Sprint(list.Index(i))
 		}
-		return shown(strings.Join(texts, ","))
+		return redact(strings.Join(texts, ","))
 	}
-	return shown(fmt.Sprint(v.field))
+	return redact(fmt.Sprint(v.field))
 }
 
-// shown hides what may be a password in an address that should have none.
-func shown(text string) string {
+// redact hides what may be a password in an address that should have none.
+func redact(text string) string {
 	_, rest, found := strings.Cut(text, "://")
 	if found && strings.Contains(rest, "@") {
 		return "(an address with a password)"

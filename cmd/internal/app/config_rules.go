@@ -107,7 +107,7 @@ func (c Config) checkAddresses(p *problems) {
 	for _, text := range c.CORSOrigins {
 		one := strings.Count(text, "*") <= 1
 		p.need(text == "*" || one && origin.MatchString(text), "CORS_ORIGINS",
-			"has %q, which is no origin: scheme and host in lower case, without a path, such as https://app.example.com; or * for all.", shown(text))
+			"has %q, which is no origin: scheme and host in lower case, without a path, such as https://app.example.com; or * for all.", redact(text))
 	}
 	if _, err := c.trustedProxies(); err != nil {
 		*p = append(*p, Problem{"TRUSTED_PROXIES", err.Error()})

@@ -60,7 +60,7 @@ func newMovedClock(dir string) (*clock.Moved, string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, file, nil
 	}
-	var kept keptClock
+	var kept savedClock
 	if err == nil {
 		err = json.Unmarshal(raw, &kept)
 	}
@@ -71,12 +71,12 @@ func newMovedClock(dir string) (*clock.Moved, string, error) {
 	return c, file, nil
 }
 
-type keptClock struct {
+type savedClock struct {
 	Ahead time.Duration `json:"ahead_ns"`
 }
 
 func (d *devClock) keep(ahead time.Duration) error {
-	raw, err := json.Marshal(keptClock{ahead})
+	raw, err := json.Marshal(savedClock{ahead})
 	if err == nil {
 		err = os.WriteFile(d.file+".new", raw, 0o600)
 	}
@@ -101,7 +101,7 @@ func (d *devClock) catchUp() error {
 // handler serves the control to this machine's programs; pages of other sites can't use it.
 func (d *devClock) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+controlRoot+"/clock", func(w http.ResponseWriter, _ *http.Request) { d.answer(w, nil) })
+	mux.HandleFunc("GET "+controlRoot+"/clock", func(w http.ResponseWriter, _ *http.Request) { d.respond(w, nil) })
 	mux.HandleFunc("POST "+controlRoot+"/clock/advance", d.advance)
 	guarded := http.NewCrossOriginProtection().Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ func (d *devClock) advance(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reached := err == nil
-	d.answer(w, &reached)
+	d.respond(w, &reached)
 }
 
 func (d *devClock) allows(target time.Time, both bool) error {
@@ -165,7 +165,7 @@ func (d *devClock) allows(target time.Time, both bool) error {
 	return nil
 }
 
-func (d *devClock) answer(w http.ResponseWriter, reached *bool) {
+func (d *devClock) respond(w http.ResponseWriter, reached *bool) {
 	shown := map[string]any{
 		"now": d.clock.Now(), "ahead": d.clock.Ahead().String(),
 		"gwa": d.gateways.GWA.Stage().Clock.Now().Truncate(time.Millisecond), "gwb": d.gateways.GWB.Stage().Clock.Now().Truncate(time.Millisecond),

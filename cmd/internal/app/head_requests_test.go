@@ -29,7 +29,7 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 	type asked struct {
 		name, path string
 		caller     *apitest.Client
-		head       *apitest.Answer
+		head       *apitest.Response
 	}
 	var all []asked
 	nothing := map[string]string{}

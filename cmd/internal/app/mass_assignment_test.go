@@ -140,7 +140,7 @@ func TestMassAssignment(t *testing.T) {
 }
 
 // refusedByName says whether the answer refuses the request because of the field.
-func refusedByName(answer *apitest.Answer, field string) bool {
+func refusedByName(answer *apitest.Response, field string) bool {
 	if answer.Status != http.StatusUnprocessableEntity && answer.Status != http.StatusBadRequest && answer.Status != http.StatusConflict {
 		return false
 	}

@@ -298,7 +298,7 @@ func (s *storm) requireEffects(resends bool) {
 	require.Equal(s.t, s.count(`SELECT count(*) FROM payments.processed_events`), len(ledger), "one effect an event")
 	moved := s.count(`SELECT count(*) FROM subscriptions.transitions`)
 	require.Len(s.t, s.payers, moved, "nothing but payments has happened to the subscriptions")
-	pgtest.Sound(s.t, s.pool, time.Now())
+	pgtest.RequireInvariants(s.t, s.pool, time.Now())
 	s.t.Logf("%d events, %d of them never answered 200, %d answered and sent again", s.sent, lost, s.doubled)
 }
 

@@ -23,7 +23,7 @@ type attackRequest struct {
 	hangsUp      bool   // does not wait for the answer
 }
 
-type attackAnswer struct {
+type attackResponse struct {
 	status int
 	body   []byte
 }
@@ -54,7 +54,7 @@ func (q *attackRequest) bytes() []byte {
 }
 
 // send writes the bytes and reads an answer.
-func (q *attackRequest) send(address string) (*attackAnswer, error) {
+func (q *attackRequest) send(address string) (*attackResponse, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (q *attackRequest) send(address string) (*attackAnswer, error) {
 	if errors.Is(err, io.ErrUnexpectedEOF) { // a file that is deleted while it is sent is broken off
 		err = nil
 	}
-	return &attackAnswer{res.StatusCode, body}, err
+	return &attackResponse{res.StatusCode, body}, err
 }
 
 // logTail is what was logged last.

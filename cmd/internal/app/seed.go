@@ -103,7 +103,7 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 		if u.Username == migratedUser {
 			u.Password = secret.Text{} // whatever he types, he is told to reset it
 		}
-		if _, err := a.modules.accounts.CreateUser(ctx, u); err != nil && !fault.Is(err, fault.Conflicting) {
+		if _, err := a.modules.accounts.CreateUser(ctx, u); err != nil && !fault.Is(err, fault.KindConflict) {
 			return fmt.Errorf("seed user %s: %w", u.Username, err)
 		}
 	}

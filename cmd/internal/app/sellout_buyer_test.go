@@ -17,7 +17,7 @@ func (s *sellout) buy(n int) {
 	kind := n % 25
 	if card := kind < 6 || kind >= 12 && kind < 16 || kind >= 22; !card {
 		for range n / 25 % 4 { // or those whose way is short would be first all the time
-			s.note("look", guest.Get("/store/events/"+s.event.String()), 200)
+			s.count("look", guest.Get("/store/events/"+s.event.String()), 200)
 		}
 	}
 	switch {
@@ -26,11 +26,11 @@ func (s *sellout) buy(n int) {
 	case kind < 12:
 		s.buyPix("pix", customer, "/store/purchase/"+gateway+"/pix", s.order(quantity), kind < 9)
 	case kind < 16:
-		s.note("guest's card", guest.Post("/store/purchase/checkout/"+gateway+"/card", s.asGuest(n, s.card(gateway, quantity, paymentstest.TokenApproved))), 200, 409, 429)
+		s.count("guest's card", guest.Post("/store/purchase/checkout/"+gateway+"/card", s.asGuest(n, s.card(gateway, quantity, paymentstest.TokenApproved))), 200, 409, 429)
 	case kind < 20:
 		s.buyPix("guest's pix", guest, "/store/purchase/checkout/"+gateway+"/pix", s.asGuest(n, s.order(quantity)), kind < 18)
 	case kind < 21:
-		s.note("promo", customer.Put("/customers/me/redeem-promo-code?code="+s.promo, nil), 200, 409)
+		s.count("promo", customer.Put("/customers/me/redeem-promo-code?code="+s.promo, nil), 200, 409)
 	case kind < 22:
 		s.give(200, 409)
 	default:
@@ -40,7 +40,7 @@ func (s *sellout) buy(n int) {
 
 // give has an admin give somebody a ticket.
 func (s *sellout) give(statuses ...int) {
-	s.note("admin", s.w.Admin().Post("/tickets", object{"customer_id": s.recipient, "event_id": s.event}), statuses...)
+	s.count("admin", s.w.Admin().Post("/tickets", object{"customer_id": s.recipient, "event_id": s.event}), statuses...)
 }
 
 func (s *sellout) gateway(n int) string { return []string{"gwa", "gwb"}[n%2] }
@@ -84,7 +84,7 @@ func (s *sellout) asGuest(n int, body object) object {
 	return body
 }
 
-func (s *sellout) buyCard(n, quantity int, token string) *apitest.Answer {
+func (s *sellout) buyCard(n, quantity int, token string) *apitest.Response {
 	gateway := s.gateway(n)
 	kind, wanted := "card", []int{http.StatusOK, http.StatusConflict}
 	if token == paymentstest.TokenDeclined {
@@ -92,7 +92,7 @@ func (s *sellout) buyCard(n, quantity int, token string) *apitest.Answer {
 			http.StatusBadRequest, http.StatusConflict, http.StatusTooManyRequests,
 		} // it is refused everywhere after a few times
 	}
-	return s.note(kind, s.from(s.customers[n%len(s.customers)], n).Post("/store/purchase/"+gateway+"/card", s.card(gateway, quantity, token)), wanted...)
+	return s.count(kind, s.from(s.customers[n%len(s.customers)], n).Post("/store/purchase/"+gateway+"/card", s.card(gateway, quantity, token)), wanted...)
 }
 
 // buyPix buys, and pays at once or leaves that for later.
@@ -101,7 +101,7 @@ func (s *sellout) buyPix(kind string, c *apitest.Client, path string, body objec
 	if _, guest := body["buyer"]; guest {
 		wanted = append(wanted, http.StatusTooManyRequests) // guests hold at most half of what is free
 	}
-	a := s.note(kind, c.Post(path, body), wanted...)
+	a := s.count(kind, c.Post(path, body), wanted...)
 	if a.Status != http.StatusOK {
 		return
 	}
@@ -125,8 +125,8 @@ func (s *sellout) buyPix(kind string, c *apitest.Client, path string, body objec
 	}
 }
 
-// note counts an answer, which has to have one of the statuses.
-func (s *sellout) note(kind string, a *apitest.Answer, statuses ...int) *apitest.Answer {
+// count counts an answer, which has to have one of the statuses.
+func (s *sellout) count(kind string, a *apitest.Response, statuses ...int) *apitest.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[fmt.Sprintf("%s %d", kind, a.Status)]++

@@ -202,7 +202,7 @@ func TestSentencesOfTheAPI(t *testing.T) {
 		`{"street":"Rua A","number":"1","locality":"Centro","city":"Curitiba","region_code":"PR","country":"BRA","postal_code":"80010000","planet":1}`: {
 			"address.planet", "address.planet is not a known field"},
 	} {
-		for _, answer := range []*apitest.Answer{
+		for _, answer := range []*apitest.Response{
 			nobody.Post("/customers/signup", `[{"username":"bia","email":"bia@example.com","password":"a long password","full_name":"Bia Lima","phone":"+5511987654321",
 				"tax_id":"52998224725","address":`+address+`}]`),
 			customer.Put("/customers/me", `[{"address":`+address+`}]`),

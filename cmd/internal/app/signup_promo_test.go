@@ -142,11 +142,11 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 	w.Make(w.Admin(), "/admin/promo-codes", object{
 		"code": "FIRST9", "title": "First month", "code_type": "promo", "discount_first_month": 9.9,
 	})
-	pix := func(me *apitest.Client, path string) *apitest.Answer {
+	pix := func(me *apitest.Client, path string) *apitest.Response {
 		return me.Post(path, object{"plan_id": "monthly"})
 	}
-	for name, subscribe := range map[string]func(me *apitest.Client) *apitest.Answer{
-		"gwacard": func(me *apitest.Client) *apitest.Answer {
+	for name, subscribe := range map[string]func(me *apitest.Client) *apitest.Response{
+		"gwacard": func(me *apitest.Client) *apitest.Response {
 			return me.Post("/gwa/subscribe", object{
 				"plan_id": "monthly",
 				"credit_card": object{
@@ -159,11 +159,11 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 				},
 			})
 		},
-		"gwbcard": func(me *apitest.Client) *apitest.Answer {
+		"gwbcard": func(me *apitest.Client) *apitest.Response {
 			return me.Post("/gwb/subscribe", object{"plan_id": "monthly", "payment_method_id": paymentstest.TokenApproved})
 		},
-		"gwapix": func(me *apitest.Client) *apitest.Answer { return pix(me, "/gwa/subscribe/pix") },
-		"gwbpix": func(me *apitest.Client) *apitest.Answer { return pix(me, "/gwb/subscribe/pix") },
+		"gwapix": func(me *apitest.Client) *apitest.Response { return pix(me, "/gwa/subscribe/pix") },
+		"gwbpix": func(me *apitest.Client) *apitest.Response { return pix(me, "/gwb/subscribe/pix") },
 	} {
 		taxID := map[string]string{
 			"gwacard": "52998224725", "gwapix": "11144477735", "gwbpix": "39053344705", "gwbcard": "15350946056",

@@ -169,7 +169,7 @@ func onePixel(t *testing.T) []byte {
 
 // reveals says whether the answer holds anything of the victim's, were it only
 // the id of a record. What the request itself named may be repeated.
-func (v victim) reveals(answer *apitest.Answer, request string) bool {
+func (v victim) reveals(answer *apitest.Response, request string) bool {
 	text := string(answer.Body) + fmt.Sprint(answer.Header)
 	for _, mark := range append(sorted(v.ids), canary, victimPhone, victimTaxID, fmt.Sprint(victimTimeline)) {
 		if strings.Contains(text, mark) && !strings.Contains(request, mark) {

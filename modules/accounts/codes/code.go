@@ -84,7 +84,7 @@ func (s *Codes) takeMail(ctx context.Context, db postgres.DB, email string) erro
 	}
 	now := s.clock.Now()
 	wait := now.Truncate(day).Add(day).Sub(now)
-	return fault.Throttled(wait, "This address has been sent too many mails today. Wait %s.", fault.Seconds(wait))
+	return fault.TooManyRequests(wait, "This address has been sent too many mails today. Wait %s.", fault.Seconds(wait))
 }
 
 // cooldownTx is the cooldown alone, of an address or of whatever stands for who
@@ -105,7 +105,7 @@ func (s *Codes) cooldownTx(ctx context.Context, tx pgx.Tx, purpose, subject stri
 		return fmt.Errorf("read code turn: %w", err)
 	}
 	wait := last.Add(s.cfg.Cooldown).Sub(now)
-	return fault.Throttled(wait, "A code was requested a moment ago. Wait %s.", fault.Seconds(wait))
+	return fault.TooManyRequests(wait, "A code was requested a moment ago. Wait %s.", fault.Seconds(wait))
 }
 
 // IssueTx makes a code for the user in place of an earlier one of the same
@@ -155,14 +155,14 @@ func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, pu
 		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.Attempts), Now: now,
 	})
 	if postgres.IsNoRows(err) {
-		refusal, err = s.whyDeadTx(ctx, tx, userID, purpose, now)
+		refusal, err = s.whyInvalidTx(ctx, tx, userID, purpose, now)
 		return accountsdb.Code{}, refusal, err
 	}
 	if err != nil {
 		return row, nil, fmt.Errorf("try code: %w", err)
 	}
 	if !secret.Equal(row.CodeMac, s.keys.mac(row.ID, code)) {
-		return row, fault.BadDetail("Wrong code. %s remaining.", fault.Count(s.cfg.Attempts-int(row.Attempts), "attempt")), nil
+		return row, fault.BadRequestDetail("Wrong code. %s remaining.", fault.Count(s.cfg.Attempts-int(row.Attempts), "attempt")), nil
 	}
 	if err := s.q.CodeDelete(ctx, tx, row.ID); err != nil {
 		return row, nil, fmt.Errorf("use code: %w", err)
@@ -177,16 +177,16 @@ var noCode = map[string]string{
 	purposeEmailChange:  "There is no pending change of e-mail. Ask for one at /customers/me/change-email.",
 }
 
-// whyDeadTx says why there was nothing to compare with.
-func (s *Codes) whyDeadTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, now time.Time) (*fault.Error, error) {
+// whyInvalidTx says why there was nothing to compare with.
+func (s *Codes) whyInvalidTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, now time.Time) (*fault.Error, error) {
 	row, err := s.q.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
 	switch {
 	case postgres.IsNoRows(err):
-		return fault.BadDetail("%s", noCode[purpose]), nil
+		return fault.BadRequestDetail("%s", noCode[purpose]), nil
 	case err != nil:
 		return nil, fmt.Errorf("read code: %w", err)
 	case !row.ExpiresAt.After(now):
-		return fault.BadDetail("The code has expired. Ask for a new one."), nil
+		return fault.BadRequestDetail("The code has expired. Ask for a new one."), nil
 	}
-	return fault.Throttled(0, "Too many wrong codes. Ask for a new one."), nil
+	return fault.TooManyRequests(0, "Too many wrong codes. Ask for a new one."), nil
 }

@@ -22,7 +22,7 @@ import (
 // for the new address; 400 for a wrong current password. The old address is told, with
 // a link that undoes it.
 func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current *secret.Text) error {
-	asking, err := s.identity.OwnRow(ctx, customerID)
+	asking, err := s.identity.CallerRow(ctx, customerID)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID object
 			return err
 		}
 		if email == u.Email {
-			return fault.Bad("This is your e-mail already.").WithField("new_email")
+			return fault.BadRequest("This is your e-mail already.").WithField("new_email")
 		}
 		taken, err := s.q.UserLoginExists(ctx, tx, accountsdb.UserLoginExistsParams{Login: email, UserID: u.ID.String()})
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID object
 		if err := s.codes.takeMail(ctx, tx, u.Email); err != nil { // so that it is told of each, and not too often
 			return err
 		}
-		if err := s.askChangeTx(ctx, tx, u, email); err != nil {
+		if err := s.requestTx(ctx, tx, u, email); err != nil {
 			return err
 		}
 		return s.codes.IssueTx(ctx, tx, u.ID, purposeEmailChange, email)

@@ -63,11 +63,11 @@ func (s *EmailChanges) TakeChange(ctx context.Context, db postgres.DB, userID ob
 	}
 	now := s.clock.Now()
 	wait := now.Truncate(day).Add(day).Sub(now)
-	return fault.Throttled(wait, "Your e-mail was changed too often today. Wait %s.", fault.Seconds(wait))
+	return fault.TooManyRequests(wait, "Your e-mail was changed too often today. Wait %s.", fault.Seconds(wait))
 }
 
-// askChangeTx notes that the user asks for a new address, and has the present one told.
-func (s *EmailChanges) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
+// requestTx notes that the user asks for a new address, and has the present one told.
+func (s *EmailChanges) requestTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
 	id, _, err := s.openChangeTx(ctx, tx, u, email)
 	if err != nil {
 		return err
@@ -238,8 +238,8 @@ func maskedAddress(email string) string {
 	return local[:min(1, len(local))] + "…@" + domain
 }
 
-// HeldChange is a change of an address in what a customer is told.
-type HeldChange struct {
+// EmailChangeRecord is a change of an address in what a customer is told.
+type EmailChangeRecord struct {
 	OldEmail    string        `json:"old_email"`
 	NewEmail    string        `json:"new_email"`
 	RequestedAt httpapi.Time  `json:"requested_at"`
@@ -248,15 +248,15 @@ type HeldChange struct {
 	KeptUntil   httpapi.Time  `json:"kept_until"`
 }
 
-// Held are the changes that are kept of a user.
-func (s *EmailChanges) Held(ctx context.Context, db postgres.DB, id objectid.ID) ([]HeldChange, error) {
+// RecordsOf are the changes that are kept of a user.
+func (s *EmailChanges) RecordsOf(ctx context.Context, db postgres.DB, id objectid.ID) ([]EmailChangeRecord, error) {
 	rows, err := s.q.EmailChangeList(ctx, db, id)
 	if err != nil {
 		return nil, err
 	}
-	held := make([]HeldChange, len(rows))
+	held := make([]EmailChangeRecord, len(rows))
 	for i, c := range rows {
-		held[i] = HeldChange{
+		held[i] = EmailChangeRecord{
 			OldEmail: c.OldEmail, NewEmail: c.NewEmail, RequestedAt: httpapi.Time(c.RequestedAt), ChangedAt: httpapi.TimePtr(c.ChangedAt),
 			UndoneAt: httpapi.TimePtr(c.UndoneAt), KeptUntil: httpapi.Time(c.ExpiresAt),
 		}

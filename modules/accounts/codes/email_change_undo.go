@@ -18,7 +18,7 @@ import (
 )
 
 func errNoUndo() error {
-	return fault.BadDetail("This link is not valid, was used already, or is over.")
+	return fault.BadRequestDetail("This link is not valid, was used already, or is over.")
 }
 
 // undone is what an undo left.
@@ -72,7 +72,7 @@ func (s *EmailChanges) undoEmailChange(ctx context.Context, token, next secret.T
 			if u, err = s.restoreEmailTx(ctx, tx, u, c); err != nil {
 				return err
 			}
-		case !s.waitsForPassword(c, u):
+		case !s.isAwaitingPassword(c, u):
 			return errNoUndo()
 		}
 		done = undone{passwordSet: hash != "", disabled: !u.Enable}
@@ -94,8 +94,8 @@ func (s *EmailChanges) canUndo(c accountsdb.AccountsEmailChange, u accountsdb.Us
 	return c.UndoneAt == nil && c.ExpiresAt.After(s.clock.Now()) && (c.ChangedAt != nil || c.OldEmail == u.Email)
 }
 
-// waitsForPassword reports whether the account is as the undo left it.
-func (s *EmailChanges) waitsForPassword(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
+// isAwaitingPassword reports whether the account is as the undo left it.
+func (s *EmailChanges) isAwaitingPassword(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
 	return c.UndoneAt != nil && c.ExpiresAt.After(s.clock.Now()) && c.OldEmail == u.Email && u.PasswordHash == nil
 }
 
@@ -112,10 +112,10 @@ func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEma
 	if err != nil {
 		return "", fmt.Errorf("read user: %w", err)
 	}
-	if !s.canUndo(c, u) && !s.waitsForPassword(c, u) {
+	if !s.canUndo(c, u) && !s.isAwaitingPassword(c, u) {
 		return "", errNoUndo()
 	}
-	if err := s.sessions.CheckNewPassword(next, append(sessions.OwnTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
+	if err := s.sessions.CheckNewPassword(next, append(sessions.PersonalTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
 		return "", err
 	}
 	return s.hasher.Hash(ctx, next)
@@ -130,7 +130,7 @@ func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accounts
 		ID: u.ID, Email: c.OldEmail, Username: c.OldUsername, Unproved: c.OldUnproved, Now: now, TokensValidAfter: &ended,
 	}
 	after, err := s.restoreNameTx(ctx, tx, u, params)
-	if fault.Is(err, fault.Conflicting) || postgres.Constraint(err) == identity.UniqueLogin { // somebody has the name now
+	if fault.Is(err, fault.KindConflict) || postgres.Constraint(err) == identity.UniqueLogin { // somebody has the name now
 		params.Username = c.OldEmail
 		after, err = s.q.UserRestoreEmail(ctx, tx, params)
 	}
@@ -160,7 +160,7 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 			return err
 		}
 		if !ok {
-			return fault.Throttled(day, "This link has had too many codes sent. Set a new password with it instead.")
+			return fault.TooManyRequests(day, "This link has had too many codes sent. Set a new password with it instead.")
 		}
 	}
 	if err := s.sessions.Forgive(ctx, tx, []sessions.Throttle{s.sessions.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0)}); err != nil {
@@ -174,7 +174,7 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 func (s *EmailChanges) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if params.Username != u.Username && !strings.Contains(params.Username, "@") {
-			if err := s.identity.TakeLookTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {
+			if err := s.identity.ReserveAppearanceTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {
 				return err
 			}
 		}
@@ -191,18 +191,18 @@ type undoInput struct {
 	}
 }
 
-type undoAnswer struct {
+type undoResponse struct {
 	Message  string `json:"message"`
 	Disabled bool   `json:"disabled,omitempty" doc:"true: the account is disabled, so no code is mailed; support enables it"`
 }
 
 // UndoEmailChange answers the post of the page that the mailed link opens.
-func (h Handlers) UndoEmailChange(ctx context.Context, in *undoInput) (*httpapi.Output[undoAnswer], error) {
+func (h Handlers) UndoEmailChange(ctx context.Context, in *undoInput) (*httpapi.Output[undoResponse], error) {
 	done, err := h.changes.undoEmailChange(ctx, in.Body.Token, in.Body.NewPassword)
 	if err != nil {
 		return nil, err
 	}
-	answer := undoAnswer{Message: "Your e-mail is as it was, and all sessions are ended. ", Disabled: done.disabled}
+	answer := undoResponse{Message: "Your e-mail is as it was, and all sessions are ended. ", Disabled: done.disabled}
 	switch {
 	case done.passwordSet:
 		answer.Message += "Your new password is set."
@@ -242,5 +242,5 @@ func (s *EmailChanges) ProveForChange(ctx context.Context, u accountsdb.User, cu
 
 // ErrNeedsPassword is 400 with the field current_password.
 func ErrNeedsPassword() error {
-	return fault.Bad("Your current password is needed to change your e-mail.").WithField("current_password")
+	return fault.BadRequest("Your current password is needed to change your e-mail.").WithField("current_password")
 }

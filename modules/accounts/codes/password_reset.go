@@ -100,7 +100,7 @@ func (s *Codes) resetPassword(ctx context.Context, email string, code, next secr
 	// to be had for a code that is spent or wrong; and again with the change.
 	// So are the names that the password may not be, which nobody else is to learn.
 	err = s.useResetCode(ctx, found.ID, code, func(_ pgx.Tx, u accountsdb.User) error {
-		if err := s.sessions.CheckNewPassword(next, sessions.OwnTexts(u)...); err != nil {
+		if err := s.sessions.CheckNewPassword(next, sessions.PersonalTexts(u)...); err != nil {
 			return err
 		}
 		return errStillGood
@@ -137,7 +137,7 @@ func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secre
 			return err
 		}
 		if row.Address != u.Email {
-			refusal = fault.BadDetail("%s", noCode[PurposeReset]) // it proves an address that is no longer theirs
+			refusal = fault.BadRequestDetail("%s", noCode[PurposeReset]) // it proves an address that is no longer theirs
 			return nil
 		}
 		return then(tx, u)

@@ -31,7 +31,7 @@ func (s *Codes) VerifyEmail(ctx context.Context, customerID objectid.ID, code se
 			return err
 		}
 		if u.EmailVerified {
-			return fault.BadDetail("The e-mail is already verified.")
+			return fault.BadRequestDetail("The e-mail is already verified.")
 		}
 		_, refusal, err = s.tryTx(ctx, tx, customerID, PurposeVerification, code)
 		if err != nil || refusal != nil {

@@ -61,7 +61,7 @@ func (h Handlers) ToggleActive(ctx context.Context, in *customerInput) (*httpapi
 func (s *Customers) verifyCustomer(ctx context.Context, id string) (accountsdb.User, error) {
 	return s.changeCustomer(ctx, id, func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
 		if u.EmailVerified {
-			return u, fault.BadDetail("The e-mail is already verified.")
+			return u, fault.BadRequestDetail("The e-mail is already verified.")
 		}
 		now := s.clock.Now()
 		after, err := s.q.UserSetEmailVerified(ctx, tx, accountsdb.UserSetEmailVerifiedParams{ID: u.ID, Now: &now})

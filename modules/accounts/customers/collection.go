@@ -7,10 +7,10 @@ import (
 	"marquee/platform/taxid"
 )
 
-// newCollection is the collection of customers as admins see and change it:
+// newResource is the collection of customers as admins see and change it:
 // what customers edit themselves, and their e-mail, nationality, enable and email_verified
 // (docs/contract/accounts.md, Customers).
-func (s *Customers) newCollection() *collection.Resource {
+func (s *Customers) newResource() *collection.Resource {
 	fullName := identity.NameRule
 	fullName.Required = true
 	nationalityRule := collection.Rule{Default: "", Pattern: `^([A-Za-z]{2,3})?$`, Means: "2 or 3 letters of ISO 3166-1"}

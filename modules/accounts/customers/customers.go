@@ -65,15 +65,15 @@ func New(d Deps) *Customers {
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, identity: d.Identity, trail: d.Trail,
 		codes: d.Codes, changes: d.Changes, unverifiedTTL: d.UnverifiedTTL, q: accountsdb.New(),
 	}
-	s.collection = s.newCollection()
+	s.collection = s.newResource()
 	return s
 }
 
 // Connect tells the room of the modules above.
 func (s *Customers) Connect(above Above) { s.above = above }
 
-// Collection is /customers as admins see and change it.
-func (s *Customers) Collection() *collection.Resource { return s.collection }
+// Resource is /customers as admins see and change it.
+func (s *Customers) Resource() *collection.Resource { return s.collection }
 
 // Handlers answers the routes that are not those of the collection.
 type Handlers struct{ s *Customers }

@@ -15,17 +15,17 @@ import (
 	"marquee/platform/postgres"
 )
 
-// heldCustomer is the customer's record with what GET /customers/me does not
+// customerRecord is the customer's record with what GET /customers/me does not
 // show.
-type heldCustomer struct {
+type customerRecord struct {
 	identity.CustomerDoc
 	Language      string        `json:"language"`
 	TrialUsedAt   *httpapi.Time `json:"trial_used_at" nullable:"true"`
 	GWACustomerID *string       `json:"gwa_customer_id"`
 }
 
-// heldFile is a stored file without its bytes.
-type heldFile struct {
+// fileRecord is a stored file without its bytes.
+type fileRecord struct {
 	FileID      objectid.ID  `json:"file_id"`
 	Purpose     string       `json:"purpose"`
 	Filename    string       `json:"filename"`
@@ -51,13 +51,13 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 		if err != nil {
 			return err
 		}
-		data["customer"] = heldCustomer{
+		data["customer"] = customerRecord{
 			CustomerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt), GWACustomerID: u.GwaCustomerID,
 		}
-		if data["files"], err = s.heldFiles(ctx, tx, id); err != nil {
+		if data["files"], err = s.fileRecords(ctx, tx, id); err != nil {
 			return err
 		}
-		if data["email_changes"], err = s.changes.Held(ctx, tx, id); err != nil {
+		if data["email_changes"], err = s.changes.RecordsOf(ctx, tx, id); err != nil {
 			return err
 		}
 		for _, p := range s.above.Personal {
@@ -73,14 +73,14 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 	return data, nil
 }
 
-func (s *Customers) heldFiles(ctx context.Context, db postgres.DB, id objectid.ID) ([]heldFile, error) {
+func (s *Customers) fileRecords(ctx context.Context, db postgres.DB, id objectid.ID) ([]fileRecord, error) {
 	all, err := s.files.FilesOfRecords(ctx, db, identity.UserFileKind, id)
 	if err != nil {
 		return nil, err
 	}
-	held := make([]heldFile, len(all))
+	held := make([]fileRecord, len(all))
 	for i, f := range all {
-		held[i] = heldFile{
+		held[i] = fileRecord{
 			FileID: f.ID, Purpose: string(f.Purpose), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, CreatedAt: httpapi.Time(f.CreatedAt),
 		}
 	}

@@ -32,7 +32,7 @@ type meEdit struct {
 	MyList   httpapi.Opt[[]string]         `json:"my_list,omitempty" required:"false" maxItems:"1000"`
 	Email    sentField                     `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
 
-	identity.KeptFields
+	identity.ReadOnlyFields
 
 	UserType              json.RawMessage `json:"user_type,omitempty" required:"false" readOnly:"true"`
 	Nationality           json.RawMessage `json:"nationality,omitempty" required:"false" readOnly:"true"`
@@ -57,9 +57,9 @@ func (sentField) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 // maxListEntry bounds one entry of my_list, in bytes.
 const maxListEntry = 200
 
-// editOwn changes the fields that were sent. Errors: 404; 400 for email; 409 for
+// editCaller changes the fields that were sent. Errors: 404; 400 for email; 409 for
 // a username or tax_id that is taken; 422 naming the field.
-func (s *Customers) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
+func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
 	var after accountsdb.User
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockCustomer(ctx, tx, id)
@@ -74,11 +74,11 @@ func (s *Customers) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (a
 			return err
 		}
 		if u.Username != before.Username {
-			if err := s.identity.TakeLookTx(ctx, tx, u.UserType, u.Username, u.ID); err != nil {
+			if err := s.identity.ReserveAppearanceTx(ctx, tx, u.UserType, u.Username, u.ID); err != nil {
 				return err
 			}
 		}
-		own, err := s.identity.OwnsPictureTx(ctx, tx, before, identity.OrZero(u.AvatarID))
+		own, err := s.identity.MayUsePictureTx(ctx, tx, before, identity.OrZero(u.AvatarID))
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func edited[T any](o httpapi.Opt[T], present *T) *T {
 // checkEdit refuses what the schema cannot tell.
 func (s *Customers) checkEdit(u *accountsdb.User, edit meEdit) error {
 	if edit.Email {
-		return fault.Bad("The e-mail is changed at POST /customers/me/change-email.").WithField("email")
+		return fault.BadRequest("The e-mail is changed at POST /customers/me/change-email.").WithField("email")
 	}
 	if edit.ID != "" && !strings.EqualFold(edit.ID.String(), u.ID.String()) {
 		return fault.InvalidAt("has to be your own id", "body", 0, "_id")

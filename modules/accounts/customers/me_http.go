@@ -9,7 +9,7 @@ import (
 
 // GetMe answers GET /customers/me.
 func (h Handlers) GetMe(ctx context.Context, _ *struct{}) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
-	u, err := h.s.identity.OwnRow(ctx, httpapi.CallerOf(ctx).ID)
+	u, err := h.s.identity.CallerRow(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ type putMeInput struct {
 
 // PutMe answers PUT /customers/me.
 func (h Handlers) PutMe(ctx context.Context, in *putMeInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
-	u, err := h.s.editOwn(ctx, httpapi.CallerOf(ctx).ID, in.Body[0])
+	u, err := h.s.editCaller(ctx, httpapi.CallerOf(ctx).ID, in.Body[0])
 	if err != nil {
 		return nil, err
 	}

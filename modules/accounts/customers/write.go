@@ -59,7 +59,7 @@ func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records
 	if err := s.identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.identity.TakeLooksTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
+	if err := s.identity.ReserveAppearancesTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
 		return err
 	}
 	if err := s.codes.EndTx(ctx, tx, movedIDs...); err != nil {

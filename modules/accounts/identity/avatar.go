@@ -65,9 +65,9 @@ func (s *Store) changeAvatar(ctx context.Context, userID objectid.ID, store func
 // user.
 const NotOwnPicture = "has to be your own picture, as POST /me/avatar returns it"
 
-// OwnsPictureTx reports whether the user may show the picture: one of their own, or
+// MayUsePictureTx reports whether the user may show the picture: one of their own, or
 // the one that the record names already.
-func (s *Store) OwnsPictureTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, picture objectid.ID) (bool, error) {
+func (s *Store) MayUsePictureTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, picture objectid.ID) (bool, error) {
 	if picture == "" || picture == OrZero(u.AvatarID) {
 		return true, nil
 	}
@@ -103,7 +103,7 @@ func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*coll
 			continue
 		}
 		id, _ := v.(string)
-		own, err := s.OwnsPictureTx(ctx, tx, users[rec.ID], objectid.ID(id))
+		own, err := s.MayUsePictureTx(ctx, tx, users[rec.ID], objectid.ID(id))
 		if err != nil {
 			return err
 		}

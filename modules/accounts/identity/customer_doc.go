@@ -22,7 +22,7 @@ type CustomerDoc struct {
 	TaxID                 *string       `json:"tax_id"`
 	Phone                 *string       `json:"phone"`
 	Nationality           string        `json:"nationality" doc:"Empty when not told"`
-	Address               shownAddress  `json:"address"`
+	Address               addressDoc    `json:"address"`
 	AvatarID              *objectid.ID  `json:"avatar_id"`
 	MyList                []string      `json:"my_list"`
 	Enable                bool          `json:"enable"`
@@ -40,8 +40,8 @@ type CustomerDoc struct {
 	RegisterUpdateDate    httpapi.Time  `json:"register_update_date"`
 }
 
-// KeptFields are kept by the service and ignored in what clients send.
-type KeptFields struct {
+// ReadOnlyFields are kept by the service and ignored in what clients send.
+type ReadOnlyFields struct {
 	CreatedAt           json.RawMessage `json:"created_at,omitempty" required:"false" readOnly:"true"`
 	UpdatedAt           json.RawMessage `json:"updated_at,omitempty" required:"false" readOnly:"true"`
 	EmailVerifiedAt     json.RawMessage `json:"email_verified_at,omitempty" required:"false" readOnly:"true"`
@@ -50,14 +50,14 @@ type KeptFields struct {
 	RegisterUpdateDate  json.RawMessage `json:"register_update_date,omitempty" required:"false" readOnly:"true"`
 }
 
-// shownAddress is an address or null.
-type shownAddress struct{ address *Address }
+// addressDoc is an address or null.
+type addressDoc struct{ address *Address }
 
 // MarshalJSON writes the address, or null.
-func (a shownAddress) MarshalJSON() ([]byte, error) { return json.Marshal(a.address) }
+func (a addressDoc) MarshalJSON() ([]byte, error) { return json.Marshal(a.address) }
 
 // Schema is the address's, nullable.
-func (shownAddress) Schema(r huma.Registry) *huma.Schema {
+func (addressDoc) Schema(r huma.Registry) *huma.Schema {
 	s := *huma.SchemaFromType(r, reflect.TypeFor[Address]())
 	s.Nullable = true
 	return &s
@@ -69,7 +69,7 @@ func CustomerDocOf(u accountsdb.User) (CustomerDoc, error) {
 	created, updated := httpapi.Time(u.CreatedAt), httpapi.Time(u.UpdatedAt)
 	return CustomerDoc{
 		ID: u.ID, UserType: u.UserType, Username: u.Username, Email: u.Email, FullName: OrZero(u.FullName),
-		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: shownAddress{address}, AvatarID: u.AvatarID, MyList: u.MyList,
+		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: addressDoc{address}, AvatarID: u.AvatarID, MyList: u.MyList,
 		Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt),
 		CurrentSubscriptionID: u.CurrentSubscriptionID, PasswordResetRequired: u.PasswordResetRequired,
 		PromoCodeUsed: u.PromoCodeUsed, PromoCodeID: u.PromoCodeID, GWBCustomerID: u.GwbCustomerID,

@@ -62,15 +62,15 @@ func CheckNewNames(rec *collection.Record, u accountsdb.User) error {
 	return checkNewName(rec, "full_name", u.FullName)
 }
 
-// TakeLooksTx refuses new usernames that read like somebody else's: 409. users are
+// ReserveAppearancesTx refuses new usernames that read like somebody else's: 409. users are
 // those that change; who is not among them is new.
-func (s *Store) TakeLooksTx(ctx context.Context, tx pgx.Tx, userType string, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Store) ReserveAppearancesTx(ctx context.Context, tx pgx.Tx, userType string, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
 	for _, rec := range records {
 		username, sent := SentText(rec, "username")
 		if !sent || username == users[rec.ID].Username {
 			continue
 		}
-		if err := s.TakeLookTx(ctx, tx, userType, username, rec.ID); fault.Is(err, fault.Conflicting) {
+		if err := s.ReserveAppearanceTx(ctx, tx, userType, username, rec.ID); fault.Is(err, fault.KindConflict) {
 			return rec.Conflict("username", looksTaken)
 		} else if err != nil {
 			return err

@@ -25,7 +25,7 @@ func (s *Store) KeepWithinReach(ctx context.Context, db postgres.DB, caller http
 			continue
 		}
 		if u.IsRoot {
-			return fault.Denied("Only a root user may change or delete a root user.")
+			return fault.Forbidden("Only a root user may change or delete a root user.")
 		}
 		others = append(others, id.String())
 	}
@@ -34,7 +34,7 @@ func (s *Store) KeepWithinReach(ctx context.Context, db postgres.DB, caller http
 		return fmt.Errorf("compare rights: %w", err)
 	}
 	if len(beyond) > 0 {
-		return fault.Denied("Only a root user, or an admin who has all rights of this user, may change or delete them.")
+		return fault.Forbidden("Only a root user, or an admin who has all rights of this user, may change or delete them.")
 	}
 	return nil
 }

@@ -50,8 +50,8 @@ func IDsOf(texts []string) []objectid.ID {
 	return ids
 }
 
-// OwnRow reads the customer's record; 404 when they are gone.
-func (s *Store) OwnRow(ctx context.Context, id objectid.ID) (accountsdb.User, error) {
+// CallerRow reads the customer's record; 404 when they are gone.
+func (s *Store) CallerRow(ctx context.Context, id objectid.ID) (accountsdb.User, error) {
 	u, err := s.q.UserGetCustomer(ctx, s.pool, id)
 	if postgres.IsNoRows(err) {
 		return u, ErrNoCustomer()

@@ -145,20 +145,20 @@ func isReserved(username string) bool {
 
 const looksTaken = "is taken, or reads like one that is"
 
-func errLooksTaken() error {
+func errAppearanceTaken() error {
 	return fault.Conflict("This username %s.", looksTaken).WithField("username")
 }
 
-// TakeLookTx is called before or after a new username is written: nobody else's may
+// ReserveAppearanceTx is called before or after a new username is written: nobody else's may
 // read like it, nor a customer's like a reserved one: 409. Of two who take such names
 // at the same instant the later is refused.
-func (s *Store) TakeLookTx(ctx context.Context, tx pgx.Tx, userType, username string, userID objectid.ID) error {
+func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, username string, userID objectid.ID) error {
 	look := skeletons(username)
 	if len(look) == 0 {
 		return nil
 	}
 	if userType == httpapi.TypeCustomer && isReserved(username) {
-		return errLooksTaken()
+		return errAppearanceTaken()
 	}
 	taken, err := s.q.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: look, UserID: userID})
 	if err == nil && !taken {
@@ -166,7 +166,7 @@ func (s *Store) TakeLookTx(ctx context.Context, tx pgx.Tx, userType, username st
 	}
 	switch {
 	case taken, postgres.Constraint(err) == uniqueLook:
-		return errLooksTaken()
+		return errAppearanceTaken()
 	case err != nil:
 		return fmt.Errorf("compare usernames: %w", err)
 	}
@@ -179,5 +179,5 @@ func (s *Store) InsertUserTx(ctx context.Context, tx pgx.Tx, row accountsdb.User
 	if err != nil {
 		return u, err
 	}
-	return u, s.TakeLookTx(ctx, tx, u.UserType, u.Username, u.ID)
+	return u, s.ReserveAppearanceTx(ctx, tx, u.UserType, u.Username, u.ID)
 }

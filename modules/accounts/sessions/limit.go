@@ -44,7 +44,7 @@ func (s *Sessions) LimitCaller(ctx context.Context, l CallerLimit) error {
 		if !ok {
 			now := s.clock.Now()
 			wait := now.Truncate(time.Minute).Add(time.Minute).Sub(now)
-			return fault.Throttled(wait, "Too many requests. Try again in %s.", fault.Seconds(wait))
+			return fault.TooManyRequests(wait, "Too many requests. Try again in %s.", fault.Seconds(wait))
 		}
 	}
 	return nil

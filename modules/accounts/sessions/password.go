@@ -58,7 +58,7 @@ func NewHasher(cost PasswordCost) *Hasher {
 func (h *Hasher) acquire(ctx context.Context) error {
 	if h.waiting.Add(1) > h.limit {
 		h.waiting.Add(-1)
-		return &fault.Error{Kind: fault.Unavailable, Message: "Too many logins at this moment. Try again in a few seconds.", RetryAfter: 3 * time.Second}
+		return &fault.Error{Kind: fault.KindUnavailable, Message: "Too many logins at this moment. Try again in a few seconds.", RetryAfter: 3 * time.Second}
 	}
 	defer h.waiting.Add(-1)
 	select {

@@ -31,7 +31,7 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, cu
 	if err != nil {
 		return session, "", fmt.Errorf("read user: %w", err)
 	}
-	if err := s.CheckNewPassword(chosen, OwnTexts(u)...); err != nil {
+	if err := s.CheckNewPassword(chosen, PersonalTexts(u)...); err != nil {
 		return session, "", err
 	}
 	ok, _, err := s.ProvePassword(ctx, u, u.Username, current)
@@ -81,7 +81,7 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, cu
 
 // ErrWrongCurrent is 400 with the field current_password.
 func ErrWrongCurrent() error {
-	return fault.Bad("The current password is wrong.").WithField("current_password")
+	return fault.BadRequest("The current password is wrong.").WithField("current_password")
 }
 
 type changePasswordInput struct {

@@ -33,16 +33,16 @@ func (s *Sessions) PasswordFlaw(password secret.Text, own ...string) string {
 		return ""
 	case passwordlist.Holds(password.Reveal()):
 		return commonPassword
-	case isOwn(password.Reveal(), own):
+	case isPersonal(password.Reveal(), own):
 		return ownPassword
 	}
 	return ""
 }
 
-// isOwn reports whether the password is one of the owner's texts, an e-mail without its
+// isPersonal reports whether the password is one of the owner's texts, an e-mail without its
 // +tag, the part of one before the @, or one word of a name, whatever the case, accents,
 // spaces and punctuation.
-func isOwn(password string, own []string) bool {
+func isPersonal(password string, own []string) bool {
 	bare := bareText(password)
 	for _, text := range own {
 		local, domain, _ := strings.Cut(text, "@")
@@ -71,8 +71,8 @@ func bareText(text string) string {
 	return bare
 }
 
-// OwnTexts are what a user is known by.
-func OwnTexts(u accountsdb.User) []string {
+// PersonalTexts are what a user is known by.
+func PersonalTexts(u accountsdb.User) []string {
 	return []string{u.Email, u.Username, identity.OrZero(u.FullName), identity.OrZero(u.Name)}
 }
 
@@ -90,10 +90,10 @@ func (s *Sessions) CheckPassword(password secret.Text, own []string, loc ...any)
 // CheckNewPassword is 400 where signup's rule is 422 (docs/contract/accounts.md, Passwords).
 func (s *Sessions) CheckNewPassword(password secret.Text, own ...string) error {
 	if utf8.RuneCountInString(password.Reveal()) < MinPasswordLength {
-		return fault.Bad("The new password has to be at least %s long.", fault.Count(MinPasswordLength, "character")).WithField("new_password")
+		return fault.BadRequest("The new password has to be at least %s long.", fault.Count(MinPasswordLength, "character")).WithField("new_password")
 	}
 	if flaw := s.PasswordFlaw(password, own...); flaw != "" {
-		return fault.Bad("The new password %s.", flaw).WithField("new_password")
+		return fault.BadRequest("The new password %s.", flaw).WithField("new_password")
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func TestHasherRefusesWhenTheQueueIsFull(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return h.waiting.Load() == h.limit }, 10*time.Second, time.Millisecond)
 	err := h.acquire(t.Context())
-	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	require.True(t, fault.Is(err, fault.KindUnavailable), "%v", err)
 	cancel()
 	wg.Wait()
 	h.release()

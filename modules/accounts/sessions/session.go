@@ -85,11 +85,11 @@ func (s *Sessions) authenticate(ctx context.Context, login string, password secr
 	case err != nil:
 		return u, err
 	case u.PasswordResetRequired && u.PasswordHash == nil:
-		return u, &fault.Error{Kind: fault.Unauthenticated, Code: fault.CodeResetRequired, Message: "Choose a new password: ask for a code at /auth/forgot-password."}
+		return u, &fault.Error{Kind: fault.KindUnauthenticated, Code: fault.CodeResetRequired, Message: "Choose a new password: ask for a code at /auth/forgot-password."}
 	case !ok:
-		return u, &fault.Error{Kind: fault.Unauthenticated, Code: fault.CodeInvalidCredentials, Message: "Wrong username or password."}
+		return u, &fault.Error{Kind: fault.KindUnauthenticated, Code: fault.CodeInvalidCredentials, Message: "Wrong username or password."}
 	case !u.Enable:
-		return u, fault.Denied("This account is disabled.")
+		return u, fault.Forbidden("This account is disabled.")
 	}
 	if stale {
 		s.rehash(ctx, u, password)

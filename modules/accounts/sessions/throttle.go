@@ -126,7 +126,7 @@ func (s *Sessions) CheckThrottles(ctx context.Context, db postgres.DB, all []Thr
 }
 
 func errThrottled(wait time.Duration) *fault.Error {
-	return fault.Throttled(wait, "Too many failed attempts. Wait %s.", fault.Seconds(wait))
+	return fault.TooManyRequests(wait, "Too many failed attempts. Wait %s.", fault.Seconds(wait))
 }
 
 // waitAfter is how long the next attempt waits after so many failures in a row.

@@ -47,7 +47,7 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 		return identity.Customer{}, inBuyer(err)
 	}
 	c, known, err := s.checkoutOwner(ctx, row)
-	if fault.Is(err, fault.Conflicting) {
+	if fault.Is(err, fault.KindConflict) {
 		// Another checkout of the same buyer may have made the account between the
 		// look for the address and the look for the tax id.
 		c, known, err = s.checkoutOwner(ctx, row)
@@ -61,14 +61,14 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 			return identity.Duplicate(err, row.Email)
 		}
 		switch err := s.codes.ClaimTurnTx(ctx, tx, codes.PurposeReset, u.Email); {
-		case fault.Is(err, fault.TooMany):
+		case fault.Is(err, fault.KindTooManyRequests):
 			return nil // a code for this address is on its way already; forgot-password sends another
 		case err != nil:
 			return err
 		}
 		return s.codes.IssueTx(ctx, tx, u.ID, codes.PurposeReset, u.Email)
 	})
-	if fault.Is(err, fault.Conflicting) {
+	if fault.Is(err, fault.KindConflict) {
 		// Another checkout of the same address may have been faster.
 		if c, known, ownerErr := s.checkoutOwner(ctx, row); ownerErr != nil || known {
 			return c, ownerErr

@@ -46,7 +46,7 @@ func (s *Signup) signUp(ctx context.Context, n request) (accountsdb.User, error)
 		return u, s.mailAgain(ctx, u, n.later)
 	}
 	u, err = s.insertSignup(ctx, row, n.user.Password, n.later)
-	if fault.Is(err, fault.Conflicting) {
+	if fault.Is(err, fault.KindConflict) {
 		return s.lostRace(ctx, row.Email, n, err)
 	}
 	return u, err
@@ -58,7 +58,7 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 		return nil
 	}
 	if s.promos == nil {
-		return fault.Bad("Promo code not found.").WithField("promo_code")
+		return fault.BadRequest("Promo code not found.").WithField("promo_code")
 	}
 	id, err := s.promos.SignupPromoCode(ctx, code)
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Signup) confirmSignup(ctx context.Context, n request, code secret.Text)
 		return u, err
 	}
 	if !known {
-		return u, fault.BadDetail("There is no active code. Sign up without verification_code first.")
+		return u, fault.BadRequestDetail("There is no active code. Sign up without verification_code first.")
 	}
 	return s.codes.VerifyEmail(ctx, u.ID, code)
 }

@@ -34,7 +34,7 @@ type signupBody struct {
 	VerificationCode *secret.Text                  `json:"verification_code,omitempty" required:"false" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
 
 	ID json.RawMessage `json:"_id,omitempty" required:"false" readOnly:"true"`
-	identity.KeptFields
+	identity.ReadOnlyFields
 }
 
 // signupStarted is the answer of mode A without a code.
@@ -70,8 +70,8 @@ type confirmedAuth struct {
 
 type signupOutput struct{ Body any }
 
-// Answers describes the three shapes of the answer.
-func Answers(api *httpapi.API) httpapi.Option {
+// Responses describes the three shapes of the answer.
+func Responses(api *httpapi.API) httpapi.Option {
 	registry := api.OpenAPI().Components.Schemas
 	var shapes []*huma.Schema
 	for _, t := range []reflect.Type{

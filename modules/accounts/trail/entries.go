@@ -13,7 +13,7 @@ import (
 // parameters stand in the request's address, and how many entries it holds
 // under them. The newest comes first unless the client sorts. Errors: 422 for bad
 // parameters, 404 for an _id that is no entry about the record.
-func (s *Trail) AuditOf(ctx context.Context, resource string, recordID objectid.ID) (answer *collection.Answer, total int, err error) {
+func (s *Trail) AuditOf(ctx context.Context, resource string, recordID objectid.ID) (answer *collection.Response, total int, err error) {
 	view := s.log.View
 	params, err := view.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {

@@ -23,7 +23,7 @@ const auditPlatform = "platform"
 // itself. What else customers and jobs write stands in the histories of the records
 // themselves.
 func (s *Trail) Watches(ctx context.Context) bool {
-	return audit.Deed(ctx) != "" || httpapi.CallerOf(ctx).IsAdmin()
+	return audit.PlatformAction(ctx) != "" || httpapi.CallerOf(ctx).IsAdmin()
 }
 
 // RecordTx adds changes to the audit trail, in the transaction that makes them:
@@ -33,7 +33,7 @@ func (s *Trail) Watches(ctx context.Context) bool {
 func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
 	now, actor, name, action := s.clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username, httpapi.HandlerName(ctx)
 	path := httpapi.RequestURL(ctx).Path
-	if deed := audit.Deed(ctx); deed != "" {
+	if deed := audit.PlatformAction(ctx); deed != "" {
 		actor, name, action, path = "", auditPlatform, deed, ""
 	}
 	rows := make([]accountsdb.AuditInsertParams, len(changes))

@@ -8,8 +8,8 @@ import (
 	"marquee/platform/taxid"
 )
 
-// newCollection is the collection of admins (docs/contract/accounts.md, Profiles).
-func (s *Users) newCollection() *collection.Resource {
+// newResource is the collection of admins (docs/contract/accounts.md, Profiles).
+func (s *Users) newResource() *collection.Resource {
 	required := identity.NameRule
 	required.Required = true
 	return collection.New(collection.Definition{

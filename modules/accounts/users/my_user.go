@@ -49,7 +49,7 @@ func (s *Users) newMyUser() *collection.Resource {
 }
 
 // GetMyUser answers GET /my-user.
-func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*collection.Answer, error) {
+func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*collection.Response, error) {
 	list, err := h.s.myUser.Prepare(collection.Params{ID: httpapi.CallerOf(ctx).ID})
 	if err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*collection.Answe
 
 // PutMyUser is the PUT of the collection on the caller's own record; _id may be
 // left out.
-func (h Handlers) PutMyUser(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
-	body, current, err := ownObject(ctx, in.Body)
+func (h Handlers) PutMyUser(ctx context.Context, in *collection.BodyInput) (*collection.Response, error) {
+	body, current, err := callerObject(ctx, in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +97,10 @@ func ProvingFields() map[string]*huma.Schema {
 	}}
 }
 
-// ownObject fills the caller's id into an array of one object, and takes the current
+// callerObject fills the caller's id into an array of one object, and takes the current
 // password out of it, which is no field of the record. What is no such array goes on as
 // it is, to be refused by the collection.
-func ownObject(ctx context.Context, body collection.RawJSON) (own collection.RawJSON, current *secret.Text, err error) {
+func callerObject(ctx context.Context, body collection.RawJSON) (own collection.RawJSON, current *secret.Text, err error) {
 	var objects []map[string]json.RawMessage
 	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
 		return body, current, nil //nolint:nilerr // the collection says what is wrong

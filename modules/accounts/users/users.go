@@ -53,7 +53,7 @@ func New(d Deps) *Users {
 		pool: d.Pool, clock: d.Clock, files: d.Files, identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, codes: d.Codes,
 		changes: d.Changes, crud: d.Routes, emailChangeNeedsPassword: d.EmailChangeNeedsPassword, q: accountsdb.New(),
 	}
-	s.collection, s.myUser, s.profiles = s.newCollection(), s.newMyUser(), s.newProfiles()
+	s.collection, s.myUser, s.profiles = s.newResource(), s.newMyUser(), s.newProfiles()
 	return s
 }
 
@@ -63,8 +63,8 @@ func (s *Users) Connect(personal []identity.PersonalData) { s.personal = persona
 // KnowRoutes tells of the routes of all modules, whose names profiles may hold.
 func (s *Users) KnowRoutes(routes func() []httpapi.RouteInfo) { s.routes = routes }
 
-// Collection is /users.
-func (s *Users) Collection() *collection.Resource { return s.collection }
+// Resource is /users.
+func (s *Users) Resource() *collection.Resource { return s.collection }
 
 // MyUser is /my-user, the caller's own record.
 func (s *Users) MyUser() *collection.Resource { return s.myUser }

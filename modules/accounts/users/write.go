@@ -48,7 +48,7 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collec
 	if err := s.identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.identity.TakeLooksTx(ctx, tx, httpapi.TypeAdmin, records, users); err != nil {
+	if err := s.identity.ReserveAppearancesTx(ctx, tx, httpapi.TypeAdmin, records, users); err != nil {
 		return err
 	}
 	for _, rec := range records {
@@ -56,7 +56,7 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collec
 		if !sent {
 			continue
 		}
-		if flaw := s.sessions.PasswordFlaw(secret.NewText(password), ownTextsOf(rec, users[rec.ID])...); flaw != "" {
+		if flaw := s.sessions.PasswordFlaw(secret.NewText(password), personalTextsOf(rec, users[rec.ID])...); flaw != "" {
 			return rec.Invalid("password", flaw)
 		}
 		hash, err := s.hasher.Hash(ctx, secret.NewText(password))
@@ -68,9 +68,9 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collec
 	return nil
 }
 
-// ownTextsOf are what a user is known by once the record is written.
-func ownTextsOf(rec *collection.Record, u accountsdb.User) []string {
-	own := sessions.OwnTexts(u)
+// personalTextsOf are what a user is known by once the record is written.
+func personalTextsOf(rec *collection.Record, u accountsdb.User) []string {
+	own := sessions.PersonalTexts(u)
 	for _, field := range []string{"email", "username", "full_name", "name"} {
 		text, _ := identity.SentText(rec, field)
 		own = append(own, text)
@@ -109,7 +109,7 @@ func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*col
 			moved = append(moved, u.ID)
 		}
 		if gone && u.ID == caller.ID {
-			if err := s.changeOwnTx(ctx, tx, rec, u); err != nil {
+			if err := s.changeCallerEmailTx(ctx, tx, rec, u); err != nil {
 				return err
 			}
 		}
@@ -132,9 +132,9 @@ func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*col
 	return s.finishAdminsTx(ctx, tx, records, users)
 }
 
-// changeOwnTx has the old address told of a new one that an admin gives themselves; 400
+// changeCallerEmailTx has the old address told of a new one that an admin gives themselves; 400
 // without the current password where it is needed, which PUT /my-user takes.
-func (s *Users) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Record, u accountsdb.User) error {
+func (s *Users) changeCallerEmailTx(ctx context.Context, tx pgx.Tx, rec *collection.Record, u accountsdb.User) error {
 	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.emailChangeNeedsPassword {
 		return codes.ErrNeedsPassword()
 	}

@@ -38,7 +38,7 @@ func (s *Exports) signature(id, reader, expires string) string {
 }
 
 // errBadLink is the answer to a link that was never given or has expired.
-func errBadLink() error { return fault.Denied("This link is not valid or has expired.") }
+func errBadLink() error { return fault.Forbidden("This link is not valid or has expired.") }
 
 // downloader is who fetches the file: by a signed link, by a Bearer header, or by
 // the access token in the query parameter token. He has to be an admin still.

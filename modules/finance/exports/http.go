@@ -37,8 +37,8 @@ func NewHandlers(s *Exports, api *httpapi.API) Handlers {
 
 const Path = "/admin/exports"
 
-// Answers document a route that gives a file, or 202 with the export.
-func Answers(api *httpapi.API) []httpapi.Option {
+// Responses document a route that gives a file, or 202 with the export.
+func Responses(api *httpapi.API) []httpapi.Option {
 	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	rows := &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}}
 	state := huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[exportState]())
@@ -148,7 +148,7 @@ func (h Handlers) send(ctx context.Context, w http.ResponseWriter, r request) {
 	case h.s.slots <- struct{}{}:
 	default:
 		h.api.WriteError(ctx, w, &fault.Error{
-			Kind: fault.Unavailable, Message: "Too many exports are being sent. Try again, or let a job write it: async=1.", RetryAfter: 5 * time.Second,
+			Kind: fault.KindUnavailable, Message: "Too many exports are being sent. Try again, or let a job write it: async=1.", RetryAfter: 5 * time.Second,
 		})
 		return
 	}
@@ -190,17 +190,17 @@ func (s *Exports) spooled(ctx context.Context, out io.Writer, r request) error {
 			if rows > s.cfg.SyncRows {
 				return errTooLong
 			}
-			return s.noteDisclosure(ctx, r)
+			return s.auditDownload(ctx, r)
 		}, export.Options{}))
 	})
 	_, err = io.Copy(out, file)
 	return err
 }
 
-// noteDisclosure tells the audit trail that somebody takes the file away.
-func (s *Exports) noteDisclosure(ctx context.Context, r request) error {
+// auditDownload tells the audit trail that somebody takes the file away.
+func (s *Exports) auditDownload(ctx context.Context, r request) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", After: r.told()})
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", After: r.auditDoc()})
 	})
 }
 

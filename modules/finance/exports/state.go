@@ -79,7 +79,7 @@ func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err
 		if e, err = s.db.ExportGet(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", RecordID: id, After: r.told()}); err != nil {
+		if err := audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", RecordID: id, After: r.auditDoc()}); err != nil {
 			return err
 		}
 		_, err = s.jobs.InsertTx(ctx, tx, WriteExportArgs{ExportID: id}, nil)

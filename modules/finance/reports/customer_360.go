@@ -27,7 +27,7 @@ type customer360Input struct {
 // everything about a customer on one page. Money in cents. Each list holds the
 // newest 100, newest first; totals count everything.
 type Customer360 struct {
-	Customer      shownCustomer          `json:"customer"`
+	Customer      customerDoc            `json:"customer"`
 	Subscription  currentSubscription    `json:"subscription" doc:"The current one; null without one"`
 	Subscriptions []customerSubscription `json:"subscriptions" maxItems:"100"`
 	Payments      []customerPayment      `json:"payments" maxItems:"100" doc:"Settled ones, of subscriptions and ticket orders"`
@@ -40,8 +40,8 @@ type Customer360 struct {
 	Timeline      []customerMoment       `json:"timeline" maxItems:"100"`
 }
 
-// shownCustomer is the customer without what is kept secret of him.
-type shownCustomer struct {
+// customerDoc is the customer without what is kept secret of him.
+type customerDoc struct {
 	ID                    objectid.ID    `json:"_id"`
 	Username              string         `json:"username"`
 	Email                 string         `json:"email"`

@@ -40,14 +40,14 @@ func (h Handlers) document(ctx context.Context, thing string, build func(tx pgx.
 // reported is the error of a report: 503 when it ran too long.
 func reported(err error) error {
 	if postgres.IsTimeout(err) {
-		return (&fault.Error{Kind: fault.Unavailable, Message: "The report took too long."}).WithCause(err)
+		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The report took too long."}).WithCause(err)
 	}
 	return err
 }
 
-// Shaped states the schema of a document as that of a Go type, which lives for
+// SchemaOf states the schema of a document as that of a Go type, which lives for
 // that alone.
-func Shaped[T any](api *httpapi.API) httpapi.Option {
+func SchemaOf[T any](api *httpapi.API) httpapi.Option {
 	return httpapi.ResponseSchema(huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[T]()))
 }
 

@@ -13,14 +13,14 @@ import (
 // make them.
 type Adapter interface {
 	Gateway
-	// Admits judges a call by its headers, before a byte of its body is read: false
+	// Authenticates judges a call by its headers, before a byte of its body is read: false
 	// where no body can make it genuine. The signature is what the log may show of the
 	// proof: empty where the proof is a secret.
-	Admits(h http.Header, now time.Time) (signature string, ok bool)
+	Authenticates(h http.Header, now time.Time) (signature string, ok bool)
 	// Authenticate checks that the raw body comes from the gateway.
 	Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof Proof)
 	// ReadEvent puts an authenticated body in neutral words. An event type without
-	// consequence has the kind NothingForUs. It fails when the body is no event;
+	// consequence has the kind Ignored. It fails when the body is no event;
 	// ID and Type are filled as far as they can be read.
 	ReadEvent(body []byte) (Event, error)
 	// Confirm reads what an event is about and gives the event as the gateway shows it
@@ -28,9 +28,9 @@ type Adapter interface {
 	// ErrMissing when the gateway does not show what the event tells; an event that
 	// is signed is confirmed as it is.
 	Confirm(ctx context.Context, e Event) (Event, error)
-	// OnAnswer has f told, within the call, of each right answer, and with right false
+	// OnReply has f told, within the call, of each right answer, and with right false
 	// of each that closes the whole account.
-	OnAnswer(f func(ctx context.Context, right bool))
+	OnReply(f func(ctx context.Context, right bool))
 	// Probe asks something that changes nothing and costs one call; nil when the
 	// answer is right.
 	Probe(ctx context.Context) error
@@ -75,7 +75,7 @@ func (s Set) ReadSettled(ctx context.Context, name Name, paymentID string, local
 		return Payment{}, err
 	}
 	p, err := gateway.ReadPayment(ctx, paymentID, local)
-	if err == nil && p.Status != PaymentSettled {
+	if err == nil && p.Status != PaymentStatusSettled {
 		err = fmt.Errorf("%w: it is %s", ErrMissing, p.NativeStatus)
 	}
 	return p, err

@@ -59,16 +59,16 @@ type AuthorizationStatus string
 
 // The states of an authorization.
 const (
-	AuthorizationCreated   AuthorizationStatus = "created"
-	AuthorizationActive    AuthorizationStatus = "active"
-	AuthorizationCancelled AuthorizationStatus = "cancelled"
-	AuthorizationRefused   AuthorizationStatus = "refused" // its code ran out unpaid
-	AuthorizationExpired   AuthorizationStatus = "expired" // its last day has passed
+	AuthorizationStatusCreated   AuthorizationStatus = "created"
+	AuthorizationStatusActive    AuthorizationStatus = "active"
+	AuthorizationStatusCancelled AuthorizationStatus = "cancelled"
+	AuthorizationStatusRefused   AuthorizationStatus = "refused" // its code ran out unpaid
+	AuthorizationStatusExpired   AuthorizationStatus = "expired" // its last day has passed
 )
 
 // Ended reports whether it will never be debited again.
 func (s AuthorizationStatus) Ended() bool {
-	return s == AuthorizationCancelled || s == AuthorizationRefused || s == AuthorizationExpired
+	return s == AuthorizationStatusCancelled || s == AuthorizationStatusRefused || s == AuthorizationStatusExpired
 }
 
 // PixAuthorization is an automatic PIX as the gateway tells it.

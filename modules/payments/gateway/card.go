@@ -8,8 +8,8 @@ import (
 	"marquee/platform/secret"
 )
 
-// CardKeeper changes how a running subscription goes on.
-type CardKeeper interface {
+// CardUpdater changes how a running subscription goes on.
+type CardUpdater interface {
 	// ChangeCard gives a subscription another card in its place, without charging
 	// it. The error is *Declined when the card was refused; the old one stays then.
 	ChangeCard(ctx context.Context, c CardChange) (CardOnFile, error)
@@ -56,7 +56,7 @@ type InvoicePayment struct {
 // CardCharger takes one payment by card, at once.
 type CardCharger interface {
 	// ChargeCard charges a card once. A card that asks its holder for
-	// authentication is *Declined: no step follows. The status is PaymentPending
+	// authentication is *Declined: no step follows. The status is PaymentStatusPending
 	// while gateway A analyses the risk; its event decides.
 	ChargeCard(ctx context.Context, t CardTerms) (CardCharge, error)
 	// FindCardCharge looks for what ChargeCard may have made for the reference; ok

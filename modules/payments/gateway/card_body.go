@@ -60,21 +60,21 @@ type part struct {
 // but them.
 func (t texts) check(field string, parts []part) error {
 	if !t.given {
-		return fault.Bad("%s is required.", field).WithField(field)
+		return fault.BadRequest("%s is required.", field).WithField(field)
 	}
 	if t.malformed {
-		return fault.Bad("%s has to be an object.", field).WithField(field)
+		return fault.BadRequest("%s has to be an object.", field).WithField(field)
 	}
 	for _, p := range parts {
 		path := field + "." + p.name
 		value, ok := t.members[p.name]
 		switch {
 		case t.wrong == p.name:
-			return fault.Bad("%s has to be a text.", path).WithField(path)
+			return fault.BadRequest("%s has to be a text.", path).WithField(path)
 		case !ok || strings.TrimSpace(value.Reveal()) == "":
-			return fault.Bad("%s is required.", path).WithField(path)
+			return fault.BadRequest("%s is required.", path).WithField(path)
 		case !p.form.MatchString(value.Reveal()):
-			return fault.Bad("%s has to be %s.", path, p.doc).WithField(path)
+			return fault.BadRequest("%s has to be %s.", path, p.doc).WithField(path)
 		}
 	}
 	return nil
@@ -195,15 +195,15 @@ func (p PaymentMethodBody) Given() bool { return len(p.value) > 0 }
 func (p PaymentMethodBody) Read() (string, error) {
 	const field = "payment_method_id"
 	if len(p.value) == 0 || bytes.Equal(p.value, []byte("null")) {
-		return "", fault.Bad("%s is required.", field).WithField(field)
+		return "", fault.BadRequest("%s is required.", field).WithField(field)
 	}
 	var id string
 	err := json.Unmarshal(p.value, &id)
 	if err == nil && strings.TrimSpace(id) == "" {
-		return "", fault.Bad("%s is required.", field).WithField(field)
+		return "", fault.BadRequest("%s is required.", field).WithField(field)
 	}
 	if err != nil || !paymentMethodForm.MatchString(id) {
-		return "", fault.Bad("%s has to be a payment method of the gateway, such as pm_card_visa.", field).WithField(field)
+		return "", fault.BadRequest("%s has to be a payment method of the gateway, such as pm_card_visa.", field).WithField(field)
 	}
 	return id, nil
 }

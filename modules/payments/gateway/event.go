@@ -38,10 +38,10 @@ type Event struct {
 	Payload Payload
 }
 
-// Kind is what the event means, NothingForUs without a payload.
+// Kind is what the event means, Ignored without a payload.
 func (e Event) Kind() EventKind {
 	if e.Payload == nil {
-		return NothingForUs
+		return Ignored
 	}
 	return e.Payload.Kind()
 }
@@ -52,7 +52,7 @@ func (e Event) Payment() (p Payment, ok bool) {
 	if e.Payload == nil {
 		return Payment{}, false
 	}
-	p = e.Payload.told().payment
+	p = e.Payload.facts().payment
 	return p, p.ID != ""
 }
 
@@ -116,15 +116,15 @@ func (e Event) IsProof() bool {
 	return e.Gateway.Traits().SignsEvents || e.Confirmed || e.Type == Reconciled || e.Type == ReadLive
 }
 
-// AsksLive reports whether an event would open, end or take back what a forged one could:
+// NeedsConfirmation reports whether an event would open, end or take back what a forged one could:
 // the gateway is asked before it is applied. Charges that were paid, or failed, are judged
 // by what they are applied to (Result.Unproven).
-func (e Event) AsksLive() bool {
+func (e Event) NeedsConfirmation() bool {
 	switch p := e.Payload.(type) {
 	case RefundChange, DisputeChange:
 		return true
 	case AuthorizationChange:
-		return p.Authorization.Status == AuthorizationActive
+		return p.Authorization.Status == AuthorizationStatusActive
 	}
 	return false
 }
@@ -134,50 +134,50 @@ type EventKind string
 
 // The kinds.
 const (
-	PaymentWasSettled    EventKind = "payment_settled"      // invoice.paid; PAYMENT_CONFIRMED, PAYMENT_RECEIVED
-	PaymentHasFailed     EventKind = "payment_failed"       // invoice.payment_failed
-	SubscriptionChanged  EventKind = "subscription_changed" // customer.subscription.created, .updated
-	SubscriptionWasEnded EventKind = "subscription_ended"   // customer.subscription.deleted; SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED
-	NothingForUs         EventKind = ""                     // logged only
-	// PaymentIsNameless is money of gateway B that names nothing: payment_intent.succeeded
+	PaymentSettled      EventKind = "payment_settled"      // invoice.paid; PAYMENT_CONFIRMED, PAYMENT_RECEIVED
+	PaymentFailed       EventKind = "payment_failed"       // invoice.payment_failed
+	SubscriptionChanged EventKind = "subscription_changed" // customer.subscription.created, .updated
+	SubscriptionEnded   EventKind = "subscription_ended"   // customer.subscription.deleted; SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED
+	Ignored             EventKind = ""                     // logged only
+	// PaymentNameless is money of gateway B that names nothing: payment_intent.succeeded
 	// without our metadata. An invoice may be behind it, which the event does not tell.
-	PaymentIsNameless EventKind = "payment_nameless"
+	PaymentNameless EventKind = "payment_nameless"
 
-	// Of payments. PaymentHasFailed is also PAYMENT_OVERDUE, a card capture refused
+	// Of payments. PaymentStatusFailed is also PAYMENT_OVERDUE, a card capture refused
 	// and a debit of automatic PIX refused: all with Attempt 1 of that payment, so
 	// that RecordFailureTx counts one of them.
-	PaymentWasLost    EventKind = "payment_lost"    // payment_intent.payment_failed, .canceled of a PIX or an order: it can no longer be paid
-	PaymentWasDeleted EventKind = "payment_deleted" // PAYMENT_DELETED: the echo of our own cancelling, as a rule
+	PaymentLost    EventKind = "payment_lost"    // payment_intent.payment_failed, .canceled of a PIX or an order: it can no longer be paid
+	PaymentDeleted EventKind = "payment_deleted" // PAYMENT_DELETED: the echo of our own cancelling, as a rule
 
 	// Of refunds.
-	PaymentWasRefunded EventKind = "payment_refunded" // charge.refunded, refund.created, .updated; PAYMENT_REFUNDED, PAYMENT_PARTIALLY_REFUNDED
-	RefundIsPending    EventKind = "refund_pending"   // PAYMENT_REFUND_IN_PROGRESS
-	RefundHasFailed    EventKind = "refund_failed"    // refund.failed; PAYMENT_REFUND_DENIED
+	PaymentRefunded EventKind = "payment_refunded" // charge.refunded, refund.created, .updated; PAYMENT_REFUNDED, PAYMENT_PARTIALLY_REFUNDED
+	RefundPending   EventKind = "refund_pending"   // PAYMENT_REFUND_IN_PROGRESS
+	RefundFailed    EventKind = "refund_failed"    // refund.failed; PAYMENT_REFUND_DENIED
 
 	// Of disputes.
-	DisputeWasOpened EventKind = "dispute_opened" // charge.dispute.created; PAYMENT_CHARGEBACK_REQUESTED, PAYMENT_CHARGEBACK_DISPUTE
-	DisputeWasClosed EventKind = "dispute_closed" // charge.dispute.closed; PAYMENT_AWAITING_CHARGEBACK_REVERSAL, PAYMENT_REFUNDED of a charged back payment
+	DisputeOpened EventKind = "dispute_opened" // charge.dispute.created; PAYMENT_CHARGEBACK_REQUESTED, PAYMENT_CHARGEBACK_DISPUTE
+	DisputeClosed EventKind = "dispute_closed" // charge.dispute.closed; PAYMENT_AWAITING_CHARGEBACK_REVERSAL, PAYMENT_REFUNDED of a charged back payment
 
 	// Of gateway A's recurrences: a new date says nothing of the status.
-	RecurrenceWasMoved EventKind = "recurrence_moved" // SUBSCRIPTION_UPDATED
+	RecurrenceMoved EventKind = "recurrence_moved" // SUBSCRIPTION_UPDATED
 
 	// Of automatic PIX.
-	AuthorizationWasActivated EventKind = "authorization_activated"
-	AuthorizationWasCancelled EventKind = "authorization_cancelled"
-	AuthorizationWasRefused   EventKind = "authorization_refused"
-	AuthorizationHasExpired   EventKind = "authorization_expired"
+	AuthorizationActivated EventKind = "authorization_activated"
+	AuthorizationCancelled EventKind = "authorization_cancelled"
+	AuthorizationRefused   EventKind = "authorization_refused"
+	AuthorizationExpired   EventKind = "authorization_expired"
 )
 
 // Payload is what an event says, one type a kind of thing that can happen; the types below
 // are all there are. Who reads an event switches over them.
 type Payload interface {
 	Kind() EventKind
-	told() told
+	facts() facts
 }
 
-// told is what an event tells by numbers, ids and dates, by which what can never be
+// facts is what an event tells by numbers, ids and dates, by which what can never be
 // applied is known (Event.Impossible).
-type told struct {
+type facts struct {
 	payment  Payment
 	amounts  []money.Cents
 	ids      []string
@@ -186,8 +186,8 @@ type told struct {
 }
 
 // ofPayment begins what an event tells with its payment, the zero value of which tells nothing.
-func ofPayment(p Payment) told {
-	return told{
+func ofPayment(p Payment) facts {
+	return facts{
 		payment: p, amounts: []money.Cents{p.Amount}, ids: []string{p.InvoiceID, p.PaymentIntentID}, instants: []*time.Time{p.SettledAt, p.DueDate},
 	}
 }
@@ -217,7 +217,7 @@ type DeletedPayment struct{ Payment Payment }
 
 // RefundChange is what became of the refunds of a payment: Report goes into RecordRefundTx.
 type RefundChange struct {
-	Status RefundStatus // RefundDone, RefundPending or RefundFailed, of the refund that the event is about
+	Status RefundStatus // RefundStatusDone, RefundStatusPending or RefundStatusFailed, of the refund that the event is about
 	Report RefundReport
 	// Payment is the payment as it was paid, where the event holds it (gateway A); else it
 	// is known by Report.PaymentID alone.
@@ -246,74 +246,74 @@ type RecurrenceMove struct{ Subscription RemoteSubscription }
 // AuthorizationChange is the state of an automatic PIX, told without its code.
 type AuthorizationChange struct{ Authorization PixAuthorization }
 
-// Kind is PaymentWasSettled.
-func (SettledPayment) Kind() EventKind { return PaymentWasSettled }
+// Kind is PaymentSettled.
+func (SettledPayment) Kind() EventKind { return PaymentSettled }
 
-// Kind is PaymentIsNameless.
-func (NamelessPayment) Kind() EventKind { return PaymentIsNameless }
+// Kind is PaymentNameless.
+func (NamelessPayment) Kind() EventKind { return PaymentNameless }
 
-// Kind is PaymentHasFailed.
-func (FailedPayment) Kind() EventKind { return PaymentHasFailed }
+// Kind is PaymentStatusFailed.
+func (FailedPayment) Kind() EventKind { return PaymentFailed }
 
-// Kind is PaymentWasLost.
-func (LostPayment) Kind() EventKind { return PaymentWasLost }
+// Kind is PaymentLost.
+func (LostPayment) Kind() EventKind { return PaymentLost }
 
-// Kind is PaymentWasDeleted.
-func (DeletedPayment) Kind() EventKind { return PaymentWasDeleted }
+// Kind is PaymentDeleted.
+func (DeletedPayment) Kind() EventKind { return PaymentDeleted }
 
 // Kind follows from the status.
 func (p RefundChange) Kind() EventKind {
 	switch p.Status {
-	case RefundPending:
-		return RefundIsPending
-	case RefundFailed:
-		return RefundHasFailed
+	case RefundStatusPending:
+		return RefundPending
+	case RefundStatusFailed:
+		return RefundFailed
 	}
-	return PaymentWasRefunded
+	return PaymentRefunded
 }
 
 // Kind follows from the state.
 func (p DisputeChange) Kind() EventKind {
 	if p.Report.State.Closed() {
-		return DisputeWasClosed
+		return DisputeClosed
 	}
-	return DisputeWasOpened
+	return DisputeOpened
 }
 
 // Kind is SubscriptionChanged.
 func (SubscriptionChange) Kind() EventKind { return SubscriptionChanged }
 
-// Kind is SubscriptionWasEnded.
-func (SubscriptionEnd) Kind() EventKind { return SubscriptionWasEnded }
+// Kind is SubscriptionEnded.
+func (SubscriptionEnd) Kind() EventKind { return SubscriptionEnded }
 
-// Kind is RecurrenceWasMoved.
-func (RecurrenceMove) Kind() EventKind { return RecurrenceWasMoved }
+// Kind is RecurrenceMoved.
+func (RecurrenceMove) Kind() EventKind { return RecurrenceMoved }
 
 // Kind follows from the status.
 func (p AuthorizationChange) Kind() EventKind {
 	switch p.Authorization.Status {
-	case AuthorizationCancelled:
-		return AuthorizationWasCancelled
-	case AuthorizationRefused:
-		return AuthorizationWasRefused
-	case AuthorizationExpired:
-		return AuthorizationHasExpired
+	case AuthorizationStatusCancelled:
+		return AuthorizationCancelled
+	case AuthorizationStatusRefused:
+		return AuthorizationRefused
+	case AuthorizationStatusExpired:
+		return AuthorizationExpired
 	}
-	return AuthorizationWasActivated
+	return AuthorizationActivated
 }
 
-func (p SettledPayment) told() told  { return ofPayment(p.Payment) }
-func (p NamelessPayment) told() told { return ofPayment(p.Payment) }
-func (p LostPayment) told() told     { return ofPayment(p.Payment) }
-func (p DeletedPayment) told() told  { return ofPayment(p.Payment) }
+func (p SettledPayment) facts() facts  { return ofPayment(p.Payment) }
+func (p NamelessPayment) facts() facts { return ofPayment(p.Payment) }
+func (p LostPayment) facts() facts     { return ofPayment(p.Payment) }
+func (p DeletedPayment) facts() facts  { return ofPayment(p.Payment) }
 
-func (p FailedPayment) told() told {
+func (p FailedPayment) facts() facts {
 	t := ofPayment(p.Payment)
 	t.attempt = p.Attempt
 	return t
 }
 
-func (p RefundChange) told() told {
+func (p RefundChange) facts() facts {
 	t := ofPayment(p.Payment)
 	t.amounts = append(t.amounts, p.Report.Total)
 	t.ids = append(t.ids, p.Report.ChargeID)
@@ -324,28 +324,28 @@ func (p RefundChange) told() told {
 	return t
 }
 
-func (p DisputeChange) told() told {
+func (p DisputeChange) facts() facts {
 	t := ofPayment(p.Payment)
 	t.amounts, t.ids = append(t.amounts, p.Report.Amount), append(t.ids, p.Report.ID)
 	t.instants = append(t.instants, &p.Report.OpenedAt, &p.Report.At)
 	return t
 }
 
-func (p SubscriptionChange) told() told { return ofSubscription(p.Subscription) }
-func (p SubscriptionEnd) told() told    { return ofSubscription(p.Subscription) }
-func (p RecurrenceMove) told() told     { return ofSubscription(p.Subscription) }
+func (p SubscriptionChange) facts() facts { return ofSubscription(p.Subscription) }
+func (p SubscriptionEnd) facts() facts    { return ofSubscription(p.Subscription) }
+func (p RecurrenceMove) facts() facts     { return ofSubscription(p.Subscription) }
 
-func ofSubscription(s RemoteSubscription) told {
-	t := told{ids: []string{s.CustomerGatewayID, s.PriceID}, instants: []*time.Time{s.NextBilling}}
+func ofSubscription(s RemoteSubscription) facts {
+	t := facts{ids: []string{s.CustomerGatewayID, s.PriceID}, instants: []*time.Time{s.NextBilling}}
 	if s.LatestPayment != nil {
 		t.amounts = []money.Cents{s.LatestPayment.Amount}
 	}
 	return t
 }
 
-func (p AuthorizationChange) told() told {
+func (p AuthorizationChange) facts() facts {
 	a := p.Authorization
-	return told{amounts: []money.Cents{a.Amount}, ids: []string{a.CustomerID}, instants: []*time.Time{a.ExpiresAt}}
+	return facts{amounts: []money.Cents{a.Amount}, ids: []string{a.CustomerID}, instants: []*time.Time{a.ExpiresAt}}
 }
 
 // ResultStatus says what became of an event.
@@ -376,8 +376,8 @@ type Result struct {
 	Unproven bool `json:"-"`
 }
 
-// Asked is the result of an event that has changed nothing yet: a job asks the gateway
+// AwaitingConfirmation is the result of an event that has changed nothing yet: a job asks the gateway
 // first, for the reason that is given.
-func Asked(subscription *objectid.ID, reason Reason) Result {
+func AwaitingConfirmation(subscription *objectid.ID, reason Reason) Result {
 	return Result{Status: ResultQueued, SubscriptionID: subscription, Reason: reason}
 }

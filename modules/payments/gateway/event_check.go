@@ -20,9 +20,9 @@ const (
 // Impossible says why the event can never be applied, whatever job tries it again: a
 // value that no ledger holds. It is "" for all others.
 func (e Event) Impossible() string {
-	var t told
+	var t facts
 	if e.Payload != nil {
-		t = e.Payload.told()
+		t = e.Payload.facts()
 	}
 	for _, amount := range t.amounts {
 		switch {

@@ -72,7 +72,7 @@ type Gateway interface {
 	// no error; when it has been paid meanwhile the error is ErrAlreadyPaid.
 	CancelPix(ctx context.Context, paymentID string, local objectid.ID) error
 
-	CardKeeper
+	CardUpdater
 	CollectionPauser
 	CardCharger
 	PixDebiter
@@ -209,10 +209,10 @@ type PaymentStatus string
 
 // The states of a payment.
 const (
-	PaymentPending PaymentStatus = "pending"
-	PaymentSettled PaymentStatus = "settled" // approved or received: the money counts
-	PaymentFailed  PaymentStatus = "failed"
-	PaymentGone    PaymentStatus = "gone" // deleted, cancelled or run out
+	PaymentStatusPending PaymentStatus = "pending"
+	PaymentStatusSettled PaymentStatus = "settled" // approved or received: the money counts
+	PaymentStatusFailed  PaymentStatus = "failed"
+	PaymentStatusGone    PaymentStatus = "gone" // deleted, cancelled or run out
 )
 
 // Method is payment_method of a subscription (docs/contract/subscriptions.md, The record).
@@ -316,11 +316,11 @@ func FaultOf(err error) error {
 	var rejected *Rejected
 	switch {
 	case errors.As(err, &rejected):
-		return fault.Bad("The payment gateway did not accept these data. Check the card, name, tax id, phone and address.").WithCause(err)
+		return fault.BadRequest("The payment gateway did not accept these data. Check the card, name, tax id, phone and address.").WithCause(err)
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrOutcomeUnknown):
-		return (&fault.Error{Kind: fault.Unavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
+		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
 	case errors.Is(err, ErrMissing):
-		return (&fault.Error{Kind: fault.Unavailable, Message: "The payment gateway does not find what this stands on. Please write to us."}).WithCause(err)
+		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The payment gateway does not find what this stands on. Please write to us."}).WithCause(err)
 	}
 	return err
 }

@@ -22,8 +22,8 @@ type Lister interface {
 	ListPayments(ctx context.Context, q PaymentsQuery) ([]RemotePayment, error)
 	// CreatedSince reads, page by page, what the gateway has of payments, refunds and
 	// disputes made since an instant, as events of the type Reconciled with the
-	// meaning that their present state has: a settled payment is PaymentWasSettled, a
-	// refunded one comes with a second event PaymentWasRefunded, one without
+	// meaning that their present state has: a settled payment is PaymentSettled, a
+	// refunded one comes with a second event PaymentRefunded, one without
 	// consequence is left out. Page is "" first and then the answer's next, which is
 	// "" at the end. It may tell more than was asked for, and a thing twice.
 	CreatedSince(ctx context.Context, since time.Time, page string) (events []Event, next string, err error)

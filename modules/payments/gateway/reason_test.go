@@ -97,7 +97,7 @@ func wordedHere(file *ast.File) (found []token.Pos) {
 					found = append(found, kv.Value.Pos())
 				}
 			}
-		case *ast.CallExpr: // gateway.Reason("…"), gateway.Asked(id, "…")
+		case *ast.CallExpr: // gateway.Reason("…"), gateway.AwaitingConfirmation(id, "…")
 			if (name(n.Fun) == "Reason" || name(n.Fun) == "Asked") && len(n.Args) > 0 && literal(n.Args[len(n.Args)-1]) {
 				found = append(found, n.Pos())
 			}

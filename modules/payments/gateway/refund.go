@@ -48,10 +48,10 @@ type RefundStatus string
 
 // The states of a refund. Requested is ours alone: the gateway has not answered.
 const (
-	RefundRequested RefundStatus = "requested"
-	RefundPending   RefundStatus = "pending"
-	RefundDone      RefundStatus = "done"
-	RefundFailed    RefundStatus = "failed"
+	RefundStatusRequested RefundStatus = "requested"
+	RefundStatusPending   RefundStatus = "pending"
+	RefundStatusDone      RefundStatus = "done"
+	RefundStatusFailed    RefundStatus = "failed"
 )
 
 // RemoteRefund is one refund as its gateway tells it.

@@ -59,11 +59,11 @@ type authorization struct {
 }
 
 var authorizationStatuses = map[string]gateway.AuthorizationStatus{
-	"CREATED":   gateway.AuthorizationCreated,
-	"ACTIVE":    gateway.AuthorizationActive,
-	"CANCELLED": gateway.AuthorizationCancelled,
-	"REFUSED":   gateway.AuthorizationRefused,
-	"EXPIRED":   gateway.AuthorizationExpired,
+	"CREATED":   gateway.AuthorizationStatusCreated,
+	"ACTIVE":    gateway.AuthorizationStatusActive,
+	"CANCELLED": gateway.AuthorizationStatusCancelled,
+	"REFUSED":   gateway.AuthorizationStatusRefused,
+	"EXPIRED":   gateway.AuthorizationStatusExpired,
 }
 
 func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixAuthorization {
@@ -73,19 +73,19 @@ func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixA
 		ExpiresAt: a.ImmediateQRCode.ExpirationDate.in(zone), Reason: a.CancellationReason,
 	}
 	over := n.ExpiresAt != nil && !now.IsZero() && !now.Before(*n.ExpiresAt)
-	n.Expired = n.Status != gateway.AuthorizationCreated || over
+	n.Expired = n.Status != gateway.AuthorizationStatusCreated || over
 	return n
 }
 
-func (a *authorization) told() answer.Told {
-	return answer.Told{ID: a.ID, Reference: text(a.ContractID)}
+func (a *authorization) identity() answer.Identity {
+	return answer.Identity{ID: a.ID, Reference: text(a.ContractID)}
 }
 
 func (a *authorization) check(id string, local objectid.ID) error {
 	if authorizationStatuses[a.Status] == "" {
 		return answer.Odd("it has no status")
 	}
-	return a.told().Check(answer.Told{ID: id, Reference: local.String()})
+	return a.identity().Check(answer.Identity{ID: id, Reference: local.String()})
 }
 
 // AuthorizePix makes the authorization with its first code (docs/gateway-facts.md, A8).
@@ -233,12 +233,12 @@ func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms)
 
 var authorizationEvents = meanings{
 	read: map[string]reader{
-		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED": readAuthorization(gateway.AuthorizationActive),
-		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED": readAuthorization(gateway.AuthorizationCancelled),
-		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":   readAuthorization(gateway.AuthorizationRefused),
-		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":   readAuthorization(gateway.AuthorizationExpired),
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED": readAuthorization(gateway.AuthorizationStatusActive),
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED": readAuthorization(gateway.AuthorizationStatusCancelled),
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":   readAuthorization(gateway.AuthorizationStatusRefused),
+		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":   readAuthorization(gateway.AuthorizationStatusExpired),
 	},
-	look: map[gateway.EventKind]look{gateway.AuthorizationWasActivated: (*events).confirmActivated},
+	look: map[gateway.EventKind]confirmation{gateway.AuthorizationActivated: (*events).confirmActivated},
 }
 
 // readAuthorization reads the object under either key, or its bare id.
@@ -271,7 +271,7 @@ func (g *events) confirmActivated(ctx context.Context, e gateway.Event) (gateway
 		return e, err
 	}
 	n := a.neutral(g.cfg.Zone, g.cfg.Clock.Now())
-	if n.Status != gateway.AuthorizationActive {
+	if n.Status != gateway.AuthorizationStatusActive {
 		return e, unconfirmed(a.Status)
 	}
 	e.Payload = gateway.AuthorizationChange{Authorization: n}

@@ -86,8 +86,8 @@ func (g *client) call(ctx context.Context, r request) error {
 		return onTheWay(err)
 	}
 	defer res.Body.Close()
-	g.quota.note(res.Header, g.cfg.Clock.Now())
-	if g.limits.answered(endpoint, res.StatusCode, res.Header, g.cfg.Clock.Now()) {
+	g.quota.record(res.Header, g.cfg.Clock.Now())
+	if g.limits.observe(endpoint, res.StatusCode, res.Header, g.cfg.Clock.Now()) {
 		g.health.Tell(ctx, false)
 	}
 	raw, err := answer.Body(res.Body)
@@ -108,8 +108,8 @@ func (g *client) call(ctx context.Context, r request) error {
 	return nil
 }
 
-// OnAnswer has f told of each answer that says how the gateway as a whole is.
-func (g *client) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
+// OnReply has f told of each answer that says how the gateway as a whole is.
+func (g *client) OnReply(f func(ctx context.Context, right bool)) { g.health.On(f) }
 
 // Probe asks for one customer.
 func (g *client) Probe(ctx context.Context) error {

@@ -17,8 +17,8 @@ type cardPaymentBody struct {
 	cardBody
 }
 
-// cardAnswer is what the gateway tells of a card.
-type cardAnswer struct {
+// cardReply is what the gateway tells of a card.
+type cardReply struct {
 	Last4 string `json:"creditCardNumber"`
 	Brand string `json:"creditCardBrand"`
 	Token string `json:"creditCardToken"`
@@ -26,10 +26,10 @@ type cardAnswer struct {
 
 type chargedPayment struct {
 	payment
-	CreditCard cardAnswer `json:"creditCard"`
+	CreditCard cardReply `json:"creditCard"`
 }
 
-func (c *cardAnswer) onFile() gateway.CardOnFile {
+func (c *cardReply) onFile() gateway.CardOnFile {
 	return gateway.CardOnFile{Brand: c.Brand, Last4: c.Last4}
 }
 
@@ -94,7 +94,7 @@ func (g *payments) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gat
 func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
 	type changed struct {
 		subscription
-		CreditCard cardAnswer `json:"creditCard"`
+		CreditCard cardReply `json:"creditCard"`
 	}
 	got, err := post(ctx, g.client, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID) + "/creditCard",

@@ -16,9 +16,9 @@ import (
 // Headers that carry the token: the gateway's own and the neutral one.
 var tokenHeaders = []string{"Asaas-Access-Token", "Gwa-Access-Token"}
 
-// Admits compares the token, in constant time. It is a secret, so there is no
+// Authenticates compares the token, in constant time. It is a secret, so there is no
 // signature to show.
-func (g *events) Admits(h http.Header, _ time.Time) (signature string, ok bool) {
+func (g *events) Authenticates(h http.Header, _ time.Time) (signature string, ok bool) {
 	for _, name := range tokenHeaders {
 		given := sha256.Sum256([]byte(h.Get(name)))
 		for _, token := range g.cfg.WebhookTokens {
@@ -33,7 +33,7 @@ func (g *events) Admits(h http.Header, _ time.Time) (signature string, ok bool) 
 
 // Authenticate is Admits: the token proves every body.
 func (g *events) Authenticate(h http.Header, _ []byte, now time.Time) (signature string, proof gateway.Proof) {
-	if _, ok := g.Admits(h, now); !ok {
+	if _, ok := g.Authenticates(h, now); !ok {
 		return "", gateway.Forged
 	}
 	return "", gateway.Genuine
@@ -53,15 +53,15 @@ type envelope struct {
 }
 
 type (
-	reader = func(g *events, env *envelope, e *gateway.Event) error
-	look   = func(g *events, ctx context.Context, e gateway.Event) (gateway.Event, error)
+	reader       = func(g *events, env *envelope, e *gateway.Event) error
+	confirmation = func(g *events, ctx context.Context, e gateway.Event) (gateway.Event, error)
 )
 
 // meanings are what the events about one kind of object say. They stand beside the object,
 // with their readers and looks.
 type meanings struct {
-	read map[string]reader          // by the event's type; the others are without consequence
-	look map[gateway.EventKind]look // what the gateway shows of it; the others are taken as they are told
+	read map[string]reader                  // by the event's type; the others are without consequence
+	look map[gateway.EventKind]confirmation // what the gateway shows of it; the others are taken as they are told
 }
 
 var allMeanings = []meanings{paymentEvents, refundEvents, disputeEvents, recurrenceEvents, authorizationEvents, debitEvents}
@@ -120,9 +120,9 @@ var paymentEvents = meanings{
 		"PAYMENT_REPROVED_BY_RISK_ANALYSIS":   ofPayment((*events).readFailed),
 		"PAYMENT_DELETED":                     ofPayment((*events).readDeleted),
 	},
-	look: map[gateway.EventKind]look{
-		gateway.PaymentWasSettled: (*events).confirmSettled,
-		gateway.PaymentHasFailed:  (*events).confirmFailed,
+	look: map[gateway.EventKind]confirmation{
+		gateway.PaymentSettled: (*events).confirmSettled,
+		gateway.PaymentFailed:  (*events).confirmFailed,
 	},
 }
 
@@ -163,7 +163,7 @@ func (g *events) live(p *payment, e gateway.Event) gateway.Event {
 // readSettled reads a payment that counts.
 func (g *client) readSettled(p *payment, e *gateway.Event) {
 	n := p.neutral(g.cfg.Zone)
-	n.Status, n.SettledAt = gateway.PaymentSettled, g.settledAt(p, e.CreatedAt)
+	n.Status, n.SettledAt = gateway.PaymentStatusSettled, g.settledAt(p, e.CreatedAt)
 	e.Payload = gateway.SettledPayment{Payment: n}
 }
 
@@ -172,7 +172,7 @@ func (g *events) confirmSettled(ctx context.Context, e gateway.Event) (gateway.E
 	if err != nil {
 		return e, err
 	}
-	if p.neutral(g.cfg.Zone).Status != gateway.PaymentSettled && p.report(g.cfg.Zone, e.CreatedAt).Total == 0 && p.dispute(e.CreatedAt) == nil {
+	if p.neutral(g.cfg.Zone).Status != gateway.PaymentStatusSettled && p.report(g.cfg.Zone, e.CreatedAt).Total == 0 && p.dispute(e.CreatedAt) == nil {
 		return e, unconfirmed(p.Status)
 	}
 	e = g.live(p, e)
@@ -185,7 +185,7 @@ func (g *events) confirmSettled(ctx context.Context, e gateway.Event) (gateway.E
 func (g *events) readFailed(p *payment, e *gateway.Event) {
 	n := p.neutral(g.cfg.Zone)
 	if n.Method == gateway.MethodCard {
-		n.Status = gateway.PaymentFailed // a PIX that is overdue can still be paid
+		n.Status = gateway.PaymentStatusFailed // a PIX that is overdue can still be paid
 	}
 	e.Payload = gateway.FailedPayment{Payment: n, Attempt: 1}
 }
@@ -200,12 +200,12 @@ func (g *events) confirmFailed(ctx context.Context, e gateway.Event) (gateway.Ev
 	}
 	n := p.neutral(g.cfg.Zone)
 	due := n.DueDate != nil && !n.DueDate.After(g.cfg.Clock.Now())
-	if n.Status == gateway.PaymentSettled || p.Status == "REFUNDED" || e.Type == "PAYMENT_OVERDUE" && p.Status != "OVERDUE" || !due {
+	if n.Status == gateway.PaymentStatusSettled || p.Status == "REFUNDED" || e.Type == "PAYMENT_OVERDUE" && p.Status != "OVERDUE" || !due {
 		return e, unconfirmed(p.Status)
 	}
 	e = g.live(p, e)
 	if n.Method == gateway.MethodCard {
-		n.Status = gateway.PaymentFailed
+		n.Status = gateway.PaymentStatusFailed
 	}
 	told.Payment = n
 	e.Payload = told
@@ -214,6 +214,6 @@ func (g *events) confirmFailed(ctx context.Context, e gateway.Event) (gateway.Ev
 
 func (g *events) readDeleted(p *payment, e *gateway.Event) {
 	n := p.neutral(g.cfg.Zone)
-	n.Status = gateway.PaymentGone
+	n.Status = gateway.PaymentStatusGone
 	e.Payload = gateway.DeletedPayment{Payment: n}
 }

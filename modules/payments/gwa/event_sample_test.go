@@ -17,31 +17,31 @@ import (
 const authorized = "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_"
 
 var sampleKinds = map[string]gateway.EventKind{
-	"PAYMENT_CHARGEBACK_REQUESTED.card-subscription":       gateway.DisputeWasOpened,
-	"PAYMENT_CONFIRMED.card-subscription":                  gateway.PaymentWasSettled,
-	"PAYMENT_CONFIRMED.one-off-external-reference":         gateway.PaymentWasSettled,
-	"PAYMENT_CONFIRMED.pix-automatic-recurring-debit":      gateway.PaymentWasSettled,
-	"PAYMENT_CREATED.card-subscription":                    gateway.NothingForUs,
-	"PAYMENT_DELETED.card-subscription":                    gateway.PaymentWasDeleted,
-	"PAYMENT_OVERDUE.card-subscription":                    gateway.PaymentHasFailed,
-	"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial":        gateway.PaymentWasRefunded,
-	"PAYMENT_RECEIVED.card-settled-32-days-later":          gateway.PaymentWasSettled,
-	"PAYMENT_RECEIVED.pix-automatic-first-payment":         gateway.PaymentWasSettled,
-	"PAYMENT_RECEIVED.pix-subscription-external-reference": gateway.PaymentWasSettled,
-	"PAYMENT_RECEIVED.pix-ticket-order":                    gateway.PaymentWasSettled,
-	"PAYMENT_REFUNDED.card-full":                           gateway.PaymentWasRefunded,
-	"PAYMENT_REFUNDED.pix-full":                            gateway.PaymentWasRefunded,
-	authorized + "ACTIVATED":                               gateway.AuthorizationWasActivated,
-	authorized + "ACTIVATED.key-as-in-specification":       gateway.AuthorizationWasActivated,
-	authorized + "CANCELLED":                               gateway.AuthorizationWasCancelled,
-	authorized + "CREATED":                                 gateway.NothingForUs,
-	authorized + "EXPIRED":                                 gateway.AuthorizationHasExpired,
-	authorized + "REFUSED":                                 gateway.AuthorizationWasRefused,
-	"SUBSCRIPTION_CREATED":                                 gateway.NothingForUs,
-	"SUBSCRIPTION_DELETED":                                 gateway.SubscriptionWasEnded,
-	"SUBSCRIPTION_INACTIVATED":                             gateway.SubscriptionWasEnded,
-	"SUBSCRIPTION_UPDATED.iso-dates":                       gateway.RecurrenceWasMoved,
-	"SUBSCRIPTION_UPDATED":                                 gateway.RecurrenceWasMoved,
+	"PAYMENT_CHARGEBACK_REQUESTED.card-subscription":       gateway.DisputeOpened,
+	"PAYMENT_CONFIRMED.card-subscription":                  gateway.PaymentSettled,
+	"PAYMENT_CONFIRMED.one-off-external-reference":         gateway.PaymentSettled,
+	"PAYMENT_CONFIRMED.pix-automatic-recurring-debit":      gateway.PaymentSettled,
+	"PAYMENT_CREATED.card-subscription":                    gateway.Ignored,
+	"PAYMENT_DELETED.card-subscription":                    gateway.PaymentDeleted,
+	"PAYMENT_OVERDUE.card-subscription":                    gateway.PaymentFailed,
+	"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial":        gateway.PaymentRefunded,
+	"PAYMENT_RECEIVED.card-settled-32-days-later":          gateway.PaymentSettled,
+	"PAYMENT_RECEIVED.pix-automatic-first-payment":         gateway.PaymentSettled,
+	"PAYMENT_RECEIVED.pix-subscription-external-reference": gateway.PaymentSettled,
+	"PAYMENT_RECEIVED.pix-ticket-order":                    gateway.PaymentSettled,
+	"PAYMENT_REFUNDED.card-full":                           gateway.PaymentRefunded,
+	"PAYMENT_REFUNDED.pix-full":                            gateway.PaymentRefunded,
+	authorized + "ACTIVATED":                               gateway.AuthorizationActivated,
+	authorized + "ACTIVATED.key-as-in-specification":       gateway.AuthorizationActivated,
+	authorized + "CANCELLED":                               gateway.AuthorizationCancelled,
+	authorized + "CREATED":                                 gateway.Ignored,
+	authorized + "EXPIRED":                                 gateway.AuthorizationExpired,
+	authorized + "REFUSED":                                 gateway.AuthorizationRefused,
+	"SUBSCRIPTION_CREATED":                                 gateway.Ignored,
+	"SUBSCRIPTION_DELETED":                                 gateway.SubscriptionEnded,
+	"SUBSCRIPTION_INACTIVATED":                             gateway.SubscriptionEnded,
+	"SUBSCRIPTION_UPDATED.iso-dates":                       gateway.RecurrenceMoved,
+	"SUBSCRIPTION_UPDATED":                                 gateway.RecurrenceMoved,
 }
 
 func TestEverySampleHasItsMeaning(t *testing.T) {
@@ -60,7 +60,7 @@ func TestEverySampleHasItsMeaning(t *testing.T) {
 		require.NoError(t, err, file)
 		require.Equal(t, want, e.Kind(), file)
 		require.False(t, e.CreatedAt.IsZero(), file)
-		if want != gateway.NothingForUs {
+		if want != gateway.Ignored {
 			require.NotEmpty(t, e.Subjects(), file)
 		}
 	}
@@ -115,17 +115,17 @@ func TestOurRefundIsKnownByItsMark(t *testing.T) {
 	id := objectid.New()
 	e := refundEvent(t, "PAYMENT_REFUND_IN_PROGRESS", `"refunds":[{"status":"DONE","value":10,"description":"Cortesia"},
 		{"status":"PENDING","value":20,"dateCreated":"2026-11-24 18:20:41","description":"`+marked("A courtesy", id)+`"}]`)
-	require.Equal(t, gateway.RefundIsPending, e.Kind())
+	require.Equal(t, gateway.RefundPending, e.Kind())
 	require.EqualValues(t, 1000, e.Payload.(gateway.RefundChange).Report.Total)
 	require.Len(t, e.Payload.(gateway.RefundChange).Report.Singles, 2)
 	require.Equal(t, "Cortesia", e.Payload.(gateway.RefundChange).Report.Singles[0].Reason)
 	require.Equal(t, []gateway.SingleRefund{{
-		RefundID: id, Amount: 2000, Status: gateway.RefundPending, Reason: "A courtesy",
+		RefundID: id, Amount: 2000, Status: gateway.RefundStatusPending, Reason: "A courtesy",
 		At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
 	}}, e.Payload.(gateway.RefundChange).Report.Singles[1:])
 	e = refundEvent(t, "PAYMENT_REFUND_DENIED", `"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
-	require.Equal(t, gateway.RefundHasFailed, e.Kind())
-	require.Equal(t, gateway.RefundFailed, e.Payload.(gateway.RefundChange).Report.Singles[0].Status)
+	require.Equal(t, gateway.RefundFailed, e.Kind())
+	require.Equal(t, gateway.RefundStatusFailed, e.Payload.(gateway.RefundChange).Report.Singles[0].Status)
 	require.Zero(t, e.Payload.(gateway.RefundChange).Report.Total)
 }
 
@@ -145,7 +145,7 @@ func TestMarkSurvivesALongReason(t *testing.T) {
 func TestLostChargebackIsNoRefund(t *testing.T) {
 	t.Parallel()
 	e := refundEvent(t, "PAYMENT_REFUNDED", `"status":"REFUNDED","refunds":null,"chargeback":{"status":"DONE","reason":"FRAUD"}`)
-	require.Equal(t, gateway.DisputeWasClosed, e.Kind())
+	require.Equal(t, gateway.DisputeClosed, e.Kind())
 	require.Equal(t, gateway.DisputeLost, e.Payload.(gateway.DisputeChange).Report.State)
 	require.IsType(t, gateway.DisputeChange{}, e.Payload)
 }
@@ -186,7 +186,7 @@ func TestAuthorizationUnderEitherKey(t *testing.T) {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED",` + object + `}`))
 		require.NoError(t, err, object)
 		require.Equal(t, id, e.AuthorizationID, object)
-		require.Equal(t, gateway.AuthorizationRefused, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
+		require.Equal(t, gateway.AuthorizationStatusRefused, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
 	}
 	_, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED"}`))
 	require.Error(t, err)
@@ -199,7 +199,7 @@ func TestAuthorizationSample(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a03"), e.Reference, "the contract")
 		require.Equal(t, "CINEPLAYLTDA0000000000000161305ASA", e.ConciliationID)
-		require.Equal(t, gateway.AuthorizationActive, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
+		require.Equal(t, gateway.AuthorizationStatusActive, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
 	}
 	e, err := New(Config{}).ReadEvent(sample(t, authorized+"CANCELLED"))
 	require.NoError(t, err)
@@ -209,17 +209,17 @@ func TestAuthorizationSample(t *testing.T) {
 func TestOverdueAndRefusedCardAreOneAttempt(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]gateway.PaymentStatus{
-		"PAYMENT_OVERDUE": gateway.PaymentFailed, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": gateway.PaymentFailed,
+		"PAYMENT_OVERDUE": gateway.PaymentStatusFailed, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": gateway.PaymentStatusFailed,
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","payment":{"id":"pay_1","status":"OVERDUE","billingType":"CREDIT_CARD","subscription":"sub_1"}}`))
 		require.NoError(t, err)
-		require.Equal(t, gateway.PaymentHasFailed, e.Kind())
+		require.Equal(t, gateway.PaymentFailed, e.Kind())
 		require.Equal(t, 1, e.Payload.(gateway.FailedPayment).Attempt)
 		require.Equal(t, status, paymentOf(e).Status)
 	}
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"PAYMENT_OVERDUE","payment":{"id":"pay_1","status":"OVERDUE","billingType":"PIX"}}`))
 	require.NoError(t, err)
-	require.Equal(t, gateway.PaymentPending, paymentOf(e).Status, "an overdue PIX can still be paid")
+	require.Equal(t, gateway.PaymentStatusPending, paymentOf(e).Status, "an overdue PIX can still be paid")
 }
 
 func TestReadersFailNoStrangeObject(t *testing.T) {
@@ -233,7 +233,7 @@ func TestReadersFailNoStrangeObject(t *testing.T) {
 				body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object + `,"authorization":` + object + `,"paymentInstruction":` + object + `}`
 				e, err := g.ReadEvent([]byte(body))
 				if err != nil {
-					require.Equal(t, gateway.NothingForUs, e.Kind(), body)
+					require.Equal(t, gateway.Ignored, e.Kind(), body)
 					require.Equal(t, "evt_1&2", e.ID, "it is logged under its id")
 				}
 			}

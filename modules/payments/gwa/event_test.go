@@ -49,8 +49,8 @@ func TestWhatTheSamplesTell(t *testing.T) {
 	} {
 		e, err := g.ReadEvent(sample(t, name))
 		require.NoError(t, err, name)
-		require.Equal(t, gateway.PaymentWasSettled, e.Kind(), name)
-		require.Equal(t, gateway.PaymentSettled, paymentOf(e).Status, name)
+		require.Equal(t, gateway.PaymentSettled, e.Kind(), name)
+		require.Equal(t, gateway.PaymentStatusSettled, paymentOf(e).Status, name)
 		require.Equal(t, want, told{
 			subscription: e.SubscriptionID, authorization: e.AuthorizationID, conciliation: e.ConciliationID,
 			reference: e.Reference.String(), payment: paymentOf(e).ID, native: paymentOf(e).NativeStatus,
@@ -93,7 +93,7 @@ func TestOtherEventsAreWithoutConsequence(t *testing.T) {
 		e, err := g.ReadEvent(raw)
 		require.NoError(t, err, file)
 		settles := e.Type == "PAYMENT_CONFIRMED" || e.Type == "PAYMENT_RECEIVED"
-		require.Equal(t, settles, e.Kind() == gateway.PaymentWasSettled, file)
+		require.Equal(t, settles, e.Kind() == gateway.PaymentSettled, file)
 		require.False(t, e.CreatedAt.IsZero(), file)
 	}
 }
@@ -114,14 +114,14 @@ func TestToken(t *testing.T) {
 		for _, name := range []string{"asaas-access-token", "Gwa-Access-Token"} {
 			h := http.Header{}
 			h.Set(name, token)
-			signature, ok := g.Admits(h, time.Now())
+			signature, ok := g.Authenticates(h, time.Now())
 			require.Equal(t, want, ok, "%q in %s", token, name)
 			require.Empty(t, signature, "the token is never shown")
 			_, proof := g.Authenticate(h, nil, time.Now())
 			require.Equal(t, want, proof == gateway.Genuine)
 		}
 	}
-	_, ok := New(Config{}).Admits(http.Header{}, time.Now())
+	_, ok := New(Config{}).Authenticates(http.Header{}, time.Now())
 	require.False(t, ok)
 }
 
@@ -137,7 +137,7 @@ func FuzzReadEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e, err := g.ReadEvent(body)
 		if err != nil {
-			require.Equal(t, gateway.NothingForUs, e.Kind())
+			require.Equal(t, gateway.Ignored, e.Kind())
 			return
 		}
 		switch p := e.Payload.(type) {

@@ -39,7 +39,7 @@ var instructionStatuses = map[string]gateway.PixOrderStatus{
 // finalReasons are refusals that stand however often the debit is ordered.
 var finalReasons = []string{"ACCOUNT_CLOSED", "AMOUNT_MISMATCH", "PAYER_CPF_CNPJ_MISMATCH"}
 
-func (i *instruction) told() answer.Told { return answer.Told{ID: i.ID} }
+func (i *instruction) identity() answer.Identity { return answer.Identity{ID: i.ID} }
 
 func (i *instruction) payment() string { return firstID(i.PaymentID, i.Payment) }
 
@@ -85,7 +85,7 @@ func (g *authorizations) RetryPixOrder(ctx context.Context, t gateway.RetryTerms
 		if i.payment() != t.PaymentID || at == nil || day(*at, g.cfg.Zone) != due {
 			return answer.Odd("it is no order of that payment for that day")
 		}
-		return i.told().Check(answer.Told{})
+		return i.identity().Check(answer.Identity{})
 	})
 	if err != nil {
 		return gateway.PixOrder{}, err
@@ -129,7 +129,7 @@ func (g *events) readDebit(env *envelope, e *gateway.Event, judge func(i *instru
 	e.AuthorizationID = authorization
 	e.Payload = gateway.FailedPayment{
 		Payment: gateway.Payment{
-			ID: i.payment(), Status: gateway.PaymentPending, NativeStatus: "REFUSED", Method: gateway.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
+			ID: i.payment(), Status: gateway.PaymentStatusPending, NativeStatus: "REFUSED", Method: gateway.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
 		},
 		Attempt: 1, Reason: i.reason(), Final: final,
 	}

@@ -61,7 +61,7 @@ func post[T any](ctx context.Context, g *client, r request, check func(*T) error
 	return got, translated(g.call(ctx, r), true)
 }
 
-type told interface{ told() answer.Told }
+type identified interface{ identity() answer.Identity }
 
 // list is the envelope of lists.
 type list[T any] struct {
@@ -80,7 +80,7 @@ func (l *list[T]) check() error {
 		return answer.Odd("it counts fewer rows than it has")
 	}
 	for i := range l.Data {
-		if row, ok := any(&l.Data[i]).(told); ok && row.told().ID == "" {
+		if row, ok := any(&l.Data[i]).(identified); ok && row.identity().ID == "" {
 			return answer.Odd("a row of it has no id")
 		}
 	}
@@ -139,13 +139,13 @@ func named(local objectid.ID) url.Values { return url.Values{"externalReference"
 // one asked for.
 func missing[T any, P interface {
 	*T
-	told
+	identified
 }](ctx context.Context, g *client, err error, path, id string, local objectid.ID) error {
 	if !errors.Is(err, errNotThere) || local == "" {
 		return err
 	}
 	return absent(ctx, g, err, path, named(local), func(row *T) bool {
-		t := P(row).told()
+		t := P(row).identity()
 		return t.ID == id || t.Reference != local.String()
 	})
 }
@@ -172,7 +172,7 @@ func (g *client) remove(ctx context.Context, path, id string) error {
 		if !d.Deleted {
 			return answer.Odd("it does not say that it was deleted")
 		}
-		return answer.Told{ID: d.ID}.Check(answer.Told{ID: id})
+		return answer.Identity{ID: d.ID}.Check(answer.Identity{ID: id})
 	})
 	return err
 }

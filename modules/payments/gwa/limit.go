@@ -102,8 +102,8 @@ func (l *limits) wait(endpoint string, background bool, now time.Time) time.Dura
 	return 0
 }
 
-// answered takes note of an answer, and reports whether it closes the account.
-func (l *limits) answered(endpoint string, status int, h http.Header, now time.Time) (closes bool) {
+// observe takes note of an answer, and reports whether it closes the account.
+func (l *limits) observe(endpoint string, status int, h http.Header, now time.Time) (closes bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if status != http.StatusTooManyRequests {
@@ -161,7 +161,7 @@ type quota struct {
 	window    span
 }
 
-func (q *quota) note(h http.Header, now time.Time) {
+func (q *quota) record(h http.Header, now time.Time) {
 	remaining, err := strconv.Atoi(h.Get("RateLimit-Remaining"))
 	if err != nil {
 		return

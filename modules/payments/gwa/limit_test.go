@@ -39,24 +39,24 @@ func TestOneEndpointRestsAlone(t *testing.T) {
 	var l limits
 	at := func(after time.Duration) time.Time { return limitedAt.Add(after) }
 	require.Zero(t, l.wait(charges, true, at(0)))
-	l.answered(charges, 429, reset("43200"), at(0))
+	l.observe(charges, 429, reset("43200"), at(0))
 	for _, background := range []bool{true, false} {
 		require.Equal(t, time.Minute, l.wait(charges, background, at(0)), "not until the window of the account ends")
 		require.Zero(t, l.wait(search, background, at(0)), "other endpoints go on")
 	}
 	require.Zero(t, l.wait(charges, false, at(time.Minute)), "one probe")
 	require.Positive(t, l.wait(charges, false, at(time.Minute)), "while it is under way, no other")
-	l.answered(charges, 429, reset("43200"), at(time.Minute))
+	l.observe(charges, 429, reset("43200"), at(time.Minute))
 	require.Equal(t, 2*time.Minute, l.wait(charges, false, at(time.Minute)), "refused again: two minutes")
 
 	require.Zero(t, l.wait(charges, false, at(3*time.Minute)))
 	l.failed(charges)
 	require.Zero(t, l.wait(charges, false, at(3*time.Minute)), "no answer came: the next one is the probe")
-	l.answered(charges, 200, nil, at(3*time.Minute))
+	l.observe(charges, 200, nil, at(3*time.Minute))
 	for range 3 {
 		require.Zero(t, l.wait(charges, true, at(3*time.Minute)))
 	}
-	l.answered(charges, 429, nil, at(4*time.Minute))
+	l.observe(charges, 429, nil, at(4*time.Minute))
 	require.Equal(t, time.Minute, l.wait(charges, true, at(4*time.Minute)), "and begins anew")
 
 	require.Zero(t, l.wait(charges, true, at(5*time.Minute)))
@@ -67,18 +67,18 @@ func TestTwoEndpointsMeanTheAccount(t *testing.T) {
 	t.Parallel()
 	var l limits
 	at := func(after time.Duration) time.Time { return limitedAt.Add(after) }
-	l.answered(charges, 429, reset("7200"), at(0))
-	l.answered(charges, 429, reset("7200"), at(30*time.Second))
+	l.observe(charges, 429, reset("7200"), at(0))
+	l.observe(charges, 429, reset("7200"), at(30*time.Second))
 	require.Zero(t, l.wait(search, true, at(30*time.Second)), "one endpoint twice is one")
-	l.answered(search, 429, reset("7200"), at(time.Minute))
+	l.observe(search, 429, reset("7200"), at(time.Minute))
 	require.Equal(t, 2*time.Hour, l.wait(orders, true, at(time.Minute)), "background work stops until the window ends")
 	require.Equal(t, time.Minute, l.wait(orders, false, at(time.Minute)))
 
 	require.Zero(t, l.wait(orders, false, at(2*time.Minute)), "what a customer waits for: one probe")
 	require.Equal(t, time.Minute, l.wait(search, false, at(2*time.Minute)), "a minute")
-	l.answered(orders, 429, reset("7140"), at(2*time.Minute))
+	l.observe(orders, 429, reset("7140"), at(2*time.Minute))
 	require.Zero(t, l.wait(orders, false, at(3*time.Minute)), "the next, whatever the endpoint's own rest")
-	l.answered(orders, 200, nil, at(3*time.Minute))
+	l.observe(orders, 200, nil, at(3*time.Minute))
 	for range 3 {
 		require.Zero(t, l.wait(orders, false, at(3*time.Minute)), "once one was answered they go on")
 	}
@@ -89,9 +89,9 @@ func TestTwoEndpointsMeanTheAccount(t *testing.T) {
 func TestTwoEndpointsFarApartAreTwo(t *testing.T) {
 	t.Parallel()
 	var l limits
-	l.answered(charges, 429, nil, limitedAt)
+	l.observe(charges, 429, nil, limitedAt)
 	later := limitedAt.Add(accountWide + time.Second)
-	l.answered(search, 429, nil, later)
+	l.observe(search, 429, nil, later)
 	require.Zero(t, l.wait(orders, true, later))
 }
 
@@ -110,8 +110,8 @@ func TestRestEndsWhateverTheClockDoes(t *testing.T) {
 	t.Parallel()
 	for _, jump := range []time.Duration{-24 * time.Hour, -time.Hour, -time.Second, time.Hour} {
 		var l limits
-		l.answered(charges, 429, reset("7200"), limitedAt)
-		require.True(t, l.answered(search, 429, reset("7200"), limitedAt), "it closes the account")
+		l.observe(charges, 429, reset("7200"), limitedAt)
+		require.True(t, l.observe(search, 429, reset("7200"), limitedAt), "it closes the account")
 		back := limitedAt.Add(jump)
 		require.LessOrEqual(t, l.wait(orders, true, back), 2*time.Hour, "the account")
 		require.LessOrEqual(t, l.wait(orders, false, back), time.Minute, "its probes")
@@ -119,7 +119,7 @@ func TestRestEndsWhateverTheClockDoes(t *testing.T) {
 		require.LessOrEqual(t, l.wait(orders, true, back.Add(2*time.Hour)), time.Duration(0))
 
 		var one limits
-		one.answered(charges, 429, reset("7200"), limitedAt)
+		one.observe(charges, 429, reset("7200"), limitedAt)
 		require.LessOrEqual(t, one.wait(charges, true, back), time.Minute, "one endpoint")
 		at := back.Add(probeLife)
 		require.Zero(t, one.wait(charges, true, at))
@@ -128,7 +128,7 @@ func TestRestEndsWhateverTheClockDoes(t *testing.T) {
 	var q quota
 	h := reset("600")
 	h.Set("RateLimit-Remaining", "0")
-	q.note(h, limitedAt)
+	q.record(h, limitedAt)
 	_, known := q.left(limitedAt.Add(-time.Hour))
 	require.True(t, known)
 	_, known = q.left(limitedAt.Add(-50 * time.Minute))
@@ -139,17 +139,17 @@ func TestRestEndsWhateverTheClockDoes(t *testing.T) {
 func TestTheAccountRestsNoLongerThanTheGatewaySays(t *testing.T) {
 	t.Parallel()
 	var l limits
-	l.answered(charges, 429, reset("43200"), limitedAt)
-	l.answered(search, 429, reset("43200"), limitedAt)
+	l.observe(charges, 429, reset("43200"), limitedAt)
+	l.observe(search, 429, reset("43200"), limitedAt)
 	probe := limitedAt.Add(time.Minute)
 	require.Zero(t, l.wait(orders, false, probe))
 	h := reset("43200")
 	h.Set("RateLimit-Remaining", "0")
-	l.answered(orders, 200, h, probe)
+	l.observe(orders, 200, h, probe)
 	require.Positive(t, l.wait(orders, true, probe), "nothing is left")
 	h.Set("RateLimit-Remaining", "24999")
-	l.answered(orders, 200, h, probe)
+	l.observe(orders, 200, h, probe)
 	require.Zero(t, l.wait(orders, true, probe), "another window has begun")
-	l.answered(orders, 429, reset("43200"), probe)
-	require.True(t, l.answered("GET /customers", 429, reset("43200"), probe), "and is used up: two endpoints close it again")
+	l.observe(orders, 429, reset("43200"), probe)
+	require.True(t, l.observe("GET /customers", 429, reset("43200"), probe), "and is used up: two endpoints close it again")
 }

@@ -56,7 +56,7 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 	})
 	shown := []gateway.RemotePayment{}
 	for i := range all[:min(len(all), 100)] {
-		shown = append(shown, g.shown(&all[i]))
+		shown = append(shown, g.listed(&all[i]))
 	}
 	return shown, nil
 }
@@ -68,7 +68,7 @@ func (g *lister) createdAt(p *payment) time.Time {
 	return time.Time{}
 }
 
-func (g *lister) shown(p *payment) gateway.RemotePayment {
+func (g *lister) listed(p *payment) gateway.RemotePayment {
 	n := p.neutral(g.cfg.Zone)
 	refunded := p.report(g.cfg.Zone, g.cfg.Clock.Now()).Total
 	d := p.dispute(g.cfg.Clock.Now())

@@ -43,18 +43,18 @@ type payment struct {
 // that is disputed, or on its way back, has come: what becomes of it is told by
 // refunds and disputes.
 var statuses = map[string]gateway.PaymentStatus{
-	"CONFIRMED":        gateway.PaymentSettled,
-	"RECEIVED":         gateway.PaymentSettled,
-	"RECEIVED_IN_CASH": gateway.PaymentSettled,
-	"DUNNING_RECEIVED": gateway.PaymentSettled,
-	"OVERDUE":          gateway.PaymentFailed,
-	"REFUNDED":         gateway.PaymentGone,
+	"CONFIRMED":        gateway.PaymentStatusSettled,
+	"RECEIVED":         gateway.PaymentStatusSettled,
+	"RECEIVED_IN_CASH": gateway.PaymentStatusSettled,
+	"DUNNING_RECEIVED": gateway.PaymentStatusSettled,
+	"OVERDUE":          gateway.PaymentStatusFailed,
+	"REFUNDED":         gateway.PaymentStatusGone,
 
-	"REFUND_REQUESTED":             gateway.PaymentSettled,
-	"REFUND_IN_PROGRESS":           gateway.PaymentSettled,
-	"CHARGEBACK_REQUESTED":         gateway.PaymentSettled,
-	"CHARGEBACK_DISPUTE":           gateway.PaymentSettled,
-	"AWAITING_CHARGEBACK_REVERSAL": gateway.PaymentSettled,
+	"REFUND_REQUESTED":             gateway.PaymentStatusSettled,
+	"REFUND_IN_PROGRESS":           gateway.PaymentStatusSettled,
+	"CHARGEBACK_REQUESTED":         gateway.PaymentStatusSettled,
+	"CHARGEBACK_DISPUTE":           gateway.PaymentStatusSettled,
+	"AWAITING_CHARGEBACK_REVERSAL": gateway.PaymentStatusSettled,
 }
 
 var methods = map[string]gateway.Method{
@@ -66,7 +66,7 @@ var methods = map[string]gateway.Method{
 func (p *payment) neutral(zone *time.Location) gateway.Payment {
 	n := gateway.Payment{
 		ID: p.ID, NativeStatus: p.Status, Method: methods[p.BillingType], Amount: p.Value.Cents(),
-		Status: gateway.PaymentPending, DueDate: p.DueDate.in(zone), MadeFor: p.OriginalDueDate.in(zone),
+		Status: gateway.PaymentStatusPending, DueDate: p.DueDate.in(zone), MadeFor: p.OriginalDueDate.in(zone),
 	}
 	if n.Method == "" {
 		n.Method = gateway.MethodBoleto // UNDEFINED lets the payer choose; what he chose comes with the payment
@@ -76,32 +76,32 @@ func (p *payment) neutral(zone *time.Location) gateway.Payment {
 	}
 	// An overdue PIX can still be paid; a card that is overdue was refused.
 	if p.Status == "OVERDUE" && n.Method != gateway.MethodCard {
-		n.Status = gateway.PaymentPending
+		n.Status = gateway.PaymentStatusPending
 	}
-	if p.Deleted && n.Status != gateway.PaymentSettled {
-		n.Status = gateway.PaymentGone
+	if p.Deleted && n.Status != gateway.PaymentStatusSettled {
+		n.Status = gateway.PaymentStatusGone
 	}
-	if n.Status == gateway.PaymentSettled {
+	if n.Status == gateway.PaymentStatusSettled {
 		n.SettledAt = firstDate(zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
 	}
 	return n
 }
 
-func (p *payment) told() answer.Told {
-	return answer.Told{Object: p.Object, ID: p.ID, Reference: text(p.ExternalReference)}
+func (p *payment) identity() answer.Identity {
+	return answer.Identity{Object: p.Object, ID: p.ID, Reference: text(p.ExternalReference)}
 }
 
 // check lets the reference be left out by what the gateway made by itself: charges
 // of a recurrence, and the first payment of an automatic PIX.
 func (p *payment) check(id string, local objectid.ID) error {
-	want := answer.Told{Object: kindPayment, ID: id, Reference: local.String()}
+	want := answer.Identity{Object: kindPayment, ID: id, Reference: local.String()}
 	if p.ExternalReference == nil && (p.Subscription != "" || p.PixQRCodeID != "") {
 		want.Reference = ""
 	}
 	if p.Status == "" {
 		return answer.Odd("it has no status")
 	}
-	return p.told().Check(want)
+	return p.identity().Check(want)
 }
 
 // payment reads one, with the look that a 404 needs.
@@ -127,7 +127,7 @@ func (g *client) settledAt(p *payment, eventAt time.Time) *time.Time {
 // time, and a period that is paid would begin with the day.
 func (g *client) asOfNow(p *payment) gateway.Payment {
 	n := p.neutral(g.cfg.Zone)
-	if n.Status == gateway.PaymentSettled {
+	if n.Status == gateway.PaymentStatusSettled {
 		n.SettledAt = g.settledAt(p, g.cfg.Clock.Now())
 	}
 	return n
@@ -197,8 +197,8 @@ func (g *payments) firstCode(ctx context.Context, p *payment) (c gateway.PixChar
 // withCode adds the QR code while the payment can be paid.
 func (g *payments) withCode(ctx context.Context, p *payment) (gateway.PixCharge, error) {
 	c := gateway.PixCharge{Payment: g.asOfNow(p)}
-	if c.Payment.Status != gateway.PaymentPending {
-		c.Expired = c.Payment.Status != gateway.PaymentSettled
+	if c.Payment.Status != gateway.PaymentStatusPending {
+		c.Expired = c.Payment.Status != gateway.PaymentStatusSettled
 		return c, nil
 	}
 	code, err := get(ctx, g.client, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, (*qrCode).check)
@@ -253,9 +253,9 @@ func (g *client) CancelPix(ctx context.Context, paymentID string, local objectid
 		return readErr
 	}
 	switch p.neutral(g.cfg.Zone).Status {
-	case gateway.PaymentSettled:
+	case gateway.PaymentStatusSettled:
 		return gateway.ErrAlreadyPaid
-	case gateway.PaymentGone:
+	case gateway.PaymentStatusGone:
 		return nil
 	}
 	return err
@@ -280,12 +280,12 @@ type customer struct {
 	ExternalReference *string `json:"externalReference"`
 }
 
-func (c *customer) told() answer.Told {
-	return answer.Told{Object: c.Object, ID: c.ID, Reference: text(c.ExternalReference)}
+func (c *customer) identity() answer.Identity {
+	return answer.Identity{Object: c.Object, ID: c.ID, Reference: text(c.ExternalReference)}
 }
 
 func (c *customer) check(id string, local objectid.ID) error {
-	return c.told().Check(answer.Told{Object: kindCustomer, ID: id, Reference: local.String()})
+	return c.identity().Check(answer.Identity{Object: kindCustomer, ID: id, Reference: local.String()})
 }
 
 type customerBody struct {

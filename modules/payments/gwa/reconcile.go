@@ -99,7 +99,7 @@ func (g *lister) present(p *payment) []gateway.Event {
 	base := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now}
 	report, dispute := p.report(g.cfg.Zone, now), p.dispute(now)
 	var events []gateway.Event
-	if p.neutral(g.cfg.Zone).Status == gateway.PaymentSettled || report.Total > 0 || dispute != nil {
+	if p.neutral(g.cfg.Zone).Status == gateway.PaymentStatusSettled || report.Total > 0 || dispute != nil {
 		e := g.about(p, &envelope{}, base)
 		g.readSettled(p, &e)
 		events = append(events, e)
@@ -107,7 +107,7 @@ func (g *lister) present(p *payment) []gateway.Event {
 	if report.Total > 0 {
 		e := g.about(p, &envelope{}, base)
 		report.Type = base.Type
-		e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: report}
+		e.Payload = gateway.RefundChange{Status: gateway.RefundStatusDone, Report: report}
 		events = append(events, e)
 	}
 	if dispute != nil {

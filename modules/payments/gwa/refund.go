@@ -54,8 +54,8 @@ func unmarked(description string) (reason string, id objectid.ID) {
 }
 
 var refundStatuses = map[string]gateway.RefundStatus{
-	"DONE":      gateway.RefundDone,
-	"CANCELLED": gateway.RefundFailed,
+	"DONE":      gateway.RefundStatusDone,
+	"CANCELLED": gateway.RefundStatusFailed,
 }
 
 // status is pending for all that is neither done nor cancelled.
@@ -63,7 +63,7 @@ func (r *refund) status() gateway.RefundStatus {
 	if s, known := refundStatuses[r.Status]; known {
 		return s
 	}
-	return gateway.RefundPending
+	return gateway.RefundStatusPending
 }
 
 func (r *refund) at(zone *time.Location, otherwise time.Time) time.Time {
@@ -94,7 +94,7 @@ func (p *payment) report(zone *time.Location, at time.Time) gateway.RefundReport
 // givenBack is the sum of the refunds that are done.
 func (p *payment) givenBack() (sum money.Cents) {
 	for i := range p.Refunds {
-		if p.Refunds[i].status() == gateway.RefundDone {
+		if p.Refunds[i].status() == gateway.RefundStatusDone {
 			sum += p.Refunds[i].Value.Cents()
 		}
 	}
@@ -246,13 +246,13 @@ var refundEvents = meanings{
 	read: map[string]reader{
 		"PAYMENT_REFUNDED":           ofPayment((*events).readRefunded),
 		"PAYMENT_PARTIALLY_REFUNDED": ofPayment((*events).readRefunded),
-		"PAYMENT_REFUND_IN_PROGRESS": ofPayment(refundsAre(gateway.RefundPending)),
-		"PAYMENT_REFUND_DENIED":      ofPayment(refundsAre(gateway.RefundFailed)),
+		"PAYMENT_REFUND_IN_PROGRESS": ofPayment(refundsOf(gateway.RefundStatusPending)),
+		"PAYMENT_REFUND_DENIED":      ofPayment(refundsOf(gateway.RefundStatusFailed)),
 	},
-	look: map[gateway.EventKind]look{
-		gateway.PaymentWasRefunded: (*events).confirmRefund,
-		gateway.RefundIsPending:    (*events).confirmRefund,
-		gateway.RefundHasFailed:    (*events).confirmRefund,
+	look: map[gateway.EventKind]confirmation{
+		gateway.PaymentRefunded: (*events).confirmRefund,
+		gateway.RefundPending:   (*events).confirmRefund,
+		gateway.RefundFailed:    (*events).confirmRefund,
 	},
 }
 
@@ -263,10 +263,10 @@ func (g *events) readRefunded(p *payment, e *gateway.Event) {
 		g.disputed(p, e, gateway.DisputeLost)
 		return
 	}
-	g.refunds(p, e, gateway.RefundDone)
+	g.refunds(p, e, gateway.RefundStatusDone)
 }
 
-func refundsAre(status gateway.RefundStatus) func(*events, *payment, *gateway.Event) {
+func refundsOf(status gateway.RefundStatus) func(*events, *payment, *gateway.Event) {
 	return func(g *events, p *payment, e *gateway.Event) { g.refunds(p, e, status) }
 }
 
@@ -289,7 +289,7 @@ func (g *events) confirmRefund(ctx context.Context, e gateway.Event) (gateway.Ev
 		return live, nil
 	}
 	report := p.report(g.cfg.Zone, e.CreatedAt)
-	if len(report.Singles) == 0 && report.Total == 0 || told.Status == gateway.RefundDone && report.Total < told.Report.Total {
+	if len(report.Singles) == 0 && report.Total == 0 || told.Status == gateway.RefundStatusDone && report.Total < told.Report.Total {
 		return e, unconfirmed(p.Status)
 	}
 	g.refunds(p, &live, told.Status)
@@ -302,9 +302,9 @@ var disputeEvents = meanings{
 		"PAYMENT_CHARGEBACK_DISPUTE":           ofPayment(disputeIs(gateway.DisputeOpen)),
 		"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": ofPayment(disputeIs(gateway.DisputeWon)),
 	},
-	look: map[gateway.EventKind]look{
-		gateway.DisputeWasOpened: (*events).confirmDispute,
-		gateway.DisputeWasClosed: (*events).confirmDispute,
+	look: map[gateway.EventKind]confirmation{
+		gateway.DisputeOpened: (*events).confirmDispute,
+		gateway.DisputeClosed: (*events).confirmDispute,
 	},
 }
 

@@ -44,8 +44,8 @@ func (s *subscription) neutral(zone *time.Location) gateway.RemoteSubscription {
 	return r
 }
 
-func (s *subscription) told() answer.Told {
-	return answer.Told{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
+func (s *subscription) identity() answer.Identity {
+	return answer.Identity{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
 }
 
 // recurrenceStatuses maps the gateway's three statuses to gateway B's words:
@@ -61,7 +61,7 @@ func (s *subscription) check(id string, local objectid.ID) error {
 	if recurrenceStatuses[s.Status] == "" && !s.Deleted {
 		return answer.Odd("it has no status")
 	}
-	return s.told().Check(answer.Told{Object: kindSubscription, ID: id, Reference: local.String()})
+	return s.identity().Check(answer.Identity{Object: kindSubscription, ID: id, Reference: local.String()})
 }
 
 // subscription reads one, with the look that a 404 needs.
@@ -178,9 +178,9 @@ func (g *recurrences) withPayment(ctx context.Context, s *subscription) gateway.
 	n := g.asOfNow(newest)
 	r.LatestPayment, r.PaymentStatus = &n, n.NativeStatus
 	switch n.Status {
-	case gateway.PaymentSettled:
+	case gateway.PaymentStatusSettled:
 		r.Outcome = gateway.Succeeded
-	case gateway.PaymentFailed:
+	case gateway.PaymentStatusFailed:
 		r.Outcome = gateway.RequiresPaymentMethod
 	}
 	return r

@@ -216,7 +216,7 @@ func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreatePa
 	if err != nil {
 		return nil, err
 	}
-	return answer.Made(func() (*stripe.PaymentIntent, error) { return g.ownIntent(ctx, id, local) })
+	return answer.Made(func() (*stripe.PaymentIntent, error) { return g.createdIntent(ctx, id, local) })
 }
 
 func cardParams(t gateway.CardTerms) *stripe.PaymentIntentCreateParams {
@@ -249,7 +249,7 @@ func intentPayment(intent *stripe.PaymentIntent, method gateway.Method) gateway.
 		ID: intent.ID, PaymentIntentID: intent.ID, NativeStatus: string(intent.Status), Method: method,
 		Amount: money.Cents(intent.Amount), Status: intentStatus(intent.Status),
 	}
-	if p.Status == gateway.PaymentSettled && intent.LatestCharge != nil {
+	if p.Status == gateway.PaymentStatusSettled && intent.LatestCharge != nil {
 		p.SettledAt = instant(intent.LatestCharge.Created)
 	}
 	return p
@@ -308,8 +308,8 @@ func (g *client) intent(ctx context.Context, id string, local objectid.ID) (*str
 	return g.readIntent(ctx, id, func(intent *stripe.PaymentIntent) error { return notAnothers(intent, local) })
 }
 
-// ownIntent reads an intent that we have made.
-func (g *client) ownIntent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
+// createdIntent reads an intent that we have made.
+func (g *client) createdIntent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
 	return g.readIntent(ctx, id, func(intent *stripe.PaymentIntent) error { return isOurs(intent, local) })
 }
 

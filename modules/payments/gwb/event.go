@@ -86,7 +86,7 @@ func readInvoicePaid(object json.RawMessage, e *gateway.Event) error {
 		return err
 	}
 	p := *i.payment()
-	p.Status = gateway.PaymentSettled
+	p.Status = gateway.PaymentStatusSettled
 	if p.SettledAt == nil && !e.CreatedAt.IsZero() {
 		p.SettledAt = &e.CreatedAt
 	}
@@ -100,7 +100,7 @@ func readInvoiceFailed(object json.RawMessage, e *gateway.Event) error {
 		return err
 	}
 	p := *i.payment()
-	p.Status = gateway.PaymentFailed
+	p.Status = gateway.PaymentStatusFailed
 	e.Payload = gateway.FailedPayment{Payment: p, Attempt: i.AttemptCount, First: i.BillingReason == "subscription_create"}
 	return nil
 }
@@ -195,7 +195,7 @@ func readIntent(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok
 func (i *intentObject) payment() gateway.Payment {
 	p := gateway.Payment{
 		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: gateway.MethodCard, Amount: money.Cents(i.Amount),
-		Status: gateway.PaymentPending,
+		Status: gateway.PaymentStatusPending,
 	}
 	for _, t := range i.PaymentMethodTypes {
 		if t == "pix" {
@@ -225,7 +225,7 @@ func readIntentSucceeded(object json.RawMessage, e *gateway.Event) error {
 
 // settledIntent is the payment of an intent of which the event says that it is paid.
 func settledIntent(p gateway.Payment, e *gateway.Event) gateway.Payment {
-	p.Status = gateway.PaymentSettled
+	p.Status = gateway.PaymentStatusSettled
 	if !e.CreatedAt.IsZero() {
 		p.SettledAt = &e.CreatedAt
 	}
@@ -267,7 +267,7 @@ func readIntentLost(object json.RawMessage, e *gateway.Event) error {
 	if !ok {
 		return err
 	}
-	p.Status = gateway.PaymentGone
+	p.Status = gateway.PaymentStatusGone
 	e.Payload = gateway.LostPayment{Payment: p}
 	return nil
 }
@@ -280,7 +280,7 @@ func readChargeRefunded(object json.RawMessage, e *gateway.Event) error {
 	}
 	e.CustomerID = c.Customer.ID
 	e.Purpose, e.Reference = c.Metadata.purpose()
-	e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{
+	e.Payload = gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{
 		PaymentID: key(c.PaymentIntent.ID, c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true,
 		At: e.CreatedAt, EventID: e.ID, Type: e.Type,
 	}}
@@ -293,13 +293,13 @@ func readRefund(object json.RawMessage, e *gateway.Event) error {
 	if err := json.Unmarshal(object, &r); err != nil || r.ID == "" || key(r.PaymentIntent.ID, r.Charge.ID) == "" {
 		return errNoObject
 	}
-	status, state := gateway.RefundDone, ledgerState(r.Status)
+	status, state := gateway.RefundStatusDone, ledgerState(r.Status)
 	at := e.CreatedAt
-	if created := instant(r.Created); created != nil && state != gateway.RefundFailed {
+	if created := instant(r.Created); created != nil && state != gateway.RefundStatusFailed {
 		at = *created // it failed when the event was made
 	}
-	if state == gateway.RefundFailed {
-		status = gateway.RefundFailed
+	if state == gateway.RefundStatusFailed {
+		status = gateway.RefundStatusFailed
 	}
 	e.Payload = gateway.RefundChange{Status: status, Report: gateway.RefundReport{
 		PaymentID: key(r.PaymentIntent.ID, r.Charge.ID), ChargeID: r.Charge.ID, At: e.CreatedAt, EventID: e.ID, Type: e.Type,

@@ -16,26 +16,26 @@ import (
 // sampleKinds says what each sample means; those in both shapes are named
 // without their shape.
 var sampleKinds = map[string]gateway.EventKind{
-	"charge.dispute.created":                             gateway.DisputeWasOpened,
-	"charge.refunded.full":                               gateway.PaymentWasRefunded,
-	"charge.refunded.partial-1":                          gateway.PaymentWasRefunded,
-	"charge.refunded.partial-2-cumulative":               gateway.PaymentWasRefunded,
-	"charge.refunded.ticket-order-same-customer":         gateway.PaymentWasRefunded,
+	"charge.dispute.created":                             gateway.DisputeOpened,
+	"charge.refunded.full":                               gateway.PaymentRefunded,
+	"charge.refunded.partial-1":                          gateway.PaymentRefunded,
+	"charge.refunded.partial-2-cumulative":               gateway.PaymentRefunded,
+	"charge.refunded.ticket-order-same-customer":         gateway.PaymentRefunded,
 	"customer.subscription.created.incomplete":           gateway.SubscriptionChanged,
-	"customer.subscription.deleted":                      gateway.SubscriptionWasEnded,
+	"customer.subscription.deleted":                      gateway.SubscriptionEnded,
 	"customer.subscription.updated.active":               gateway.SubscriptionChanged,
 	"customer.subscription.updated.cancel-at-period-end": gateway.SubscriptionChanged,
 	"customer.subscription.updated.past_due":             gateway.SubscriptionChanged,
-	"invoice.paid.first":                                 gateway.PaymentWasSettled,
-	"invoice.paid.renewal":                               gateway.PaymentWasSettled,
-	"invoice.payment_failed.first-declined":              gateway.PaymentHasFailed,
-	"invoice.payment_failed.renewal":                     gateway.PaymentHasFailed,
-	"payment_intent.payment_failed.card-invoice-not-pix": gateway.NothingForUs,
-	"payment_intent.payment_failed.pix-expired":          gateway.PaymentWasLost,
-	"payment_intent.requires_action.pix-subscription":    gateway.NothingForUs,
-	"payment_intent.succeeded.card-invoice-not-pix":      gateway.NothingForUs,
-	"payment_intent.succeeded.pix-subscription":          gateway.PaymentWasSettled,
-	"payment_intent.succeeded.pix-ticket-order":          gateway.PaymentWasSettled,
+	"invoice.paid.first":                                 gateway.PaymentSettled,
+	"invoice.paid.renewal":                               gateway.PaymentSettled,
+	"invoice.payment_failed.first-declined":              gateway.PaymentFailed,
+	"invoice.payment_failed.renewal":                     gateway.PaymentFailed,
+	"payment_intent.payment_failed.card-invoice-not-pix": gateway.Ignored,
+	"payment_intent.payment_failed.pix-expired":          gateway.PaymentLost,
+	"payment_intent.requires_action.pix-subscription":    gateway.Ignored,
+	"payment_intent.succeeded.card-invoice-not-pix":      gateway.Ignored,
+	"payment_intent.succeeded.pix-subscription":          gateway.PaymentSettled,
+	"payment_intent.succeeded.pix-ticket-order":          gateway.PaymentSettled,
 }
 
 func TestEverySampleHasItsMeaning(t *testing.T) {
@@ -110,12 +110,12 @@ func TestDisputeStates(t *testing.T) {
 		state gateway.DisputeState
 		kind  gateway.EventKind
 	}{
-		"warning_needs_response": {gateway.DisputeInquiry, gateway.DisputeWasOpened},
-		"warning_closed":         {gateway.DisputeDismissed, gateway.DisputeWasClosed},
-		"under_review":           {gateway.DisputeOpen, gateway.DisputeWasOpened},
-		"won":                    {gateway.DisputeWon, gateway.DisputeWasClosed},
-		"lost":                   {gateway.DisputeLost, gateway.DisputeWasClosed},
-		"of_some_new_kind":       {gateway.DisputeOpen, gateway.DisputeWasOpened},
+		"warning_needs_response": {gateway.DisputeInquiry, gateway.DisputeOpened},
+		"warning_closed":         {gateway.DisputeDismissed, gateway.DisputeClosed},
+		"under_review":           {gateway.DisputeOpen, gateway.DisputeOpened},
+		"won":                    {gateway.DisputeWon, gateway.DisputeClosed},
+		"lost":                   {gateway.DisputeLost, gateway.DisputeClosed},
+		"of_some_new_kind":       {gateway.DisputeOpen, gateway.DisputeOpened},
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"charge.dispute.closed","created":1,"data":{"object":{"id":"du_1","charge":"ch_1","status":"` + status + `"}}}`))
 		require.NoError(t, err)
@@ -135,15 +135,15 @@ func TestPaymentIntentsOfOurs(t *testing.T) {
 		amount    int64
 	}{
 		"payment_intent.succeeded.pix-subscription": {
-			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02", status: gateway.PaymentSettled,
+			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02", status: gateway.PaymentStatusSettled,
 			amount: 59880,
 		},
 		"payment_intent.payment_failed.pix-expired": {
-			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02", status: gateway.PaymentGone,
+			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02", status: gateway.PaymentStatusGone,
 			amount: 59880,
 		},
 		"payment_intent.succeeded.pix-ticket-order": {
-			purpose: gateway.ForOrder, reference: "66f0a1b2c3d4e5f607182c11", status: gateway.PaymentSettled,
+			purpose: gateway.ForOrder, reference: "66f0a1b2c3d4e5f607182c11", status: gateway.PaymentStatusSettled,
 			amount: 24000,
 		},
 	} {
@@ -156,7 +156,7 @@ func TestPaymentIntentsOfOurs(t *testing.T) {
 		require.EqualValues(t, want.amount, paymentOf(e).Amount, name)
 		require.Equal(t, paymentOf(e).PaymentIntentID, paymentOf(e).ID, name)
 		require.Empty(t, e.SubscriptionID, name)
-		require.Equal(t, want.status == gateway.PaymentSettled, paymentOf(e).SettledAt != nil, name)
+		require.Equal(t, want.status == gateway.PaymentStatusSettled, paymentOf(e).SettledAt != nil, name)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestIntentsOfOthersAreIgnored(t *testing.T) {
 		} {
 			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","data":{"object":{"id":"pi_1","metadata":` + meta + `}}}`))
 			require.NoError(t, err)
-			require.Equal(t, gateway.NothingForUs, e.Kind(), meta)
+			require.Equal(t, gateway.Ignored, e.Kind(), meta)
 			require.Nil(t, e.Payload, meta)
 		}
 	}
@@ -183,10 +183,10 @@ func TestIntentsOfOthersAreIgnored(t *testing.T) {
 func TestAnIntentOfNoKindOfOursThatNamesASubscriptionIsMoney(t *testing.T) {
 	t.Parallel()
 	for event, want := range map[string]gateway.EventKind{
-		`"payment_intent.succeeded","data":{"object":{"id":"pi_1"`:                                       gateway.PaymentWasSettled,
-		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","invoice":"in_1"`:                      gateway.NothingForUs,
-		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","description":"Subscription creation"`: gateway.NothingForUs,
-		`"payment_intent.canceled","data":{"object":{"id":"pi_1"`:                                        gateway.NothingForUs,
+		`"payment_intent.succeeded","data":{"object":{"id":"pi_1"`:                                       gateway.PaymentSettled,
+		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","invoice":"in_1"`:                      gateway.Ignored,
+		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","description":"Subscription creation"`: gateway.Ignored,
+		`"payment_intent.canceled","data":{"object":{"id":"pi_1"`:                                        gateway.Ignored,
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":` + event + `,"metadata":{"kind":"donation","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 		require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestCancelledIntentIsLost(t *testing.T) {
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"payment_intent.canceled","data":{"object":{"id":"pi_1","status":"canceled",
 		"metadata":{"kind":"subscription_pix","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 	require.NoError(t, err)
-	require.Equal(t, gateway.PaymentWasLost, e.Kind())
+	require.Equal(t, gateway.PaymentLost, e.Kind())
 }
 
 func TestSingleRefunds(t *testing.T) {
@@ -210,10 +210,10 @@ func TestSingleRefunds(t *testing.T) {
 		kind  gateway.EventKind
 		at    int64
 	}{
-		"succeeded": {gateway.RefundDone, gateway.PaymentWasRefunded, 50},
-		"pending":   {gateway.RefundDone, gateway.PaymentWasRefunded, 50}, // the charge counts it as well
-		"failed":    {gateway.RefundFailed, gateway.RefundHasFailed, 90},
-		"canceled":  {gateway.RefundFailed, gateway.RefundHasFailed, 90},
+		"succeeded": {gateway.RefundStatusDone, gateway.PaymentRefunded, 50},
+		"pending":   {gateway.RefundStatusDone, gateway.PaymentRefunded, 50}, // the charge counts it as well
+		"failed":    {gateway.RefundStatusFailed, gateway.RefundFailed, 90},
+		"canceled":  {gateway.RefundStatusFailed, gateway.RefundFailed, 90},
 	} {
 		for _, kind := range []string{"refund.created", "refund.updated", "refund.failed", "charge.refund.updated"} {
 			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","created":90,"data":{"object":{"id":"re_1","amount":1000,"charge":"ch_1",

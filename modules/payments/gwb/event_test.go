@@ -38,16 +38,16 @@ func TestSamplesInBothShapes(t *testing.T) {
 			first   bool
 		}{
 			"invoice.paid.first": {
-				kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled,
+				kind: gateway.PaymentSettled, payment: gateway.PaymentStatusSettled,
 			},
 			"invoice.paid.renewal": {
-				kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled,
+				kind: gateway.PaymentSettled, payment: gateway.PaymentStatusSettled,
 			},
 			"invoice.payment_failed.first-declined": {
-				kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed, first: true,
+				kind: gateway.PaymentFailed, payment: gateway.PaymentStatusFailed, first: true,
 			},
 			"invoice.payment_failed.renewal": {
-				kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed,
+				kind: gateway.PaymentFailed, payment: gateway.PaymentStatusFailed,
 			},
 			"customer.subscription.created.incomplete": {
 				kind: gateway.SubscriptionChanged, status: gateway.RemoteIncomplete,
@@ -61,7 +61,7 @@ func TestSamplesInBothShapes(t *testing.T) {
 			"customer.subscription.updated.cancel-at-period-end": {
 				kind: gateway.SubscriptionChanged, status: gateway.RemoteActive,
 			},
-			"customer.subscription.deleted": {kind: gateway.SubscriptionWasEnded, status: gateway.RemoteCanceled},
+			"customer.subscription.deleted": {kind: gateway.SubscriptionEnded, status: gateway.RemoteCanceled},
 		} {
 			name := name + "." + shape
 			e, err := g.ReadEvent(sample(t, name))
@@ -69,7 +69,7 @@ func TestSamplesInBothShapes(t *testing.T) {
 			require.Equal(t, want.kind, e.Kind(), name)
 			require.NotEmpty(t, e.ID, name)
 			require.False(t, e.CreatedAt.IsZero(), name)
-			if want.kind == gateway.NothingForUs {
+			if want.kind == gateway.Ignored {
 				continue
 			}
 			require.NotEmpty(t, e.SubscriptionID, name)
@@ -141,11 +141,11 @@ func TestWhereTheSubscriptionOfAnInvoiceStands(t *testing.T) {
 	}
 	e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"invoice.paid","data":{"object":{"id":"in_1","subscription_details":{"metadata":{"local_subscription_id":"` + string(localID) + `"}}}}}`))
 	require.NoError(t, err)
-	require.Equal(t, gateway.PaymentWasSettled, e.Kind())
+	require.Equal(t, gateway.PaymentSettled, e.Kind())
 	require.Equal(t, localID, e.Reference)
 	e, err = g.ReadEvent([]byte(`{"id":"evt_1","type":"invoice.paid","data":{"object":{"id":"in_1"}}}`))
 	require.NoError(t, err)
-	require.Equal(t, gateway.NothingForUs, e.Kind(), "no subscription is behind it")
+	require.Equal(t, gateway.Ignored, e.Kind(), "no subscription is behind it")
 }
 
 func FuzzReadEvent(f *testing.F) {
@@ -160,7 +160,7 @@ func FuzzReadEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e, err := g.ReadEvent(body)
 		if err != nil {
-			require.Equal(t, gateway.NothingForUs, e.Kind())
+			require.Equal(t, gateway.Ignored, e.Kind())
 			return
 		}
 		switch p := e.Payload.(type) {

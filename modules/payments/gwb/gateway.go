@@ -97,8 +97,8 @@ func New(cfg Config) *Gateway {
 // Name is gateway.GWB.
 func (*Gateway) Name() gateway.Name { return gateway.GWB }
 
-// OnAnswer has f told of each answer that says how the gateway as a whole is.
-func (g *client) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
+// OnReply has f told of each answer that says how the gateway as a whole is.
+func (g *client) OnReply(f func(ctx context.Context, right bool)) { g.health.On(f) }
 
 // Confirm: events are signed.
 func (*events) Confirm(_ context.Context, e gateway.Event) (gateway.Event, error) { return e, nil }

@@ -46,7 +46,7 @@ func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := judgeAnswer(r, res.StatusCode, raw); err != nil {
+	if err := judgeReply(r, res.StatusCode, raw); err != nil {
 		return nil, err
 	}
 	switch {
@@ -58,7 +58,7 @@ func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func judgeAnswer(r *http.Request, status int, raw []byte) error {
+func judgeReply(r *http.Request, status int, raw []byte) error {
 	switch {
 	case status >= http.StatusBadRequest:
 		var got struct{ Error *struct{ Type string } }
@@ -77,7 +77,7 @@ func judgeAnswer(r *http.Request, status int, raw []byte) error {
 	if json.Unmarshal(raw, &got) != nil {
 		return answer.Odd("it is not the JSON that was expected")
 	}
-	return answer.Told{Object: got.Object, ID: got.ID}.Check(want)
+	return answer.Identity{Object: got.Object, ID: got.ID}.Check(want)
 }
 
 func judgeList(raw []byte) error {
@@ -108,7 +108,7 @@ func binds(r *http.Request) bool {
 
 // wanted is what the path of a call asks for: /v1/{kind}, /v1/{kind}/{id} or
 // /v1/{kind}/{id}/{verb}.
-func wanted(r *http.Request) (want answer.Told, list bool) {
+func wanted(r *http.Request) (want answer.Identity, list bool) {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if i := slices.Index(path, "v1"); i >= 0 {
 		path = path[i+1:]

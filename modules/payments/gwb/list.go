@@ -37,10 +37,10 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 		purpose, local := metadata(c.Metadata).purpose()
 		switch {
 		case billed || purpose == gateway.ForSubscription && local == q.SubscriptionID:
-			own = append(own, shown(c, invoice))
+			own = append(own, listed(c, invoice))
 			delete(invoices, intent)
 		case purpose == "":
-			others = append(others, shown(c, ""))
+			others = append(others, listed(c, ""))
 		}
 	}
 	for intent, invoice := range invoices { // older than the customer's latest charges
@@ -49,7 +49,7 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 			return nil, err
 		}
 		for _, c := range found {
-			own = append(own, shown(c, invoice))
+			own = append(own, listed(c, invoice))
 		}
 	}
 	if len(own) == 0 && len(invoices) == 0 && q.SubscriptionGatewayID != "" {
@@ -125,12 +125,12 @@ func intentIDOf(c *stripe.Charge) string {
 }
 
 var chargeStates = map[stripe.ChargeStatus]gateway.PaymentStatus{
-	stripe.ChargeStatusSucceeded: gateway.PaymentSettled,
-	stripe.ChargeStatusFailed:    gateway.PaymentFailed,
-	stripe.ChargeStatusPending:   gateway.PaymentPending,
+	stripe.ChargeStatusSucceeded: gateway.PaymentStatusSettled,
+	stripe.ChargeStatusFailed:    gateway.PaymentStatusFailed,
+	stripe.ChargeStatusPending:   gateway.PaymentStatusPending,
 }
 
-func shown(c *stripe.Charge, invoice string) gateway.RemotePayment {
+func listed(c *stripe.Charge, invoice string) gateway.RemotePayment {
 	r := gateway.RemotePayment{
 		ID: c.ID, PaymentIntentID: intentIDOf(c), Status: string(c.Status), Amount: money.Cents(c.Amount),
 		AmountRefunded: money.Cents(c.AmountRefunded), Refunded: c.Refunded, Disputed: c.Disputed, Currency: string(c.Currency),
@@ -146,7 +146,7 @@ func shown(c *stripe.Charge, invoice string) gateway.RemotePayment {
 	if c.PaymentMethodDetails != nil && c.PaymentMethodDetails.Type == "pix" {
 		r.Payment.Method = gateway.MethodPix
 	}
-	if r.Payment.Status == gateway.PaymentSettled {
+	if r.Payment.Status == gateway.PaymentStatusSettled {
 		r.Payment.SettledAt = &r.CreatedAt
 	}
 	return r
@@ -191,6 +191,6 @@ func (g *client) findIntent(ctx context.Context, customer, kind string, local ob
 	if err != nil || id == "" {
 		return nil, err
 	}
-	intent, err := g.ownIntent(ctx, id, local)
+	intent, err := g.createdIntent(ctx, id, local)
 	return intent, answer.Unproven(err)
 }

@@ -242,13 +242,13 @@ func (i *invoiceObject) intent() string {
 func (i *invoiceObject) payment() *gateway.Payment {
 	p := &gateway.Payment{
 		ID: i.ID, InvoiceID: i.ID, PaymentIntentID: i.intent(), Method: gateway.MethodCard,
-		NativeStatus: i.Status, Amount: money.Cents(i.AmountDue), Status: gateway.PaymentPending,
+		NativeStatus: i.Status, Amount: money.Cents(i.AmountDue), Status: gateway.PaymentStatusPending,
 	}
 	switch i.Status {
 	case "paid":
-		p.Status, p.Amount, p.SettledAt = gateway.PaymentSettled, money.Cents(i.AmountPaid), instant(i.StatusTransitions.PaidAt)
+		p.Status, p.Amount, p.SettledAt = gateway.PaymentStatusSettled, money.Cents(i.AmountPaid), instant(i.StatusTransitions.PaidAt)
 	case "void", "uncollectible":
-		p.Status = gateway.PaymentGone
+		p.Status = gateway.PaymentStatusGone
 	}
 	return p
 }

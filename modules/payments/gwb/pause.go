@@ -59,7 +59,7 @@ func (g *recurrences) DropCharge(ctx context.Context, invoiceID string, local ob
 	switch {
 	case readErr != nil:
 		return readErr
-	case now.Status == gateway.PaymentSettled:
+	case now.Status == gateway.PaymentStatusSettled:
 		return gateway.ErrAlreadyPaid
 	case now.NativeStatus == "void":
 		return nil

@@ -76,7 +76,7 @@ func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.Pix
 
 // ReadPix reads the intent; the code is there while it can be paid.
 func (g *payments) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (gateway.PixCharge, error) {
-	intent, err := g.ownIntent(ctx, paymentID, local)
+	intent, err := g.createdIntent(ctx, paymentID, local)
 	if err != nil {
 		return gateway.PixCharge{}, err
 	}
@@ -99,9 +99,9 @@ func (g *payments) CancelPix(ctx context.Context, paymentID string, local object
 	switch {
 	case readErr != nil:
 		return answer.Gone(readErr)
-	case c.Payment.Status == gateway.PaymentSettled:
+	case c.Payment.Status == gateway.PaymentStatusSettled:
 		return gateway.ErrAlreadyPaid
-	case c.Payment.Status == gateway.PaymentGone:
+	case c.Payment.Status == gateway.PaymentStatusGone:
 		return nil
 	}
 	return fmt.Errorf("%w: it can still be paid: %w", gateway.ErrOutcomeUnknown, answer.Unnamed(err))
@@ -112,7 +112,7 @@ func (g *payments) pixCharge(intent *stripe.PaymentIntent) (gateway.PixCharge, e
 		Payment:      intentPayment(intent, gateway.MethodPix),
 		ClientSecret: secret.NewText(intent.ClientSecret),
 	}
-	c.Expired = c.Payment.Status == gateway.PaymentGone
+	c.Expired = c.Payment.Status == gateway.PaymentStatusGone
 	if intent.NextAction == nil || intent.NextAction.PixDisplayQRCode == nil {
 		return c, nil
 	}
@@ -132,9 +132,9 @@ func (g *payments) pixCharge(intent *stripe.PaymentIntent) (gateway.PixCharge, e
 func intentStatus(s stripe.PaymentIntentStatus) gateway.PaymentStatus {
 	switch s {
 	case stripe.PaymentIntentStatusSucceeded:
-		return gateway.PaymentSettled
+		return gateway.PaymentStatusSettled
 	case stripe.PaymentIntentStatusCanceled, stripe.PaymentIntentStatusRequiresPaymentMethod:
-		return gateway.PaymentGone
+		return gateway.PaymentStatusGone
 	}
-	return gateway.PaymentPending
+	return gateway.PaymentStatusPending
 }

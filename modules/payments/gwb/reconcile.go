@@ -104,18 +104,18 @@ func (g *lister) presentCharge(c *stripe.Charge) []gateway.Event {
 	if local != "" {
 		e := g.reconciled()
 		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
-		e.Payload = gateway.SettledPayment{Payment: shown(c, "").Payment}
+		e.Payload = gateway.SettledPayment{Payment: listed(c, "").Payment}
 		events = append(events, e)
 	} else if !ofInvoice(c.Description) {
 		e := g.reconciled()
 		e.CustomerID = customerOf(c)
-		e.Payload = gateway.NamelessPayment{Payment: shown(c, "").Payment}
+		e.Payload = gateway.NamelessPayment{Payment: listed(c, "").Payment}
 		events = append(events, e)
 	}
 	if c.AmountRefunded > 0 {
 		e := g.reconciled()
 		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
-		e.Payload = gateway.RefundChange{Status: gateway.RefundDone, Report: gateway.RefundReport{
+		e.Payload = gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{
 			PaymentID: key(intentIDOf(c), c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true, At: e.CreatedAt, Type: e.Type,
 		}}
 		events = append(events, e)

@@ -167,20 +167,20 @@ func (g *refunds) intentID(ctx context.Context, ref gateway.PaymentRef) (string,
 
 // refundStates: a pending refund counts, as the charge counts it.
 var refundStates = map[string]gateway.RefundStatus{
-	"succeeded":       gateway.RefundDone,
-	"pending":         gateway.RefundPending,
-	"requires_action": gateway.RefundPending,
-	"failed":          gateway.RefundFailed,
-	"canceled":        gateway.RefundFailed,
+	"succeeded":       gateway.RefundStatusDone,
+	"pending":         gateway.RefundStatusPending,
+	"requires_action": gateway.RefundStatusPending,
+	"failed":          gateway.RefundStatusFailed,
+	"canceled":        gateway.RefundStatusFailed,
 }
 
 // ledgerState is a refund's state in the ledger, which counts what the charge's
 // amount_refunded counts: all that has not failed.
 func ledgerState(status string) gateway.RefundStatus {
-	if refundStates[status] == gateway.RefundFailed {
-		return gateway.RefundFailed
+	if refundStates[status] == gateway.RefundStatusFailed {
+		return gateway.RefundStatusFailed
 	}
-	return gateway.RefundDone
+	return gateway.RefundStatusDone
 }
 
 func (g *refunds) remoteRefund(r *stripe.Refund) gateway.RemoteRefund {

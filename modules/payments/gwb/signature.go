@@ -23,9 +23,9 @@ const (
 // Headers that carry the signature: the gateway's own and the neutral one.
 var signatureHeaders = []string{"Stripe-Signature", "Gwb-Signature"}
 
-// Admits reports whether one of the headers is a signature of the last or next 24
+// Authenticates reports whether one of the headers is a signature of the last or next 24
 // hours, or one without time.
-func (g *events) Admits(h http.Header, now time.Time) (signature string, ok bool) {
+func (g *events) Authenticates(h http.Header, now time.Time) (signature string, ok bool) {
 	for _, name := range signatureHeaders {
 		for _, value := range h.Values(name) {
 			signature = value

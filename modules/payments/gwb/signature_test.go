@@ -86,7 +86,7 @@ func TestSignatureForms(t *testing.T) {
 			signature, proof := g.Authenticate(h, []byte(body), signedAt)
 			require.Equal(t, c.ok, proof == gateway.Genuine, "%s in %s", name, header)
 			require.Equal(t, c.value, signature)
-			_, admitted := g.Admits(h, signedAt)
+			_, admitted := g.Authenticates(h, signedAt)
 			require.True(t, admitted || proof == gateway.Forged, "%s: what is genuine is read", name)
 			_, proof = g.Authenticate(h, []byte(body+" "), signedAt)
 			require.Equal(t, gateway.Forged, proof, "%s: the body was changed", name)
@@ -182,7 +182,7 @@ func TestWhatIsReadAtAll(t *testing.T) {
 		},
 	} {
 		h := http.Header{"Stripe-Signature": c.values}
-		_, admitted := g.Admits(h, signedAt)
+		_, admitted := g.Authenticates(h, signedAt)
 		require.Equal(t, c.admitted, admitted, name)
 		_, proof := g.Authenticate(h, []byte(body), signedAt)
 		require.Equal(t, c.proof, proof, name)

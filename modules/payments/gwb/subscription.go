@@ -176,7 +176,7 @@ func judgedByIntent(o *subscriptionObject, intent *stripe.PaymentIntent) judgedS
 		return judgedSubscription{RemoteSubscription: r}
 	case stripe.PaymentIntentStatusRequiresPaymentMethod:
 		j := judgedSubscription{RemoteSubscription: open(o, gateway.RequiresPaymentMethod, string(gateway.RequiresPaymentMethod))}
-		j.LatestPayment.Status = gateway.PaymentFailed
+		j.LatestPayment.Status = gateway.PaymentStatusFailed
 		if e := intent.LastPaymentError; e != nil {
 			j.declined.Code, j.declined.Message = declineCode(e), e.Msg
 		}

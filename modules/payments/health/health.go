@@ -83,7 +83,7 @@ func (h *Health) Heard(ctx context.Context, gateway gateway.Name, right bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
-	note := h.Answered
+	note := h.Recovered
 	if !right {
 		note = h.Fails
 	}
@@ -102,10 +102,10 @@ func (h *Health) Fails(ctx context.Context, gateway gateway.Name) error {
 	return nil
 }
 
-// Answered ends what was noted of a failing gateway, and brings its looks forward. A
+// Recovered ends what was noted of a failing gateway, and brings its looks forward. A
 // single object that is always answered oddly does not have all others asked about
 // again and again: within a minute of the last time the mark stays.
-func (h *Health) Answered(ctx context.Context, gateway gateway.Name) error {
+func (h *Health) Recovered(ctx context.Context, gateway gateway.Name) error {
 	h.set(gateway, true) // before the read: what fails meanwhile says so after it
 	state, err := h.db.GatewayStateRead(ctx, h.deps.Pool, gateway)
 	if err != nil {
@@ -142,7 +142,7 @@ func (h *Health) Probe(ctx context.Context, gateway gateway.Name) (right bool, e
 		h.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", string(gateway)), slog.Any("error", err))
 		return false, nil
 	}
-	return true, h.Answered(context.WithoutCancel(ctx), gateway)
+	return true, h.Recovered(context.WithoutCancel(ctx), gateway)
 }
 
 // within reports whether a time has passed that is shorter than the limit. On a clock

@@ -4,9 +4,9 @@ import "context"
 
 // What the tests of this package look by, as Operation and Repeated do.
 type (
-	Look   = look
-	Looker = looker
-	Answer = answer
+	Check        = statusCheck
+	Looker       = looker
+	CheckOutcome = outcome
 )
 
 const (
@@ -18,8 +18,8 @@ const (
 
 func NewUser(l Looker, wasFound bool) User { return User{look: l, wasFound: wasFound} }
 
-func (l *Look) Proved() bool                        { return l.proved }
-func (l *Look) CallAgain(ctx context.Context) error { return l.callAgain(ctx) }
+func (l *Check) Proved() bool                        { return l.proved }
+func (l *Check) CallAgain(ctx context.Context) error { return l.callAgain(ctx) }
 
 func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
 	return s.notKnown(ctx, r, cause)

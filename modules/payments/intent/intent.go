@@ -122,7 +122,7 @@ func New(d Deps) *Service {
 	s := &Service{deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}}, policy: backoff.Policy{RecoveryDelay: d.RecoveryDelay}}
 	s.health = health.New(health.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, Quotas: d.Quotas,
-		Probe: d.Gateways.Probe, AnswersAgainTx: s.forwardTx, TrustedTx: s.lookAnewTx,
+		Probe: d.Gateways.Probe, AnswersAgainTx: s.forwardTx, TrustedTx: s.resetMissesTx,
 	})
 	return s
 }
@@ -257,7 +257,7 @@ func (s *Service) notKnown(ctx context.Context, r Ref, cause error) error {
 	if err != nil || !ok || row.LeasedUntil == nil || row.CallEndsAt == nil || !row.LeasedUntil.Equal(*row.CallEndsAt) {
 		return err // ended by an event, or a look has it
 	}
-	return s.noteNotKnown(ctx, row, ByAnswer, cause)
+	return s.recordNotKnown(ctx, row, ByAnswer, cause)
 }
 
 // waitTx notes, in the transaction that settles an answer, that the gateway decides
@@ -267,7 +267,7 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 	if err != nil || !ok {
 		return err
 	}
-	return s.noteWaiting(ctx, tx, row, ByAnswer, s.deps.RecoveryDelay)
+	return s.recordPending(ctx, tx, row, ByAnswer, s.deps.RecoveryDelay)
 }
 
 func intentOf(r paymentsdb.PaymentsIntent) Intent {

@@ -97,7 +97,7 @@ func TestLooksOfRoutesProveNothingFaster(t *testing.T) {
 	id := b.lost("gwa", "nothing")
 	b.clock.Advance(callTime + 15*time.Second)
 	for range 20 {
-		require.NoError(t, b.svc.LookNow(t.Context(), id))
+		require.NoError(t, b.svc.CheckNow(t.Context(), id))
 		b.clock.Advance(2 * time.Second)
 	}
 	require.Less(t, b.seen(id), 15, "a look is worth a call every five seconds")
@@ -105,9 +105,9 @@ func TestLooksOfRoutesProveNothingFaster(t *testing.T) {
 	require.Equal(t, 1, b.count("SELECT misses FROM payments.intents WHERE subject_id = $1", id))
 	b.has(id, "made")
 	b.clock.Advance(5 * time.Second)
-	require.NoError(t, b.svc.LookNow(t.Context(), id))
+	require.NoError(t, b.svc.CheckNow(t.Context(), id))
 	require.Equal(t, "made", b.state(id))
-	require.NoError(t, b.svc.LookNow(t.Context(), id), "what is not open is left alone")
+	require.NoError(t, b.svc.CheckNow(t.Context(), id), "what is not open is left alone")
 }
 
 // TestACallAgainOnlyAfterProof, once for each proof, and not twice at a time.
@@ -144,11 +144,11 @@ func TestTwoProcessesLookOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if err := b.svc.LookDue(t.Context(), "gwb"); err != nil {
+			if err := b.svc.CheckDue(t.Context(), "gwb"); err != nil {
 				t.Error(err) // among others: settled twice
 			}
 			for _, id := range ids {
-				if err := b.svc.LookNow(t.Context(), id); err != nil {
+				if err := b.svc.CheckNow(t.Context(), id); err != nil {
 					t.Error(err)
 				}
 			}
@@ -166,7 +166,7 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 	b := setup(t)
 	ended, taken := b.lost("gwb", "ended"), b.lost("gwb", "taken")
 	other := b.clock.Now().Add(time.Hour)
-	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: intent.NewUser(func(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: intent.NewUser(func(ctx context.Context, l *intent.Check) (intent.CheckOutcome, error) {
 		switch l.Subject {
 		case ended:
 			return intent.Waiting, b.tx(func(tx pgx.Tx) error { return b.svc.EndTx(ctx, tx, ref(ended), intent.Declined[any]{}, "webhook") })

@@ -26,23 +26,23 @@ type User struct {
 
 // looker asks the gateway what an intent's calls have made and settles what it finds,
 // outside any transaction. An error, a panic too, is not known: the row stays as it is.
-type looker func(ctx context.Context, l *look) (answer, error)
+type looker func(ctx context.Context, l *statusCheck) (outcome, error)
 
-// answer is what a look found.
-type answer int
+// outcome is what a look found.
+type outcome int
 
 const (
-	settled    answer = iota + 1 // it stands in the user's row; an intent that is still open is done
-	waiting                      // it is there, and the gateway decides later
-	notThere                     // a right answer, and nothing in it; counted, when it may be
-	foundAgain                   // what was found once is there: void, and the gateway is trusted again
+	settled    outcome = iota + 1 // it stands in the user's row; an intent that is still open is done
+	waiting                       // it is there, and the gateway decides later
+	notThere                      // a right answer, and nothing in it; counted, when it may be
+	foundAgain                    // what was found once is there: void, and the gateway is trusted again
 )
 
 // rows are intents as they are stored.
 type rows = []paymentsdb.PaymentsIntent
 
-// look is one look at an open intent.
-type look struct {
+// statusCheck is one look at an open intent.
+type statusCheck struct {
 	Ref
 	// proved: an empty answer to this look proves that nothing was made (or that what was
 	// found once is gone). Only then may it be settled as missing, or called again.
@@ -54,7 +54,7 @@ type look struct {
 
 // refusalCounts reports whether the gateway's refusal of the present call proves
 // that nothing was made: a refused repetition proves nothing about the call before.
-func (l *look) refusalCounts() bool { return l.row.Calls <= 1 }
+func (l *statusCheck) refusalCounts() bool { return l.row.Calls <= 1 }
 
 const (
 	lookTime  = 90 * time.Second // of one look, with a call made again
@@ -63,7 +63,7 @@ const (
 
 // callAgain counts a call that the look is about to make, and keeps other looks away
 // for its time. An error: somebody else has the intent; make no call.
-func (l *look) callAgain(ctx context.Context) error {
+func (l *statusCheck) callAgain(ctx context.Context) error {
 	now := l.service.deps.Clock.Now()
 	until, calls := now.Add(backoff.Lease(l.service.CallTime())), l.row.Calls+1
 	if l.proved {
@@ -82,8 +82,8 @@ func (l *look) callAgain(ctx context.Context) error {
 	return nil
 }
 
-// look makes the looks, and reports whether one of them had a right answer.
-func (s *Service) look(ctx context.Context, gateway gateway.Name, found rows) (right bool, failed error) {
+// runChecks makes the looks, and reports whether one of them had a right answer.
+func (s *Service) runChecks(ctx context.Context, gateway gateway.Name, found rows) (right bool, failed error) {
 	suspect, err := s.health.IsSuspect(ctx, gateway)
 	if err != nil {
 		return false, err
@@ -92,7 +92,7 @@ func (s *Service) look(ctx context.Context, gateway gateway.Name, found rows) (r
 	var all sync.WaitGroup
 	for _, r := range found {
 		all.Go(func() {
-			ok, err := s.lookAt(ctx, r, suspect)
+			ok, err := s.checkOne(ctx, r, suspect)
 			mu.Lock()
 			defer mu.Unlock()
 			right, failed = right || ok, errors.Join(failed, err)
@@ -100,13 +100,13 @@ func (s *Service) look(ctx context.Context, gateway gateway.Name, found rows) (r
 	}
 	all.Wait()
 	if right {
-		failed = errors.Join(failed, s.health.Answered(ctx, gateway))
+		failed = errors.Join(failed, s.health.Recovered(ctx, gateway))
 	}
 	return right, failed
 }
 
-// lookAt makes one look and notes what it showed.
-func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspect bool) (right bool, err error) {
+// checkOne makes one look and notes what it showed.
+func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, suspect bool) (right bool, err error) {
 	now, k := s.deps.Clock.Now(), Kind(r.Kind)
 	user, known := s.hooks.Users[k]
 	if !known {
@@ -114,11 +114,11 @@ func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspe
 	}
 	misses := s.misses(r)
 	counts := !now.Before(s.policy.CountsFrom(misses))
-	l := &look{Ref: refOf(r), service: s, row: r}
+	l := &statusCheck{Ref: refOf(r), service: s, row: r}
 	l.proved = counts && misses.Prove() && !(suspect && user.wasFound)
 	limited, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	var found answer
+	var found outcome
 	cause := s.caught(limited, "look", func() (err error) {
 		found, err = user.look(limited, l)
 		return err
@@ -128,18 +128,18 @@ func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspe
 		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", r.Kind), slog.String("subject_id", r.SubjectID.String()),
 			slog.String("gateway", string(r.Gateway)), slog.Any("error", cause))
 		l.row.Failures++
-		return s.deps.Refused(cause), s.noteNotKnown(ctx, l.row, ByLook, cause)
+		return s.deps.Refused(cause), s.recordNotKnown(ctx, l.row, ByLook, cause)
 	}
 	switch found {
 	case settled:
-		return true, s.endLook(ctx, r, Succeeded[any]{})
+		return true, s.endCheck(ctx, r, Succeeded[any]{})
 	case foundAgain:
-		return true, errors.Join(s.endLook(ctx, r, Void[any]{}), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
+		return true, errors.Join(s.endCheck(ctx, r, Void[any]{}), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
 	case waiting:
 		l.row.Failures, l.row.Misses, l.row.MissedAt = 0, 0, nil
-		return true, s.noteWaiting(ctx, s.deps.Pool, l.row, ByLook, s.policy.Waiting(now.Sub(r.CreatedAt)))
+		return true, s.recordPending(ctx, s.deps.Pool, l.row, ByLook, s.policy.Waiting(now.Sub(r.CreatedAt)))
 	default:
-		return true, s.noteMiss(ctx, l.row, counts, now)
+		return true, s.recordMiss(ctx, l.row, counts, now)
 	}
 }
 
@@ -161,29 +161,29 @@ func (s *Service) caught(ctx context.Context, what string, do func() error) (err
 	return do()
 }
 
-// noteNotKnown: nothing is known, and nothing changes but the time of the next look. A
+// recordNotKnown: nothing is known, and nothing changes but the time of the next look. A
 // gateway that refused has answered.
-func (s *Service) noteNotKnown(ctx context.Context, r paymentsdb.PaymentsIntent, by By, cause error) error {
+func (s *Service) recordNotKnown(ctx context.Context, r paymentsdb.PaymentsIntent, by By, cause error) error {
 	now := s.deps.Clock.Now()
 	r.NotKnownSince, r.Cause = cmp.Or(r.NotKnownSince, &now), nil
 	if cause != nil {
 		r.Cause = new(cause.Error())
 	}
-	err := s.note(ctx, s.deps.Pool, r, by, "not_known", now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince))))
+	err := s.record(ctx, s.deps.Pool, r, by, "not_known", now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince))))
 	if s.deps.Refused(cause) {
 		return err
 	}
 	return errors.Join(err, s.health.Fails(ctx, r.Gateway))
 }
 
-// noteWaiting: the gateway decides later; what was called is accounted for.
-func (s *Service) noteWaiting(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, pause time.Duration) error {
+// recordPending: the gateway decides later; what was called is accounted for.
+func (s *Service) recordPending(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, pause time.Duration) error {
 	r.Calls, r.NotKnownSince, r.Cause = 0, nil, nil
-	return s.note(ctx, db, r, by, "waiting", s.deps.Clock.Now().Add(pause))
+	return s.record(ctx, db, r, by, "waiting", s.deps.Clock.Now().Add(pause))
 }
 
-// noteMiss counts an empty look, or waits for the time from which it counts.
-func (s *Service) noteMiss(ctx context.Context, r paymentsdb.PaymentsIntent, counts bool, at time.Time) error {
+// recordMiss counts an empty look, or waits for the time from which it counts.
+func (s *Service) recordMiss(ctx context.Context, r paymentsdb.PaymentsIntent, counts bool, at time.Time) error {
 	now := s.deps.Clock.Now()
 	outcome, next := "not_there_yet", now.Add(backoff.After(int(r.Looks), 0))
 	r.Failures, r.Cause = 0, nil
@@ -193,11 +193,11 @@ func (s *Service) noteMiss(ctx context.Context, r paymentsdb.PaymentsIntent, cou
 	} else if due := s.policy.CountsFrom(s.misses(r)); due.Before(next) {
 		next = backoff.Later(now, due)
 	}
-	return s.note(ctx, s.deps.Pool, r, ByLook, outcome, next)
+	return s.record(ctx, s.deps.Pool, r, ByLook, outcome, next)
 }
 
-// note writes what became of a call or look, by the lease under which it was made.
-func (s *Service) note(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, outcome string, next time.Time) error {
+// record writes what became of a call or look, by the lease under which it was made.
+func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, outcome string, next time.Time) error {
 	_, err := s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
 		At: s.deps.Clock.Now(), By: string(by), Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses,
 		Calls: r.Calls, MissedAt: r.MissedAt, NotKnownSince: r.NotKnownSince, Cause: r.Cause,
@@ -208,7 +208,7 @@ func (s *Service) note(ctx context.Context, db postgres.DB, r paymentsdb.Payment
 	return nil
 }
 
-// endLook ends what the looker's own transaction has not ended.
-func (s *Service) endLook(ctx context.Context, r paymentsdb.PaymentsIntent, how Outcome[any]) error {
+// endCheck ends what the looker's own transaction has not ended.
+func (s *Service) endCheck(ctx context.Context, r paymentsdb.PaymentsIntent, how Outcome[any]) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.EndTx(ctx, tx, refOf(r), how, ByLook) })
 }

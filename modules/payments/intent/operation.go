@@ -163,11 +163,11 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 }
 
 // User is what the schedule of looks has to know of the operation.
-func (o *Operation[R, A]) User() User { return User{look: o.look, wasFound: o.WasFound} }
+func (o *Operation[R, A]) User() User { return User{look: o.resume, wasFound: o.WasFound} }
 
-// look goes through the steps again: the first whose call has not succeeded is where the
+// resume goes through the steps again: the first whose call has not succeeded is where the
 // order stands.
-func (o *Operation[R, A]) look(ctx context.Context, l *look) (answer, error) {
+func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, error) {
 	row, over, err := o.Row(ctx, intentOf(l.row))
 	if err != nil || over {
 		return settled, err
@@ -217,7 +217,7 @@ func (o *Operation[R, A]) steps(row R) []Step[R, A] {
 }
 
 // stands says how a step stands; nil while nothing is found and nothing is proved.
-func (o *Operation[R, A]) stands(ctx context.Context, l *look, step Step[R, A], row R, made A) (Outcome[A], error) {
+func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[R, A], row R, made A) (Outcome[A], error) {
 	gw, err := o.gateway(row)
 	if err != nil {
 		return nil, err

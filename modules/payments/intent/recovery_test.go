@@ -27,7 +27,7 @@ func TestPausesOfASilentGateway(t *testing.T) {
 		// One that answers keeps the gateway from being probed; the bad one alone is odd.
 		_, err := b.db.Exec(t.Context(), "UPDATE payments.gateway_state SET failing_since = NULL")
 		require.NoError(t, err)
-		require.NoError(t, b.svc.LookDue(t.Context(), "gwb"))
+		require.NoError(t, b.svc.CheckDue(t.Context(), "gwb"))
 		if b.seen(bad) > n {
 			n++
 			gaps, last = append(gaps, b.clock.Now().Sub(last)), b.clock.Now()
@@ -60,7 +60,7 @@ func TestRecoveryEndsSoonAfterTheGateways(t *testing.T) {
 		for range 20 {
 			ids = append(ids, b.lost("gwa", "failing"))
 			b.clock.Advance(outage / 100)
-			require.NoError(t, b.svc.LookDue(t.Context(), "gwa"))
+			require.NoError(t, b.svc.CheckDue(t.Context(), "gwa"))
 		}
 		for b.clock.Now().Before(end) {
 			b.turn("gwa", min(5*time.Second, end.Sub(b.clock.Now())+time.Second))
@@ -129,8 +129,8 @@ func (b *toy) settled(rows ...[]objectid.ID) (n int) {
 	return n
 }
 
-// aMinuteOfAnswers lets seconds pass until the first right answer, and then a minute.
-func (b *toy) aMinuteOfAnswers(at gateway.Name) {
+// aMinuteOfReplies lets seconds pass until the first right answer, and then a minute.
+func (b *toy) aMinuteOfReplies(at gateway.Name) {
 	b.t.Helper()
 	for b.failing(string(at)) {
 		b.turn(at, time.Second)
@@ -149,7 +149,7 @@ func TestAMinuteAfterAnOutage(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			made, nothing := b.outage(at, 100, 5*time.Minute, 15*time.Minute)
-			b.aMinuteOfAnswers(at)
+			b.aMinuteOfReplies(at)
 			require.GreaterOrEqual(t, b.settled(made, nothing), 95)
 			require.LessOrEqual(t, len(b.looks), 25_000/5/2, "two calls each")
 		})
@@ -163,7 +163,7 @@ func TestWhatWasCalledLateInAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made, nothing := b.outage("gwa", 100, 15*time.Minute, 15*time.Minute)
-	b.aMinuteOfAnswers("gwa")
+	b.aMinuteOfReplies("gwa")
 	require.Equal(t, len(made), b.settled(made))
 	for range 9 * 6 {
 		b.turn("gwa", 10*time.Second)
@@ -209,7 +209,7 @@ func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 		ids = append(ids, b.lost("gwa", "made"))
 		b.clock.Advance(time.Millisecond)
 	}
-	b.aMinuteOfAnswers("gwa")
+	b.aMinuteOfReplies("gwa")
 	require.Equal(t, 80, b.settled(ids[:80]))
 	require.Zero(t, b.settled(ids[80:]), "a fifth of 800 calls are 80 looks, oldest first")
 	b.turn("gwa", 12*time.Hour)
@@ -232,7 +232,7 @@ func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	require.ElementsMatch(t, ids[:8], b.looks[:8], "the oldest first")
 	require.ElementsMatch(t, ids[8:10], b.looks[8:])
 	b.turn("gwa", time.Hour)
-	require.NoError(t, b.svc.LookNow(t.Context(), ids[14]))
+	require.NoError(t, b.svc.CheckNow(t.Context(), ids[14]))
 	require.Len(t, b.looks, 10)
 	b.turn("gwb", 0)
 	require.Equal(t, "made", b.state(other), "gateway B's looks are its own")

@@ -80,7 +80,7 @@ func (r *Repeated) Sweep(ctx context.Context, ref Ref, do, later func() error) e
 
 // User is what the schedule of looks has to know of the kind.
 func (r *Repeated) User() User {
-	return User{look: func(ctx context.Context, l *look) (answer, error) {
+	return User{look: func(ctx context.Context, l *statusCheck) (outcome, error) {
 		err := r.Do(gateway.Background(ctx), l.Ref)
 		if errors.Is(err, ErrUnderWay) {
 			return waiting, nil

@@ -59,7 +59,7 @@ func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 	}
 	b.svc = intent.New(d)
 	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{
-		intent.Order: intent.NewUser(b.look, false), intent.Refund: intent.NewUser(b.look, false), intent.SubscriptionGone: intent.NewUser(b.lookGone, true),
+		intent.Order: intent.NewUser(b.check, false), intent.Refund: intent.NewUser(b.check, false), intent.SubscriptionGone: intent.NewUser(b.checkGone, true),
 	}})
 	return b
 }
@@ -104,7 +104,7 @@ func (b *toy) all(what string) {
 	}
 }
 
-func (b *toy) ask(id objectid.ID) string {
+func (b *toy) request(id objectid.ID) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.looks = append(b.looks, id)
@@ -124,8 +124,8 @@ func (b *toy) settle(ctx context.Context, id objectid.ID, state string, how inte
 	})
 }
 
-func (b *toy) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	switch b.ask(l.Subject) {
+func (b *toy) check(ctx context.Context, l *intent.Check) (intent.CheckOutcome, error) {
+	switch b.request(l.Subject) {
 	case "made":
 		return intent.Settled, b.settle(ctx, l.Subject, "made", intent.Succeeded[any]{})
 	case "waiting":
@@ -150,8 +150,8 @@ func (b *toy) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	return 0, errors.New("the gateway answers with HTML")
 }
 
-func (b *toy) lookGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	switch b.ask(l.Subject) {
+func (b *toy) checkGone(ctx context.Context, l *intent.Check) (intent.CheckOutcome, error) {
+	switch b.request(l.Subject) {
 	case "nothing":
 		if !l.Proved() {
 			return intent.NotThere, nil
@@ -168,7 +168,7 @@ func (b *toy) lookGone(ctx context.Context, l *intent.Look) (intent.Answer, erro
 func (b *toy) turn(at gateway.Name, after time.Duration) {
 	b.t.Helper()
 	b.clock.Advance(after)
-	require.NoError(b.t, b.svc.LookDue(b.t.Context(), at))
+	require.NoError(b.t, b.svc.CheckDue(b.t.Context(), at))
 }
 
 func (b *toy) state(id objectid.ID) string {

@@ -35,10 +35,10 @@ const (
 	toldAfter = 24 * time.Hour
 )
 
-// LookDue is one turn of looks at a gateway: what is due, oldest first, until nothing
+// CheckDue is one turn of looks at a gateway: what is due, oldest first, until nothing
 // is, the share of the quota is used up, or the gateway does not answer. It also tells
 // the operators what has been not known for a day.
-func (s *Service) LookDue(ctx context.Context, gateway gateway.Name) error {
+func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
 	failed := s.tell(ctx, gateway)
 	for range mostBatches {
 		found, probe, err := s.claim(ctx, gateway, s.dueTx)
@@ -47,7 +47,7 @@ func (s *Service) LookDue(ctx context.Context, gateway gateway.Name) error {
 		}
 		var right bool
 		if len(found) > 0 {
-			right, err = s.look(ctx, gateway, found)
+			right, err = s.runChecks(ctx, gateway, found)
 		} else {
 			right, err = s.health.Probe(ctx, gateway)
 		}
@@ -93,20 +93,20 @@ func (s *Service) dueTx(ctx context.Context, tx pgx.Tx, left health.Share) (foun
 	return found, true, err
 }
 
-// LookNow looks at what is open of a subject without waiting for its time: for routes
+// CheckNow looks at what is open of a subject without waiting for its time: for routes
 // that read live. One that somebody has, or has just looked at, is left alone; so are
 // all when the share of the quota is used up.
-func (s *Service) LookNow(ctx context.Context, subject objectid.ID) error {
-	return s.lookOf(ctx, subject, "", s.deps.Clock.Now().Add(-justLooked))
+func (s *Service) CheckNow(ctx context.Context, subject objectid.ID) error {
+	return s.checkOf(ctx, subject, "", s.deps.Clock.Now().Add(-justLooked))
 }
 
-// LookAt is LookNow for one kind, also right after another look: for jobs that carry
+// CheckOne is CheckNow for one kind, also right after another look: for jobs that carry
 // a row's id.
-func (s *Service) LookAt(ctx context.Context, k Kind, subject objectid.ID) error {
-	return s.lookOf(ctx, subject, k, s.deps.Clock.Now())
+func (s *Service) CheckOne(ctx context.Context, k Kind, subject objectid.ID) error {
+	return s.checkOf(ctx, subject, k, s.deps.Clock.Now())
 }
 
-func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
+func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
 	open, ok, err := s.OpenOf(ctx, s.deps.Pool, subject)
 	if err != nil || !ok {
 		return err
@@ -118,7 +118,7 @@ func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since
 		return found, false, err
 	})
 	if err == nil && len(found) > 0 {
-		_, err = s.look(context.WithoutCancel(ctx), open.Gateway, found)
+		_, err = s.runChecks(context.WithoutCancel(ctx), open.Gateway, found)
 	}
 	return err
 }
@@ -154,8 +154,8 @@ func (s *Service) forwardTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name
 	return err
 }
 
-// lookAnewTx forgets the misses of what was found once, at a gateway that was suspect.
-func (s *Service) lookAnewTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error {
+// resetMissesTx forgets the misses of what was found once, at a gateway that was suspect.
+func (s *Service) resetMissesTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error {
 	var kinds []string
 	for k, u := range s.hooks.Users {
 		if u.wasFound {
@@ -165,32 +165,32 @@ func (s *Service) lookAnewTx(ctx context.Context, tx pgx.Tx, gateway gateway.Nam
 	return s.db.IntentResetFound(ctx, tx, paymentsdb.IntentResetFoundParams{Now: s.deps.Clock.Now(), Gateway: gateway, Kinds: kinds})
 }
 
-// lookArgs is a turn of looks at one gateway.
-type lookArgs struct {
+// checkArgs is a turn of looks at one gateway.
+type checkArgs struct {
 	Gateway gateway.Name `json:"gateway"`
 }
 
 // Kind names the job.
-func (lookArgs) Kind() string { return "payments_intents_look" }
+func (checkArgs) Kind() string { return "payments_intents_look" }
 
 // InsertOpts: one turn a gateway at a time.
-func (lookArgs) InsertOpts() river.InsertOpts {
+func (checkArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
 }
 
-type lookWorker struct {
-	river.WorkerDefaults[lookArgs]
+type checkWorker struct {
+	river.WorkerDefaults[checkArgs]
 	s *Service
 }
 
 // Work makes a turn, and stays for what falls due before the next one, so that the
 // pauses of seconds are what they are meant to be. What fails in it comes with the next,
 // so that nobody has to look at a job that was given up.
-func (w *lookWorker) Work(ctx context.Context, job *river.Job[lookArgs]) error {
+func (w *checkWorker) Work(ctx context.Context, job *river.Job[checkArgs]) error {
 	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
 	defer cancel()
 	for until := time.Now().Add(turnStays); ; {
-		if err := w.s.LookDue(ctx, job.Args.Gateway); err != nil {
+		if err := w.s.CheckDue(ctx, job.Args.Gateway); err != nil {
 			w.s.deps.Log.WarnContext(ctx, "a turn of looks failed", "gateway", job.Args.Gateway, "error", err)
 			return nil
 		}
@@ -208,17 +208,17 @@ func (w *lookWorker) Work(ctx context.Context, job *river.Job[lookArgs]) error {
 }
 
 // Timeout bounds a turn.
-func (*lookWorker) Timeout(*river.Job[lookArgs]) time.Duration { return turnTime }
+func (*checkWorker) Timeout(*river.Job[checkArgs]) time.Duration { return turnTime }
 
 // Workers adds the job.
-func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &lookWorker{s: s}) }
+func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &checkWorker{s: s}) }
 
 // Periodic returns a turn of looks every 5 s for each of the gateways.
 func (*Service) Periodic(gateways ...gateway.Name) []jobs.Periodic {
 	var periodic []jobs.Periodic
 	for _, g := range gateways {
 		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return lookArgs{Gateway: g}, nil
+			return checkArgs{Gateway: g}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true}))
 	}
 	return periodic

@@ -145,8 +145,8 @@ func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway g
 	return at, orNone(err)
 }
 
-// IsKept reports whether an admin has decided that an unapplied payment stays.
-func (s *Reader) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+// IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays.
+func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	at, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
 	return at == state.UnappliedKept, err
 }
@@ -161,10 +161,10 @@ func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway g
 	return by, nil
 }
 
-// BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
+// IsUnused reports whether a payment, by any of its names, gave nobody anything: it
 // stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
 // subscription.
-func (s *Reader) BoughtNothing(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+func (s *Reader) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	nothing, err := s.db.UnappliedBoughtNothing(ctx, db, paymentsdb.UnappliedBoughtNothingParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)

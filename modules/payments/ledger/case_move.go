@@ -84,10 +84,10 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 	return true, err
 }
 
-// FollowTx brings the case of a payment, where there is one, in line with
+// SyncRefundsTx brings the case of a payment, where there is one, in line with
 // the ledger of its refunds, which the caller has changed and locked. The argument tryAgain says
 // that a refund which failed just now may be made later all the same.
-func (s *Cases) FollowTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, tryAgain bool) error {
+func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, tryAgain bool) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
@@ -121,8 +121,8 @@ func (s *Cases) FollowTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, p
 // afterPartTx opens a case again when the refund that was under way, which nobody has
 // decided on the list, gave back a part: the rest is still to be decided.
 func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, refunds []paymentsdb.PaymentsRefund) (c Move, changes bool, err error) {
-	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundDone })
-	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status != gateway.RefundDone })
+	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundStatusDone })
+	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status != gateway.RefundStatusDone })
 	if u.State != state.UnappliedRefunding || !done || waits {
 		return c, false, nil
 	}
@@ -142,9 +142,9 @@ func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents,
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."
 	for _, r := range refunds {
 		switch r.Status {
-		case gateway.RefundDone:
+		case gateway.RefundStatusDone:
 			done += money.Cents(r.AmountCents)
-		case gateway.RefundFailed:
+		case gateway.RefundStatusFailed:
 			failed = true
 			if RefundOf(r).FailedByDispute() {
 				note = FailedDisputed

@@ -50,9 +50,9 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 	return err
 }
 
-// AnsweredTx decides what is listed of a row whose orders at a gateway were not known for
+// IntentEndedTx decides what is listed of a row whose orders at a gateway were not known for
 // a day, when the last of them has its answer: that says what became of any money.
-func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subject objectid.ID) error {
+func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subject objectid.ID) error {
 	u, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: gw, Subject: subject.String()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -67,7 +67,7 @@ func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subj
 	if u.State != state.UnappliedOpen || len(told) == 0 || told[0].State == "open" {
 		return nil
 	}
-	note := answerNote(told[0])
+	note := outcomeNote(told[0])
 	c := Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: note, Note: note, ForPeople: true}
 	if intent.Kind(told[0].Kind) == intent.End {
 		c.SubscriptionID = subject // earlier releases did not tell it
@@ -76,8 +76,8 @@ func (s *Cases) AnsweredTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subj
 	return err
 }
 
-// answerNote says how an order that was not known for long came to its end.
-func answerNote(i paymentsdb.IntentToldOfRow) string {
+// outcomeNote says how an order that was not known for long came to its end.
+func outcomeNote(i paymentsdb.IntentToldOfRow) string {
 	by := "it was settled here, by " + i.By
 	switch i.By {
 	case "look", "recovery", "live_read", "reconciliation":
@@ -130,9 +130,9 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 	return err
 }
 
-// toldAgainTx has the gateway asked for a payment that waits on the list since an event
+// confirmAgainTx has the gateway asked for a payment that waits on the list since an event
 // alone had told it: it was told once more.
-func (s *Cases) toldAgainTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, paymentID string) error {
+func (s *Cases) confirmAgainTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, paymentID string) error {
 	id, err := s.db.UnappliedToldAgain(ctx, tx, paymentsdb.UnappliedToldAgainParams{Gateway: gw, Subject: paymentID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil

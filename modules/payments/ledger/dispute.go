@@ -78,7 +78,7 @@ func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 		return DisputeChange{}, err
 	}
 	change.At = r.Report.At
-	if change.OfNothing, err = s.reader.BoughtNothing(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
+	if change.OfNothing, err = s.reader.IsUnused(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
 		return DisputeChange{}, err
 	}
 	switch {
@@ -223,16 +223,16 @@ func (e *RefundDisputedError) Unwrap() []error {
 
 // Fault words it for people, with the name of the dispute.
 func (e *RefundDisputedError) Fault() error {
-	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: e.Told()}).WithCause(e)
+	return (&fault.Error{Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: e.Sentence()}).WithCause(e)
 }
 
 // Conflict words it for who wants to do something else with the money than refund it.
 func (e *RefundDisputedError) Conflict() error {
-	return fault.Conflict("%s", e.Told()).WithCause(e)
+	return fault.Conflict("%s", e.Sentence()).WithCause(e)
 }
 
-// Told words it as a sentence for a note.
-func (e *RefundDisputedError) Told() string {
+// Sentence words it as a sentence for a note.
+func (e *RefundDisputedError) Sentence() string {
 	if e.Dispute.State == gateway.DisputeLost {
 		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
 	}

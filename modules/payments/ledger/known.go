@@ -59,10 +59,10 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway
 		if err := orNone(err); err != nil {
 			return false, err
 		}
-		if status != single.Status && (status != "" || single.Status == gateway.RefundDone) {
+		if status != single.Status && (status != "" || single.Status == gateway.RefundStatusDone) {
 			return false, nil
 		}
-		if status == "" && single.Status == gateway.RefundFailed {
+		if status == "" && single.Status == gateway.RefundStatusFailed {
 			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
 				Gateway: gw, PaymentRef: told.PaymentID, GatewayDisputeID: TakenBackID(told.PaymentID), RefundID: single.ID,
 			})
@@ -75,7 +75,7 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway
 }
 
 func hasFailed(all []gateway.SingleRefund) bool {
-	return slices.ContainsFunc(all, func(r gateway.SingleRefund) bool { return r.Status == gateway.RefundFailed })
+	return slices.ContainsFunc(all, func(r gateway.SingleRefund) bool { return r.Status == gateway.RefundStatusFailed })
 }
 
 // orNone is nil for no row.

@@ -34,7 +34,7 @@ type Record struct {
 // times, also at once.
 func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
 	p := r.Payment
-	if p.ID == "" || p.Status != gateway.PaymentSettled {
+	if p.ID == "" || p.Status != gateway.PaymentStatusSettled {
 		return false, fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", p.ID, p.Status)
 	}
 	now := s.deps.Clock.Now()
@@ -65,7 +65,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 		if err != nil {
 			return false, err
 		}
-		return false, s.cases.toldAgainTx(ctx, tx, r.Gateway, p.ID)
+		return false, s.cases.confirmAgainTx(ctx, tx, r.Gateway, p.ID)
 	}
 	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
 	// has told which it is (linkIntent), perhaps while this is not committed.
@@ -268,7 +268,7 @@ func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
 		ID: row.ID, Gateway: row.Gateway, Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Payment: gateway.Payment{
 			ID: row.GatewayPaymentID, InvoiceID: Value(row.InvoiceID), PaymentIntentID: Value(row.PaymentIntentID),
-			Status: gateway.PaymentSettled, NativeStatus: row.NativeStatus, Method: row.Method,
+			Status: gateway.PaymentStatusSettled, NativeStatus: row.NativeStatus, Method: row.Method,
 			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt, MadeFor: row.DueAt,
 		},
 	}

@@ -64,7 +64,7 @@ func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) 
 	}
 	change := RefundChange{}
 	before := DoneSum(rows)
-	unasked := refundedTotal(lines) - askedOrDone(rows) - lostMarked(rows, r.Report)
+	unasked := refundedTotal(lines) - requestedOrDone(rows) - lostMarked(rows, r.Report)
 	disputed, dispute, err := s.disputeByRefundTx(ctx, tx, r, unasked, refundedTotal(lines))
 	if err != nil {
 		return RefundChange{}, err
@@ -80,11 +80,11 @@ func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) 
 		if err := s.storeRefundTx(ctx, tx, r, row); err != nil {
 			return RefundChange{}, err
 		}
-		if row.Status == gateway.RefundDone {
+		if row.Status == gateway.RefundStatusDone {
 			change.Total += row.Amount
 		}
 	}
-	if err := s.cases.FollowTx(ctx, tx, r.Gateway, r.Report.PaymentID, false); err != nil {
+	if err := s.cases.SyncRefundsTx(ctx, tx, r.Gateway, r.Report.PaymentID, false); err != nil {
 		return RefundChange{}, err
 	}
 	change.Change, change.Dispute = change.Total-before, dispute
@@ -93,10 +93,10 @@ func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) 
 
 func (r RefundRecord) isPix() bool { return r.Payment != nil && r.Payment.Method == gateway.MethodPix }
 
-// askedOrDone is what the rows of a payment account for.
-func askedOrDone(rows []*Refund) (sum money.Cents) {
+// requestedOrDone is what the rows of a payment account for.
+func requestedOrDone(rows []*Refund) (sum money.Cents) {
 	for _, row := range rows {
-		if row.Status == gateway.RefundDone || row.ByAdmin && row.Status != gateway.RefundFailed {
+		if row.Status == gateway.RefundStatusDone || row.ByAdmin && row.Status != gateway.RefundStatusFailed {
 			sum += row.Amount
 		}
 	}
@@ -139,7 +139,7 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
 	case row.changed:
-		if row.ByAdmin && row.Status != gateway.RefundRequested {
+		if row.ByAdmin && row.Status != gateway.RefundStatusRequested {
 			if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(row.ID), intent.Succeeded[any]{}, intent.ByWebhook); err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Refund
 // LeftOf is what has neither been given back nor is on its way.
 func LeftOf(paid money.Cents, rows []*Refund) money.Cents {
 	for _, row := range rows {
-		if row.Status != gateway.RefundFailed {
+		if row.Status != gateway.RefundStatusFailed {
 			paid -= row.Amount
 		}
 	}
@@ -210,7 +210,7 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 // FailRefundTx marks a request that came to nothing, and why.
 func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, amount money.Cents, failure string) error {
 	return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-		ID: id, AmountCents: int64(amount), Status: gateway.RefundFailed, Failure: Filled(failure), At: s.deps.Clock.Now(),
+		ID: id, AmountCents: int64(amount), Status: gateway.RefundStatusFailed, Failure: Filled(failure), At: s.deps.Clock.Now(),
 	})
 }
 

@@ -38,9 +38,9 @@ func linesOf(r gateway.RefundReport) []reportLine {
 		switch {
 		case line.refundID == "":
 			continue
-		case single.Status == gateway.RefundDone:
+		case single.Status == gateway.RefundStatusDone:
 			line.kind = reportSingle
-		case single.Status == gateway.RefundFailed && single.ID != "":
+		case single.Status == gateway.RefundStatusFailed && single.ID != "":
 			line.kind = reportFailed // gateway A counts only what is done, so nothing has to be taken back there
 		default:
 			continue
@@ -104,7 +104,7 @@ const FailedDisputed = "The payment is disputed: its money is with the payer's b
 // FailedByDispute reports whether the gateway refused the refund since the payment is
 // disputed: asking again brings the same.
 func (r Refund) FailedByDispute() bool {
-	return r.Status == gateway.RefundFailed && r.Failure == FailedDisputed
+	return r.Status == gateway.RefundStatusFailed && r.Failure == FailedDisputed
 }
 
 // FailedUnasked begins why a refund failed that its gateway was not there to take.
@@ -113,7 +113,7 @@ const FailedUnasked = "The gateway was not available: nothing was asked for."
 // FailedUnasked reports whether the gateway was not there when the refund was asked for:
 // asking again may bring another answer.
 func (r Refund) FailedUnasked() bool {
-	return r.Status == gateway.RefundFailed && strings.HasPrefix(r.Failure, FailedUnasked)
+	return r.Status == gateway.RefundStatusFailed && strings.HasPrefix(r.Failure, FailedUnasked)
 }
 
 // Refund is a row of the ledger of refunds.
@@ -152,30 +152,30 @@ func settleRefunds(rows []*Refund, r gateway.RefundReport, lines []reportLine, d
 	pending := map[*Refund]bool{}
 	for _, single := range r.Singles {
 		if failedBefore(lines, single.ID) {
-			single.Status = gateway.RefundFailed // the news that it was made comes late
+			single.Status = gateway.RefundStatusFailed // the news that it was made comes late
 		}
 		rows = settleSingle(rows, r, single, pending, disputed)
 	}
 	target := refundedTotal(lines)
 	missing := target - DoneSum(rows)
 	for _, row := range rows {
-		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == gateway.RefundPending || mayBeDone(row, r)) {
+		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == gateway.RefundStatusPending || mayBeDone(row, r)) {
 			row.finish(r.At)
 			missing -= row.Amount
 		}
 	}
 	takeBack(rows, DoneSum(rows)-target)
 	if !disputed {
-		rows = restoreMarked(rows, r, gateway.RefundDone, target-DoneSum(rows))
+		rows = restoreMarked(rows, r, gateway.RefundStatusDone, target-DoneSum(rows))
 	}
 	if missing = target - DoneSum(rows); missing > 0 && !disputed {
 		rows = append(rows, &Refund{
-			Amount: missing, Status: gateway.RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
+			Amount: missing, Status: gateway.RefundStatusDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
 		})
 	}
 	if disputed {
 		for _, row := range rows {
-			if !row.ByAdmin && row.Status == gateway.RefundPending {
+			if !row.ByAdmin && row.Status == gateway.RefundStatusPending {
 				row.fail("It was a dispute, which tells it.")
 			}
 		}
@@ -196,7 +196,7 @@ func restoreMarked(rows []*Refund, r gateway.RefundReport, status gateway.Refund
 			ID: single.RefundID, Amount: single.Amount, Status: status, EventID: r.EventID, EventType: r.Type, Reason: single.Reason,
 			RequestedAt: single.At, isNew: true,
 		}
-		if status == gateway.RefundDone {
+		if status == gateway.RefundStatusDone {
 			row.RefundedAt = new(single.At)
 		}
 		rows, missing = append(rows, row), missing-single.Amount
@@ -208,7 +208,7 @@ func restoreMarked(rows []*Refund, r gateway.RefundReport, status gateway.Refund
 // and have no row: the platform gave that money back, not the payer's bank.
 func lostMarked(rows []*Refund, r gateway.RefundReport) (sum money.Cents) {
 	for _, single := range r.Singles {
-		if single.RefundID != "" && single.Status == gateway.RefundDone && rowOf(rows, single) == nil {
+		if single.RefundID != "" && single.Status == gateway.RefundStatusDone && rowOf(rows, single) == nil {
 			sum += single.Amount
 		}
 	}
@@ -219,11 +219,11 @@ func lostMarked(rows []*Refund, r gateway.RefundReport) (sum money.Cents) {
 // done beyond the known rows. In a full list its refund would carry its id, or no
 // description at all should the gateway not have kept it.
 func mayBeDone(row *Refund, r gateway.RefundReport) bool {
-	if !row.ByAdmin || row.Status != gateway.RefundRequested {
+	if !row.ByAdmin || row.Status != gateway.RefundStatusRequested {
 		return false
 	}
 	return !r.Listed || slices.ContainsFunc(r.Singles, func(single gateway.SingleRefund) bool {
-		return single.RefundID == "" && single.Reason == "" && single.Amount == row.Amount && single.Status == gateway.RefundDone
+		return single.RefundID == "" && single.Reason == "" && single.Amount == row.Amount && single.Status == gateway.RefundStatusDone
 	})
 }
 
@@ -237,27 +237,27 @@ func settleListed(rows []*Refund, r gateway.RefundReport) []*Refund {
 	}
 	unexplained := money.Cents(0)
 	for _, single := range r.Singles {
-		if single.Status != gateway.RefundFailed {
+		if single.Status != gateway.RefundStatusFailed {
 			unexplained += single.Amount
 		}
 	}
 	for _, row := range rows {
-		if row.Status == gateway.RefundDone || row.Status == gateway.RefundPending {
+		if row.Status == gateway.RefundStatusDone || row.Status == gateway.RefundStatusPending {
 			unexplained -= row.Amount
 		}
 	}
 	marked := len(rows)
-	rows = restoreMarked(rows, r, gateway.RefundPending, unexplained)
+	rows = restoreMarked(rows, r, gateway.RefundStatusPending, unexplained)
 	for _, row := range rows[marked:] {
 		unexplained -= row.Amount
 	}
 	if unexplained > 0 {
 		return append(rows, &Refund{
-			Amount: unexplained, Status: gateway.RefundPending, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true,
+			Amount: unexplained, Status: gateway.RefundStatusPending, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true,
 		})
 	}
 	for _, row := range slices.Backward(rows) {
-		if unexplained == 0 || row.ByAdmin || row.Status != gateway.RefundPending || row.RequestedAt.After(r.At) {
+		if unexplained == 0 || row.ByAdmin || row.Status != gateway.RefundStatusPending || row.RequestedAt.After(r.At) {
 			continue
 		}
 		if row.Amount <= -unexplained {
@@ -278,7 +278,7 @@ func failedBefore(lines []reportLine, refundID string) bool {
 func settleSingle(rows []*Refund, r gateway.RefundReport, single gateway.SingleRefund, pending map[*Refund]bool, disputed bool) []*Refund {
 	row := rowOf(rows, single)
 	if row == nil {
-		if single.Status != gateway.RefundDone || single.ID == "" || disputed {
+		if single.Status != gateway.RefundStatusDone || single.ID == "" || disputed {
 			return rows
 		}
 		row = &Refund{ID: single.RefundID, EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount, isNew: true}
@@ -291,14 +291,14 @@ func settleSingle(rows []*Refund, r gateway.RefundReport, single gateway.SingleR
 		row.Reason, row.changed = single.Reason, true
 	}
 	switch {
-	case single.Status == gateway.RefundFailed:
+	case single.Status == gateway.RefundStatusFailed:
 		row.fail(failedAtGateway)
-	case single.Status == gateway.RefundDone && row.Status != gateway.RefundDone:
+	case single.Status == gateway.RefundStatusDone && row.Status != gateway.RefundStatusDone:
 		row.finish(single.At)
-	case single.Status == gateway.RefundPending:
+	case single.Status == gateway.RefundStatusPending:
 		pending[row] = true
-		if row.Status == gateway.RefundRequested {
-			row.Status, row.changed = gateway.RefundPending, true
+		if row.Status == gateway.RefundStatusRequested {
+			row.Status, row.changed = gateway.RefundStatusPending, true
 		}
 	}
 	return rows
@@ -313,7 +313,7 @@ func rowOf(rows []*Refund, single gateway.SingleRefund) *Refund {
 		}
 	}
 	for _, row := range rows {
-		if single.ID != "" && single.RefundID == "" && !row.ByAdmin && row.GatewayRefundID == "" && row.Status == gateway.RefundDone && row.Amount == single.Amount {
+		if single.ID != "" && single.RefundID == "" && !row.ByAdmin && row.GatewayRefundID == "" && row.Status == gateway.RefundStatusDone && row.Amount == single.Amount {
 			return row
 		}
 	}
@@ -326,12 +326,12 @@ func takeBack(rows []*Refund, excess money.Cents) {
 	for _, byAdmin := range []bool{false, true} {
 		for i := len(rows) - 1; i >= 0 && excess > 0; i-- {
 			row := rows[i]
-			if row.Status != gateway.RefundDone || row.GatewayRefundID != "" || row.ByAdmin != byAdmin {
+			if row.Status != gateway.RefundStatusDone || row.GatewayRefundID != "" || row.ByAdmin != byAdmin {
 				continue
 			}
 			switch {
 			case byAdmin:
-				row.Status, row.RefundedAt, row.changed = gateway.RefundRequested, nil, true
+				row.Status, row.RefundedAt, row.changed = gateway.RefundStatusRequested, nil, true
 				excess -= row.Amount
 			case row.Amount <= excess:
 				excess -= row.Amount
@@ -349,16 +349,16 @@ const failedAtGateway = "The gateway reports that the refund failed."
 
 // FailedAtGateway reports whether the gateway took the refund on and it failed later.
 func (row *Refund) FailedAtGateway() bool {
-	return row.Status == gateway.RefundFailed && row.Failure == failedAtGateway
+	return row.Status == gateway.RefundStatusFailed && row.Failure == failedAtGateway
 }
 
 func (row *Refund) finish(at time.Time) {
-	row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundDone, &at, "", true
+	row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundStatusDone, &at, "", true
 }
 
 func (row *Refund) fail(why string) {
-	if row.Status != gateway.RefundFailed {
-		row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundFailed, nil, why, true
+	if row.Status != gateway.RefundStatusFailed {
+		row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundStatusFailed, nil, why, true
 	}
 }
 
@@ -366,7 +366,7 @@ func (row *Refund) fail(why string) {
 func DoneSum(rows []*Refund) money.Cents {
 	var sum money.Cents
 	for _, row := range rows {
-		if row.Status == gateway.RefundDone {
+		if row.Status == gateway.RefundStatusDone {
 			sum += row.Amount
 		}
 	}

@@ -128,9 +128,9 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 			case reportTotal:
 				report.Total, report.HasTotal = l.amount, true
 			case reportSingle:
-				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundDone, At: l.at}}
+				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundStatusDone, At: l.at}}
 			case reportFailed:
-				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundFailed, At: l.at}}
+				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundStatusFailed, At: l.at}}
 			}
 			reports = append(reports, report)
 			if r.IntN(3) == 0 {
@@ -142,7 +142,7 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 		var known []reportLine
 		if len(lines) > 0 && r.IntN(2) == 0 { // an admin's request that the first refund answers
 			rows = append(rows, &Refund{
-				ID: objectid.New(), ByAdmin: true, Amount: lines[0].amount, Status: gateway.RefundRequested,
+				ID: objectid.New(), ByAdmin: true, Amount: lines[0].amount, Status: gateway.RefundStatusRequested,
 			})
 		}
 		for i, report := range reports {
@@ -155,17 +155,17 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 
 func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 	t.Parallel()
-	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundStatusRequested}
 	var known []reportLine
 	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1",
 	})
 	require.Len(t, rows, 1, "no second row")
-	require.Equal(t, gateway.RefundDone, request.Status)
+	require.Equal(t, gateway.RefundStatusDone, request.Status)
 	answer := gateway.RefundReport{
 		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2),
 		Singles: []gateway.SingleRefund{{
-			ID: "re_1", RefundID: request.ID, Amount: 1000, Status: gateway.RefundDone, At: at(1),
+			ID: "re_1", RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusDone, At: at(1),
 		}},
 	}
 	rows = settle(rows, &known, answer)
@@ -176,30 +176,30 @@ func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 
 func TestAStrangersRefundDoesNotSettleALargerRequest(t *testing.T) {
 	t.Parallel()
-	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundStatusRequested}
 	var known []reportLine
 	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1),
 	})
 	require.Len(t, rows, 2)
-	require.Equal(t, gateway.RefundRequested, request.Status)
+	require.Equal(t, gateway.RefundStatusRequested, request.Status)
 	require.Equal(t, money.Cents(400), DoneSum(rows))
 }
 
 func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
 	t.Parallel()
-	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundStatusRequested}
 	var known []reportLine
 	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 2000, HasTotal: true, At: at(1),
-		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundPending, At: at(1)}},
+		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusPending, At: at(1)}},
 	})
-	require.Equal(t, gateway.RefundPending, request.Status, "the 20.00 that are done are somebody else's")
+	require.Equal(t, gateway.RefundStatusPending, request.Status, "the 20.00 that are done are somebody else's")
 	require.Equal(t, money.Cents(2000), DoneSum(rows))
 	rows = settle(rows, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 3000, HasTotal: true, At: at(9),
-		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundDone, At: at(9)}},
+		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusDone, At: at(9)}},
 	})
-	require.Equal(t, gateway.RefundDone, request.Status)
+	require.Equal(t, gateway.RefundStatusDone, request.Status)
 	require.Equal(t, money.Cents(3000), DoneSum(rows))
 }

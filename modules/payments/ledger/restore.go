@@ -8,12 +8,12 @@ import (
 	"marquee/platform/postgres"
 )
 
-// RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
+// RefundsStopped reports whether, after a restore, nothing may be refunded or ended at a
 // gateway without a person's decision: the database is not the one that was noted, but a
 // restored backup, a copy, a replica that took over.
 // It may not know what has happened since, and would take money for unapplied that
 // was applied. A new database is noted by the migrations; one without a mark is not known.
-func (s *Reader) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
+func (s *Reader) RefundsStopped(ctx context.Context, db postgres.DB) (bool, error) {
 	same, err := s.db.DatabaseMarkHolds(ctx, db)
 	if err != nil {
 		return true, fmt.Errorf("compare the database: %w", err)

@@ -35,7 +35,7 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 			failed = errors.Join(failed, err)
 			return
 		}
-		shown, err := s.shows(ctx, gw, told)
+		shown, err := s.confirms(ctx, gw, told)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", f.ID, err))
 			return
@@ -64,8 +64,8 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 	return failed
 }
 
-// shows reports whether the gateway shows what one of the events tells.
-func (s *Reconciler) shows(ctx context.Context, gw gateway.Adapter, told []gateway.Event) (bool, error) {
+// confirms reports whether the gateway shows what one of the events tells.
+func (s *Reconciler) confirms(ctx context.Context, gw gateway.Adapter, told []gateway.Event) (bool, error) {
 	for _, e := range told {
 		_, err := gw.Confirm(gateway.Background(ctx), e)
 		if err == nil || !errors.Is(err, gateway.ErrMissing) {
@@ -78,7 +78,7 @@ func (s *Reconciler) shows(ctx context.Context, gw gateway.Adapter, told []gatew
 func (s *Reconciler) bookedRefund(payment string, amount money.Cents) gateway.Event {
 	return gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.RefundChange{
-			Status: gateway.RefundDone, Payment: gateway.Payment{ID: payment}, Report: gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
+			Status: gateway.RefundStatusDone, Payment: gateway.Payment{ID: payment}, Report: gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
 		},
 	}
 }
@@ -91,10 +91,10 @@ func (s *Reconciler) bookedDispute(payment string, state gateway.DisputeState) g
 	}
 }
 
-// reconcileTold compares the payments that are booked here since, and that only an event
+// reconcileUnconfirmed compares the payments that are booked here since, and that only an event
 // has told: what gateway A does not show as paid is listed for people. Listed are the ids
 // of those that the lists of the gateway have shown.
-func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Options, listed map[string]bool, report *Report) error {
+func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapter, o Options, listed map[string]bool, report *Report) error {
 	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Op
 		if err := s.Pace(ctx, gw.Name()); err != nil {
 			return errors.Join(failed, err)
 		}
-		shown, err := s.shows(ctx, gw, []gateway.Event{gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID)})
+		shown, err := s.confirms(ctx, gw, []gateway.Event{gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID)})
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))
 			continue

@@ -149,7 +149,7 @@ func (s *Reconciler) Reconcile(ctx context.Context, o Options, report *Report) e
 		}
 		listed := map[string]bool{}
 		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report), s.reconcileObjects(ctx, gateway, o, listed, report),
-			s.reconcileBooked(ctx, gateway, o, report), s.reconcileTold(ctx, gateway, o, listed, report))
+			s.reconcileBooked(ctx, gateway, o, report), s.reconcileUnconfirmed(ctx, gateway, o, listed, report))
 	}
 	return failed
 }

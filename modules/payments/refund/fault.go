@@ -69,15 +69,15 @@ func (s *Refunds) RefundFault(ctx context.Context, err error) error {
 	case errors.As(err, &disputed):
 		return disputed.Fault()
 	case errors.Is(err, ErrTooMuch):
-		return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}).WithCause(err)
+		return (&fault.Error{Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}).WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
-			Kind: fault.Unavailable, RetryAfter: time.Minute,
+			Kind: fault.KindUnavailable, RetryAfter: time.Minute,
 			Message: "It is not known yet whether the payment gateway made the refund. It is asked until that is known: see the list of refunds before you ask again.",
 		}).WithCause(err)
 	case errors.As(err, &rejected), errors.As(err, &declined):
 		return (&fault.Error{
-			Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
+			Kind: fault.KindInternal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
 		}).WithCause(err)
 	case errors.As(err, &worded):
 		return err

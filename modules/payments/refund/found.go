@@ -49,14 +49,14 @@ func (e *FoundError) Fault() error {
 func foundRefunds(before, after []*ledger.Refund, all []gateway.RemoteRefund, amount money.Cents) []ledger.Refund {
 	known := map[objectid.ID]bool{}
 	for _, row := range before {
-		known[row.ID] = row.Status != gateway.RefundFailed
+		known[row.ID] = row.Status != gateway.RefundStatusFailed
 	}
 	ours := slices.ContainsFunc(all, func(r gateway.RemoteRefund) bool {
-		return r.RefundID != "" && r.Status != gateway.RefundFailed && !known[r.RefundID]
+		return r.RefundID != "" && r.Status != gateway.RefundStatusFailed && !known[r.RefundID]
 	})
 	var found []ledger.Refund
 	for _, row := range after {
-		if row.Status != gateway.RefundFailed && !known[row.ID] && (ours || row.Amount == amount) {
+		if row.Status != gateway.RefundStatusFailed && !known[row.ID] && (ours || row.Amount == amount) {
 			found = append(found, *row)
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.Ledger
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		result, err := s.webhooks.ApplyTx(ctx, tx, gateway.Event{
-			Gateway: p.Gateway, Type: gateway.Reconciled, CreatedAt: now, LogID: objectid.At(now), Payload: gateway.RefundChange{Status: gateway.RefundDone, Report: report},
+			Gateway: p.Gateway, Type: gateway.Reconciled, CreatedAt: now, LogID: objectid.At(now), Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Report: report},
 		})
 		if err != nil || !result.Unclaimed {
 			return err
@@ -124,7 +124,9 @@ func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.Ledger
 // recordUnasked records first what an answer lists beside the refund that it is of: it
 // came since the gateway's list was compared, and is no refund of ours.
 func (s *Refunds) recordUnasked(ctx context.Context, r ledger.Refund, report gateway.RefundReport) error {
-	beside := func(one gateway.SingleRefund) bool { return one.RefundID != r.ID && one.Status != gateway.RefundFailed }
+	beside := func(one gateway.SingleRefund) bool {
+		return one.RefundID != r.ID && one.Status != gateway.RefundStatusFailed
+	}
 	if !report.Listed || !slices.ContainsFunc(report.Singles, beside) {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 	now := s.deps.Clock.Now()
 	refund := ledger.Refund{
 		ID: objectid.At(now), Gateway: q.Payment.Gateway, PaymentID: key, Purpose: q.Payment.Purpose, LocalID: q.Payment.LocalID,
-		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: gateway.RefundRequested, ByAdmin: true,
+		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: gateway.RefundStatusRequested, ByAdmin: true,
 		EventID: fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(q.Payment.Gateway),
 		Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
 	}
@@ -137,7 +137,7 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 			return err
 		}
 		o.refund = refund
-		return s.cases.FollowTx(ctx, tx, refund.Gateway, refund.PaymentID, false)
+		return s.cases.SyncRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID, false)
 	})
 	var open *intent.ErrOpen
 	if !errors.As(err, &open) {
@@ -154,7 +154,7 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 // nil without one.
 func unanswered(rows []*ledger.Refund) *ledger.Refund {
 	for _, row := range rows {
-		if row.ByAdmin && row.Status == gateway.RefundRequested {
+		if row.ByAdmin && row.Status == gateway.RefundStatusRequested {
 			return row
 		}
 	}
@@ -200,7 +200,7 @@ func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
 		Row:      s.orderOf,
 		Steps:    []intent.Step[order, gateway.RemoteRefund]{{Answered: "refund.answered", Call: s.call, Find: s.find, Again: s.enoughLeft}},
 		SettleTx: s.settleTx,
-		Settled:  func(ctx context.Context, o order) error { return s.Follow(ctx, o.refund) },
+		Settled:  func(ctx context.Context, o order) error { return s.Notify(ctx, o.refund) },
 	}
 }
 
@@ -218,8 +218,8 @@ func (s *Refunds) orderOf(ctx context.Context, i intent.Intent) (o order, over b
 	if err != nil {
 		return o, false, fmt.Errorf("read refund: %w", err)
 	}
-	if o.refund = ledger.RefundOf(row); o.refund.Status != gateway.RefundRequested {
-		return o, true, s.Follow(ctx, o.refund)
+	if o.refund = ledger.RefundOf(row); o.refund.Status != gateway.RefundStatusRequested {
+		return o, true, s.Notify(ctx, o.refund)
 	}
 	payment, err := s.reader.FindPayment(ctx, s.deps.Pool, o.refund.Gateway, o.refund.PaymentID)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway, o order) (
 	}
 	left := o.payment.Payment.Amount
 	for _, row := range rows {
-		if r := ledger.RefundOf(row); r.Status != gateway.RefundFailed {
+		if r := ledger.RefundOf(row); r.Status != gateway.RefundStatusFailed {
 			left -= r.Amount
 		}
 	}
@@ -303,7 +303,7 @@ func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, o *order, remote gate
 	if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Succeeded[any]{}, by); err != nil { // else the record ends it, as a report's
 		return err
 	}
-	if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
+	if err := s.queueTrackingTx(ctx, tx, r.ID); err != nil {
 		return err
 	}
 	_, err := s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
@@ -336,15 +336,15 @@ func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, o *order, why error, by
 		failure = ledger.FailedUnasked + " " + failure
 	}
 	now, err := s.db.RefundFind(ctx, tx, o.refund.ID)
-	if err != nil || now.Status != gateway.RefundRequested {
+	if err != nil || now.Status != gateway.RefundStatusRequested {
 		return err // a report took it for done: then it is the gateway's own of the same amount
 	}
-	o.refund.Status = gateway.RefundFailed
+	o.refund.Status = gateway.RefundStatusFailed
 	if err := s.ledger.FailRefundTx(ctx, tx, o.refund.ID, money.Cents(now.AmountCents), failure); err != nil {
 		return err
 	}
-	if err := s.followLaterTx(ctx, tx, o.refund.ID); err != nil {
+	if err := s.queueTrackingTx(ctx, tx, o.refund.ID); err != nil {
 		return err
 	}
-	return s.cases.FollowTx(ctx, tx, o.refund.Gateway, o.refund.PaymentID, errors.Is(why, gateway.ErrUnavailable))
+	return s.cases.SyncRefundsTx(ctx, tx, o.refund.Gateway, o.refund.PaymentID, errors.Is(why, gateway.ErrUnavailable))
 }

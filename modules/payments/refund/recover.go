@@ -20,17 +20,17 @@ import (
 // refundGrace is how long who settled a refund may take to follow it.
 const refundGrace = 2 * time.Minute
 
-// FollowArgs has a refund followed whose process may have ended in between, and looks
+// TrackRefundArgs has a refund followed whose process may have ended in between, and looks
 // for one that is not answered.
-type FollowArgs struct {
+type TrackRefundArgs struct {
 	RefundID objectid.ID `json:"refund_id"`
 }
 
 // Kind names the job.
-func (FollowArgs) Kind() string { return "payments_refund_recover" }
+func (TrackRefundArgs) Kind() string { return "payments_refund_recover" }
 
-func (s *Refunds) followLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, FollowArgs{RefundID: id}, &river.InsertOpts{
+func (s *Refunds) queueTrackingTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, TrackRefundArgs{RefundID: id}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(refundGrace),
 	})
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Refunds) Recover(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	if refund := ledger.RefundOf(row); refund.Status != gateway.RefundRequested {
-		return s.Follow(ctx, refund)
+	if refund := ledger.RefundOf(row); refund.Status != gateway.RefundStatusRequested {
+		return s.Notify(ctx, refund)
 	}
 	return s.Adopt(ctx)
 }
@@ -85,10 +85,10 @@ func (s *Refunds) Adopt(ctx context.Context) error {
 	return failed
 }
 
-// Follow tells the followers what became of a refund.
-func (s *Refunds) Follow(ctx context.Context, r ledger.Refund) error {
+// Notify tells the followers what became of a refund.
+func (s *Refunds) Notify(ctx context.Context, r ledger.Refund) error {
 	for _, f := range s.followers {
-		if err := f.FollowRefund(ctx, r); err != nil {
+		if err := f.RefundChanged(ctx, r); err != nil {
 			return fmt.Errorf("follow refund %s: %w", r.ID, err)
 		}
 	}

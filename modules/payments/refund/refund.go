@@ -44,9 +44,9 @@ func New(d Deps, r *ledger.Reader, c *ledger.Cases, l *ledger.Ledger, w *webhook
 // Follower is an Applier that keeps something which follows from the ledger
 // of refunds.
 type Follower interface {
-	// FollowRefund is called when it is known what became of a refund that was asked
+	// RefundChanged is called when it is known what became of a refund that was asked
 	// for here, whether or not an event tells of it. It must be safe to repeat.
-	FollowRefund(ctx context.Context, r ledger.Refund) error
+	RefundChanged(ctx context.Context, r ledger.Refund) error
 }
 
 // Connect names who keeps something that follows from refunds. Not safe once the server runs.

@@ -66,7 +66,7 @@ func (s *List) RefundDueUnapplied(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list unapplied payments: %w", err)
 	}
-	failed := errors.Join(s.decideLost(ctx), s.decideAnswered(ctx), s.decideShown(ctx, now))
+	failed := errors.Join(s.decideLost(ctx), s.decideEnded(ctx), s.decideConfirmed(ctx, now))
 	for _, id := range due {
 		failed = errors.Join(failed, s.Handle(ctx, id))
 	}
@@ -85,7 +85,7 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 	case u.State == state.UnappliedRefunding:
 		return s.resumeRefund(ctx, u)
 	case u.State == state.UnappliedOpen && !u.Automatic:
-		return s.decideShown(ctx, s.deps.Clock.Now())
+		return s.decideConfirmed(ctx, s.deps.Clock.Now())
 	case u.State != state.UnappliedOpen:
 		return nil
 	}
@@ -117,7 +117,7 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 // mayRefund reports whether an automatic refund is within the limits, and whether
 // this is the database whose money it is (restore.go).
 func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.PaymentsUnappliedPayment) (bool, error) {
-	held, err := s.reader.RefundsHeld(ctx, db)
+	held, err := s.reader.RefundsStopped(ctx, db)
 	if err != nil || held {
 		return false, err
 	}
@@ -158,7 +158,7 @@ func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnapplied
 	if err := s.reader.NotDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.Names()...); err != nil {
 		var disputed *ledger.RefundDisputedError
 		if errors.As(err, &disputed) && disputed.Dispute.State == gateway.DisputeLost {
-			return nil, disputed.Told() + " Nothing was refunded by itself.", nil
+			return nil, disputed.Sentence() + " Nothing was refunded by itself.", nil
 		}
 		return nil, "", err
 	}
@@ -175,7 +175,7 @@ func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnapplied
 		return nil, "", err
 	case remote.ID != paid.Payment.ID:
 		return nil, "", fmt.Errorf("%w: asked for %s, the gateway told of %q", gateway.ErrOutcomeUnknown, paid.Payment.ID, remote.ID)
-	case remote.Status != gateway.PaymentSettled:
+	case remote.Status != gateway.PaymentStatusSettled:
 		return nil, fmt.Sprintf("The gateway says that it is %s (%s): nothing was refunded by itself.", remote.Status, remote.NativeStatus), nil
 	case remote.Amount != paid.Payment.Amount:
 		return nil, fmt.Sprintf("The gateway says that it is of R$ %s, the ledger R$ %s: nothing was refunded by itself.", remote.Amount, paid.Payment.Amount), nil
@@ -207,7 +207,7 @@ func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnapplied
 	w.Payment = paid
 	_, err := s.refunds.RefundPayment(ctx, w, nil)
 	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the looks ask what became of it
-		return s.followRefundOf(context.WithoutCancel(ctx), paid)
+		return s.notifyRefundOf(context.WithoutCancel(ctx), paid)
 	}
 	open := false
 	settled := postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) (txErr error) {
@@ -223,9 +223,9 @@ func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnapplied
 	return errors.Join(err, settled)
 }
 
-// followRefundOf has what is paid for follow its refund (RefundFollower).
-func (s *List) followRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
-	return s.refunds.Follow(ctx, ledger.Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
+// notifyRefundOf has what is paid for follow its refund (RefundFollower).
+func (s *List) notifyRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
+	return s.refunds.Notify(ctx, ledger.Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
 }
 
 // refundOpenTx brings the case in line with the ledger and reports whether a refund
@@ -240,12 +240,12 @@ func (s *List) refundOpenTx(ctx context.Context, tx pgx.Tx, paid gateway.LedgerP
 		return false, err
 	}
 	for _, row := range rows {
-		if row.Status == gateway.RefundRequested || row.Status == gateway.RefundPending {
-			return true, s.cases.FollowTx(ctx, tx, paid.Gateway, key, false)
+		if row.Status == gateway.RefundStatusRequested || row.Status == gateway.RefundStatusPending {
+			return true, s.cases.SyncRefundsTx(ctx, tx, paid.Gateway, key, false)
 		}
 	}
 	if ledger.DoneSum(rows) >= paid.Payment.Amount {
-		return true, s.cases.FollowTx(ctx, tx, paid.Gateway, key, false)
+		return true, s.cases.SyncRefundsTx(ctx, tx, paid.Gateway, key, false)
 	}
 	return false, nil
 }
@@ -279,7 +279,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 		return fmt.Errorf("read decision: %w", err)
 	}
 	if last.Source == state.ByPlatform {
-		if held, err := s.reader.RefundsHeld(ctx, s.deps.Pool); err != nil || held {
+		if held, err := s.reader.RefundsStopped(ctx, s.deps.Pool); err != nil || held {
 			return err
 		}
 	}

@@ -63,7 +63,7 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 	}
 	var disputed *ledger.RefundDisputedError
 	if u.State == state.UnappliedOpen {
-		if err := s.movesOwn(ctx, u, paid); err != nil {
+		if err := s.requireWholePayment(ctx, u, paid); err != nil {
 			return err
 		}
 		if err := s.reader.NotDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount, paid.Names()...); errors.As(err, &disputed) {
@@ -89,7 +89,7 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 	case errors.As(err, &disputed):
 		return disputed.Fault()
 	case errors.As(err, &rejected), errors.As(err, &declined), errors.Is(err, refund.ErrTooMuch):
-		return (&fault.Error{Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund."}).WithCause(err)
+		return (&fault.Error{Kind: fault.KindInternal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund."}).WithCause(err)
 	case err != nil:
 		return s.refunds.Refused(ctx, "refund unapplied payment", err)
 	}
@@ -115,7 +115,7 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 	if s.extender == nil {
 		return fault.Conflict("The payment cannot extend a subscription: there are none here.")
 	}
-	if err := s.showsTold(ctx, u, paid); err != nil {
+	if err := s.requireConfirmed(ctx, u, paid); err != nil {
 		return err
 	}
 	return s.decide(ctx, u, ledger.Move{To: state.UnappliedExtended}, func(tx pgx.Tx, c *ledger.Move) error {
@@ -124,7 +124,7 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 			return err
 		}
 		// What counts payments and reports of disputes hold the customer, as ExtendTx does now.
-		if err := s.paysNothing(ctx, tx, u, paid); err != nil {
+		if err := s.requireUnused(ctx, tx, u, paid); err != nil {
 			return err
 		}
 		if err := s.ledger.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
@@ -142,7 +142,7 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 				return err
 			}
 			for _, r := range refunds {
-				if r.Status != gateway.RefundFailed {
+				if r.Status != gateway.RefundStatusFailed {
 					return fault.Conflict("A refund of the payment was asked for or made.")
 				}
 			}
@@ -247,9 +247,9 @@ func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
 	return fault.Conflict("This money is back with the payer already: nothing of it is left to give back or to extend by. It can only be kept.")
 }
 
-// movesOwn is 409 when less is listed than what is left of the payment, which a refund
+// requireWholePayment is 409 when less is listed than what is left of the payment, which a refund
 // would give back: the list of the subscription's or order's refunds is the place for it.
-func (s *List) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+func (s *List) requireWholePayment(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
 	key := paid.RefundKey()
 	if u.AmountCents == nil || key == "" {
 		return nil
@@ -264,7 +264,7 @@ func (s *List) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPayme
 	}
 	left := paid.Payment.Amount - lost
 	for _, row := range found {
-		if r := ledger.RefundOf(row); r.Status != gateway.RefundFailed {
+		if r := ledger.RefundOf(row); r.Status != gateway.RefundStatusFailed {
 			left -= r.Amount
 		}
 	}

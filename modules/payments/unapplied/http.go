@@ -20,7 +20,7 @@ type unappliedRefundInput struct {
 }
 
 // Refund answers POST /admin/finance/unapplied-payments/{id}/refund.
-func (s *List) Refund(ctx context.Context, in *unappliedRefundInput) (*collection.Answer, error) {
+func (s *List) Refund(ctx context.Context, in *unappliedRefundInput) (*collection.Response, error) {
 	reason := automaticReason
 	if in.Body != nil && strings.TrimSpace(in.Body.Reason) != "" {
 		reason = strings.TrimSpace(in.Body.Reason)
@@ -36,7 +36,7 @@ type unappliedExtendInput struct {
 }
 
 // Extend answers POST /admin/finance/unapplied-payments/{id}/extend.
-func (s *List) Extend(ctx context.Context, in *unappliedExtendInput) (*collection.Answer, error) {
+func (s *List) Extend(ctx context.Context, in *unappliedExtendInput) (*collection.Response, error) {
 	var subscription objectid.ID
 	if in.Body != nil && in.Body.SubscriptionID != "" {
 		id, err := objectid.Parse(in.Body.SubscriptionID)
@@ -56,7 +56,7 @@ type unappliedKeepInput struct {
 }
 
 // Keep answers POST /admin/finance/unapplied-payments/{id}/keep.
-func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*collection.Answer, error) {
+func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*collection.Response, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
@@ -65,7 +65,7 @@ func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*collection.An
 }
 
 // unappliedDecision decides and answers with the case as it is then.
-func (s *List) unappliedDecision(ctx context.Context, text string, decide func(objectid.ID) error) (*collection.Answer, error) {
+func (s *List) unappliedDecision(ctx context.Context, text string, decide func(objectid.ID) error) (*collection.Response, error) {
 	id, err := objectid.Parse(text)
 	if err != nil {
 		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")
@@ -76,9 +76,9 @@ func (s *List) unappliedDecision(ctx context.Context, text string, decide func(o
 	return ledger.UnappliedPayments.One(ctx, s.deps.Pool, id)
 }
 
-// Recall tells what became of a decision whose request was cut off; one that
+// Replay tells what became of a decision whose request was cut off; one that
 // is open again came to nothing.
-func (s *List) Recall(ctx context.Context, id objectid.ID) (*collection.Answer, error) {
+func (s *List) Replay(ctx context.Context, id objectid.ID) (*collection.Response, error) {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (s *List) Mail(ctx context.Context, id objectid.ID) error {
 		return nil
 	}
 	payer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, *u.CustomerID)
-	if fault.Is(err, fault.Missing) {
+	if fault.Is(err, fault.KindNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -26,29 +26,29 @@ const unusedNote = "An event alone had told that it was paid. The gateway shows 
 // farAhead is later than any try.
 const farAhead = 100 * 365 * 24 * time.Hour
 
-// DecideShown asks gateway A for all booked payments that wait on the list since an event
+// DecideConfirmed asks gateway A for all booked payments that wait on the list since an event
 // alone had told them, also those that were asked for lately.
-func (s *List) DecideShown(ctx context.Context) error {
-	return s.decideShown(ctx, s.deps.Clock.Now().Add(farAhead))
+func (s *List) DecideConfirmed(ctx context.Context) error {
+	return s.decideConfirmed(ctx, s.deps.Clock.Now().Add(farAhead))
 }
 
-// decideShown keeps by itself what gateway A shows as paid by now, and that pays for
+// decideConfirmed keeps by itself what gateway A shows as paid by now, and that pays for
 // something. About what it does not show, or what pays for nothing, people decide.
-func (s *List) decideShown(ctx context.Context, due time.Time) error {
+func (s *List) decideConfirmed(ctx context.Context, due time.Time) error {
 	found, err := s.db.UnappliedTold(ctx, s.deps.Pool, paymentsdb.UnappliedToldParams{Due: due, Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list told payments: %w", err)
 	}
 	var failed error
 	for _, u := range found {
-		failed = errors.Join(failed, s.decideTold(ctx, u))
+		failed = errors.Join(failed, s.decideOne(ctx, u))
 	}
 	return failed
 }
 
-func (s *List) decideTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
+func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
 	id := ledger.Value(u.GatewayPaymentID)
-	shown, err := s.IsShown(ctx, gateway.GWA, id)
+	shown, err := s.IsConfirmed(ctx, gateway.GWA, id)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *List) decideTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPay
 			return err
 		}
 		if shown {
-			if err := s.noteUnusedTx(ctx, tx, u); err != nil {
+			if err := s.setUnusedNoteTx(ctx, tx, u); err != nil {
 				return err
 			}
 		}
@@ -76,8 +76,8 @@ func (s *List) decideTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPay
 	})
 }
 
-// noteUnusedTx has the note of an open case say that the gateway shows it, and leaves it to people.
-func (s *List) noteUnusedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment) error {
+// setUnusedNoteTx has the note of an open case say that the gateway shows it, and leaves it to people.
+func (s *List) setUnusedNoteTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment) error {
 	if ledger.Value(u.Note) == unusedNote {
 		return nil
 	}
@@ -86,9 +86,9 @@ func (s *List) noteUnusedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 	})
 }
 
-// IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
+// IsConfirmed asks the gateway for a payment that is booked. One that was paid there, whatever
 // has become of it since, is read no more.
-func (s *List) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
+func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
 	gw, err := s.deps.Gateways.Find(name)
 	if err != nil {
 		return false, err
@@ -110,15 +110,15 @@ func (s *List) IsShown(ctx context.Context, name gateway.Name, paymentID string)
 	return true, nil
 }
 
-// showsTold is 409 of money that nobody could place, and that gateway A, whose events are
+// requireConfirmed is 409 of money that nobody could place, and that gateway A, whose events are
 // not signed, does not show as paid: it was booked by an event alone.
-func (s *List) showsTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
 	if u.Kind != state.UnappliedUnknown || paid.Gateway.Traits().SignsEvents || paid.Purpose == gateway.ForCustomer {
 		return nil
 	}
 	call, cancel := context.WithTimeout(ctx, unappliedCallTime)
 	defer cancel()
-	shown, err := s.IsShown(call, paid.Gateway, paid.Payment.ID)
+	shown, err := s.IsConfirmed(call, paid.Gateway, paid.Payment.ID)
 	if err != nil {
 		return s.refunds.Refused(ctx, "read unapplied payment", err)
 	}
@@ -128,8 +128,8 @@ func (s *List) showsTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 	return nil
 }
 
-// paysNothing is 409 of a payment that has paid for something.
-func (s *List) paysNothing(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+// requireUnused is 409 of a payment that has paid for something.
+func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
 	given, err := s.isGivenTx(ctx, tx, u, paid)
 	if err == nil && given {
 		err = fault.Conflict("What the payment pays for was given already: it can be refunded or kept.")

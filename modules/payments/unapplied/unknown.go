@@ -17,9 +17,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// decideAnswered decides what was left open although the answer has come, as by an earlier
+// decideEnded decides what was left open although the answer has come, as by an earlier
 // release.
-func (s *List) decideAnswered(ctx context.Context) error {
+func (s *List) decideEnded(ctx context.Context) error {
 	found, err := s.db.UnappliedAnswered(ctx, s.deps.Pool, unappliedBatch)
 	if err != nil {
 		return fmt.Errorf("list answered orders: %w", err)
@@ -27,7 +27,7 @@ func (s *List) decideAnswered(ctx context.Context) error {
 	var failed error
 	for _, row := range found {
 		failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			return s.cases.AnsweredTx(ctx, tx, row.Gateway, objectid.ID(row.Subject))
+			return s.cases.IntentEndedTx(ctx, tx, row.Gateway, objectid.ID(row.Subject))
 		}))
 	}
 	return failed

@@ -33,17 +33,17 @@ func (s *Webhooks) ApplyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (res
 		return gateway.Result{}, err
 	}
 	if !e.IsProof() {
-		return s.applyToldTx(ctx, tx, e)
+		return s.applyUnsignedTx(ctx, tx, e)
 	}
-	return s.askAppliersTx(ctx, tx, e)
+	return s.dispatchTx(ctx, tx, e)
 }
 
-// applyToldTx applies an event that proves nothing by itself. Where it is about something
+// applyUnsignedTx applies an event that proves nothing by itself. Where it is about something
 // of ours and would change it, nothing of that stays: a job asks the gateway first.
-func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+func (s *Webhooks) applyUnsignedTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	settled, isSettled := e.Payload.(gateway.SettledPayment)
-	if _, failed := e.Payload.(gateway.FailedPayment); !e.AsksLive() && !isSettled && !failed {
-		return s.askAppliersTx(ctx, tx, e)
+	if _, failed := e.Payload.(gateway.FailedPayment); !e.NeedsConfirmation() && !isSettled && !failed {
+		return s.dispatchTx(ctx, tx, e)
 	}
 	if isSettled {
 		known, err := s.reader.FindPayment(ctx, tx, e.Gateway, settled.Payment.ID)
@@ -51,28 +51,28 @@ func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 			if err != nil {
 				return gateway.Result{}, err
 			}
-			return s.askAppliersTx(ctx, tx, e)
+			return s.dispatchTx(ctx, tx, e)
 		}
 	}
 	trial, err := tx.Begin(ctx)
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	result, err := s.askAppliersTx(ctx, trial, e)
+	result, err := s.dispatchTx(ctx, trial, e)
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if result.Unclaimed || result.Taken || !e.AsksLive() && (!result.Unproven || isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
+	if result.Unclaimed || result.Taken || !e.NeedsConfirmation() && (!result.Unproven || isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
 		return result, trial.Commit(ctx)
 	}
 	if err := trial.Rollback(ctx); err != nil {
 		return gateway.Result{}, err
 	}
-	return gateway.Asked(result.SubscriptionID, gateway.ReasonAskedFirst), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+	return gateway.AwaitingConfirmation(result.SubscriptionID, gateway.ReasonAskedFirst), s.queueConfirmationTx(ctx, tx, ConfirmEventArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 
-// askAppliersTx has the one apply an event whose subject it is.
-func (s *Webhooks) askAppliersTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
+// dispatchTx has the one apply an event whose subject it is.
+func (s *Webhooks) dispatchTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
 	if e.Known != nil && e.Known.Purpose == gateway.ForCustomer {
 		return s.applyOfCustomerTx(ctx, tx, e)
 	}

@@ -103,16 +103,16 @@ type replayInput struct {
 	DryRun string `query:"dry_run" enum:"0,1,false,true" doc:"1: apply, show what would change, and take everything back"`
 }
 
-// replayAnswer is the answer of POST /webhook-logs/{id}/replay: a webhook's, and
+// replayResponse is the answer of POST /webhook-logs/{id}/replay: a webhook's, and
 // what it changed.
-type replayAnswer struct {
-	Answer
+type replayResponse struct {
+	Response
 	DryRun  bool          `json:"dry_run"`
 	Changes []tableChange `json:"changes" doc:"Rows written by applying the event, by table"`
 }
 
 // ReplayLog answers POST /webhook-logs/{id}/replay.
-func (s *Webhooks) ReplayLog(ctx context.Context, in *replayInput) (*httpapi.Output[replayAnswer], error) {
+func (s *Webhooks) ReplayLog(ctx context.Context, in *replayInput) (*httpapi.Output[replayResponse], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")

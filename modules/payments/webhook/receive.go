@@ -33,8 +33,8 @@ const (
 )
 
 var (
-	errBadSignature = &fault.Error{Kind: fault.Unauthenticated, Message: "The webhook's signature or token is not valid."}
-	errNotReceived  = &fault.Error{Kind: fault.Unavailable, Message: "The event could not be stored. Send it again.", RetryAfter: 30 * time.Second}
+	errBadSignature = &fault.Error{Kind: fault.KindUnauthenticated, Message: "The webhook's signature or token is not valid."}
+	errNotReceived  = &fault.Error{Kind: fault.KindUnavailable, Message: "The event could not be stored. Send it again.", RetryAfter: 30 * time.Second}
 )
 
 // Handler answers a gateway: 401 for what it did not send, else 200 with the
@@ -54,12 +54,12 @@ func (s *Webhooks) Handler(api *httpapi.API, name gateway.Name) http.HandlerFunc
 	}
 }
 
-func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name gateway.Name) (Answer, error) {
+func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name gateway.Name) (Response, error) {
 	at := s.deps.Clock.Now()
 	gw, ok := s.deps.Gateways[name] // without a secret nothing can be authenticated
 	proof := ""
 	if ok {
-		proof, ok = gw.Admits(r.Header, at)
+		proof, ok = gw.Authenticates(r.Header, at)
 	}
 	if !ok {
 		s.refusals.refuse(ctx, refusal{gateway: name, reason: badSignature, proof: storableProof(proof), at: at, body: func() []byte {
@@ -67,11 +67,11 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 			raw, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusedBody+1)) // what of it comes in time
 			return raw
 		}})
-		return Answer{}, errBadSignature
+		return Response{}, errBadSignature
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
 	if err != nil {
-		return Answer{}, httpapi.BodyFault(err)
+		return Response{}, httpapi.BodyFault(err)
 	}
 	proof, authentic := gw.Authenticate(r.Header, raw, at)
 	proof = storableProof(proof)
@@ -81,15 +81,15 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 			reason = clockSkew
 		}
 		s.refusals.refuse(ctx, refusal{gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw }})
-		return Answer{}, errBadSignature
+		return Response{}, errBadSignature
 	}
 	answer, err := s.Receive(ctx, gw, raw, proof, at)
 	if postgres.IsBusy(err) {
-		return Answer{}, err // 503 SERVICE_BUSY
+		return Response{}, err // 503 SERVICE_BUSY
 	}
 	if err != nil {
 		cause := *errNotReceived
-		return Answer{}, cause.WithCause(err)
+		return Response{}, cause.WithCause(err)
 	}
 	return answer, nil
 }
@@ -106,8 +106,8 @@ const (
 	stateWaiting = "waiting"
 )
 
-// Answer is the body that a gateway gets.
-type Answer struct {
+// Response is the body that a gateway gets.
+type Response struct {
 	Received  bool           `json:"received"`
 	EventID   *string        `json:"event_id"`
 	EventType *string        `json:"event_type"`
@@ -135,7 +135,7 @@ const (
 // goes wrong in that is queued in a second one, which waits for nothing but the
 // event itself. The error is a failure of the database alone, postgres.ErrBusy when
 // it was a wait that took too long.
-func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string, at time.Time) (Response, error) {
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""), storeTime) // it is authenticated, and will not be turned away
 	defer cancel()
 	answer, err := s.store(ctx, gateway, body, proof, at)
@@ -146,7 +146,7 @@ func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []
 }
 
 // store is Receive for a context that ends in time.
-func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string, at time.Time) (Response, error) {
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
 	d.event, malformed = gw.ReadEvent(body)
@@ -156,7 +156,7 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 	}
 	d.event.Gateway, d.event.LogID = gw.Name(), d.log
 	d.event.ReceivedAt(at)
-	answer := Answer{Received: true, EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type)}
+	answer := Response{Received: true, EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type)}
 	if malformed != nil {
 		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gw.Name())),
 			slog.String("log_id", d.log.String()), slog.Any("error", malformed))

@@ -64,7 +64,7 @@ type refusal struct {
 func (s *Refusals) refuse(ctx context.Context, r refusal) {
 	address, network := networksOf(httpapi.ClientIP(ctx))
 	key := refusedCount{hour: r.at.UTC().Truncate(time.Hour), gateway: r.gateway, network: network, reason: r.reason}
-	if !s.unwritten.admit(r.at, address) {
+	if !s.unwritten.allow(r.at, address) {
 		s.unwritten.count(key, 1, r.at)
 	} else {
 		log := r.log()
@@ -236,9 +236,9 @@ type refusals struct {
 	failing   bool // the last write failed
 }
 
-// admit reports whether the call is one of the first of its hour and address, and of
+// allow reports whether the call is one of the first of its hour and address, and of
 // the day.
-func (r *refusals) admit(at time.Time, address string) bool {
+func (r *refusals) allow(at time.Time, address string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if hour := at.UTC().Truncate(time.Hour); !hour.Equal(r.hour) {

@@ -36,8 +36,8 @@ type tableChange struct {
 // replay applies the event of a log again, whatever became of it, and gives all
 // its logs the new result. Appliers are safe to repeat, so that a replay of what
 // was applied changes nothing. A dry run takes everything back.
-func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (replayAnswer, error) {
-	answer := replayAnswer{DryRun: dryRun, Changes: []tableChange{}}
+func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (replayResponse, error) {
+	answer := replayResponse{DryRun: dryRun, Changes: []tableChange{}}
 	log, event, err := s.replayable(ctx, logID)
 	if err != nil {
 		return answer, err

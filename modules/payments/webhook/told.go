@@ -17,28 +17,28 @@ import (
 	"marquee/platform/postgres"
 )
 
-// ToldArgs reads at the gateway what an event tells that proves nothing by itself, and
+// ConfirmEventArgs reads at the gateway what an event tells that proves nothing by itself, and
 // applies the event as the gateway shows it.
-type ToldArgs struct {
+type ConfirmEventArgs struct {
 	Gateway gateway.Name `json:"gateway"`
 	EventID string       `json:"event_id"`
 	Misses  int          `json:"misses,omitempty"` // looks that did not show what the event tells
 }
 
 // Kind names the job.
-func (ToldArgs) Kind() string { return "payments_event_told" }
+func (ConfirmEventArgs) Kind() string { return "payments_event_told" }
 
-func (s *Webhooks) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
+func (s *Webhooks) queueConfirmationTx(ctx context.Context, tx pgx.Tx, a ConfirmEventArgs, at time.Time) error {
 	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at}); err != nil {
 		return fmt.Errorf("have the gateway asked for event %s: %w", a.EventID, err)
 	}
 	return nil
 }
 
-// ConfirmTold asks the gateway for what an event is about, and applies the event with its
+// ConfirmEvent asks the gateway for what an event is about, and applies the event with its
 // answer. What four looks do not show changes nothing, and the webhook's log says so; an
 // answer that is not known is asked for again.
-func (s *Webhooks) ConfirmTold(ctx context.Context, a ToldArgs) error {
+func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 	gw, err := s.deps.Gateways.Find(a.Gateway)
 	if err != nil {
 		return err
@@ -56,33 +56,33 @@ func (s *Webhooks) ConfirmTold(ctx context.Context, a ToldArgs) error {
 	}
 	live, err := gw.Confirm(gateway.Background(ctx), told)
 	if errors.Is(err, gateway.ErrMissing) {
-		return s.toldLater(ctx, told, a, err)
+		return s.retryConfirmation(ctx, told, a, err)
 	}
 	if err != nil {
 		return fmt.Errorf("ask for what event %s tells: %w", a.EventID, err)
 	}
 	live.Confirmed = true
-	return s.finishTold(ctx, told, func(tx pgx.Tx) (gateway.Result, error) { return s.ApplyTx(ctx, tx, live) })
+	return s.finishConfirmation(ctx, told, func(tx pgx.Tx) (gateway.Result, error) { return s.ApplyTx(ctx, tx, live) })
 }
 
-// toldLater has the gateway asked once more after a miss, unless it was the last.
-func (s *Webhooks) toldLater(ctx context.Context, told gateway.Event, a ToldArgs, why error) error {
+// retryConfirmation has the gateway asked once more after a miss, unless it was the last.
+func (s *Webhooks) retryConfirmation(ctx context.Context, told gateway.Event, a ConfirmEventArgs, why error) error {
 	pause, again := gateway.LivePause(a.Misses)
 	if again {
 		at := s.deps.Clock.Now().Add(pause)
 		a.Misses++
-		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.insertToldTx(ctx, tx, a, at) })
+		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.queueConfirmationTx(ctx, tx, a, at) })
 	}
 	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing", slog.String("gateway", string(a.Gateway)),
 		slog.String("event_id", a.EventID), slog.String("event_type", told.Type), slog.String("log_id", told.LogID.String()), slog.Any("error", why))
-	return s.finishTold(ctx, told, func(pgx.Tx) (gateway.Result, error) {
+	return s.finishConfirmation(ctx, told, func(pgx.Tx) (gateway.Result, error) {
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
 	})
 }
 
-// FinishAskedTx gives an event the result of asking its gateway, by a job of its applier
+// FinishConfirmationTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
-func (s *Webhooks) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
+func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -96,9 +96,9 @@ func (s *Webhooks) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway
 	return nil
 }
 
-// finishTold gives a told event and its logs the result, which is found in the same
+// finishConfirmation gives a told event and its logs the result, which is found in the same
 // transaction.
-func (s *Webhooks) finishTold(ctx context.Context, told gateway.Event, apply func(tx pgx.Tx) (gateway.Result, error)) error {
+func (s *Webhooks) finishConfirmation(ctx context.Context, told gateway.Event, apply func(tx pgx.Tx) (gateway.Result, error)) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: told.Gateway, EventID: told.ID})
 		if err != nil {

@@ -59,7 +59,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == gateway.MethodPix && !r.PixAutomatic
-			if ended || passed || unpaid || r.ExpiresAt == nil && (lifecycle.ChargesNothing(*r) || lifecycle.DebitsNothing(*r)) {
+			if ended || passed || unpaid || r.ExpiresAt == nil && (lifecycle.HasNoRecurrence(*r) || lifecycle.HasNoAuthorization(*r)) {
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r), nil
 			}
@@ -95,7 +95,7 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) err
 	}
 	again := ""
 	if open {
-		again = " " + calls.AskedAgain(i)
+		again = " " + calls.NotKnownSentence(i)
 	}
 	return fault.Conflict("It is not known yet whether the gateway made the subscription.%s Activate it when that is known.", again)
 }
@@ -107,7 +107,7 @@ func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason stri
 		if sub, err = s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
 			return err
 		}
-		before := lifecycle.Shown(sub)
+		before := lifecycle.NewDoc(sub)
 		if err := act(tx, &sub); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason strin
 	}
 	err := s.deps.Own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
-		before := lifecycle.Shown(*locked)
+		before := lifecycle.NewDoc(*locked)
 		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, own.GoOn); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ type Deps struct {
 	Disputes   *disputes.Disputes
 	Applier    *webhooks.Applier
 	Reconciler *reconcile.Reconciler
-	Own        *own.Own
+	Own        *own.SelfService
 }
 
 // Admin is what admins do with subscriptions.

@@ -80,7 +80,7 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row, dispu
 		case err != nil || !withdrawn:
 			return err
 		}
-		before := lifecycle.Shown(locked)
+		before := lifecycle.NewDoc(locked)
 		err = s.deps.Disputes.LiftAllTx(ctx, tx, &disputed, func(r *lifecycle.Row) error {
 			return s.deps.Disputes.ForgetChargebackTx(ctx, tx, r, s.deps.Clock.Now())
 		})

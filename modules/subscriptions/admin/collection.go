@@ -22,10 +22,10 @@ import (
 	"marquee/platform/query"
 )
 
-// newCollection is the resource of the collection contract (docs/contract/collections.md, Which field shows null). A
+// newResource is the resource of the collection contract (docs/contract/collections.md, Which field shows null). A
 // PUT goes through the table of moves and the history before its row
 // is written.
-func (s *Admin) newCollection() *collection.Resource {
+func (s *Admin) newResource() *collection.Resource {
 	kept, set := collection.Kept, collection.Privileged
 	return collection.New(collection.Definition{
 		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions", DefaultSort: `{"created_at":-1}`,
@@ -150,7 +150,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 			return err
 		}
 		if !local {
-			if err := s.deps.Plans.IntendMoveTx(ctx, tx, *sub, *plan); err != nil {
+			if err := s.deps.Plans.CreateIntentTx(ctx, tx, *sub, *plan); err != nil {
 				return err
 			}
 			plan = nil // the row takes it on when the gateway has the price
@@ -218,7 +218,7 @@ func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.Subscri
 	now := struct {
 		lifecycle.SubscriptionDoc
 		Reason string `json:"reason,omitempty"`
-	}{lifecycle.Shown(after), reason}
+	}{lifecycle.NewDoc(after), reason}
 	return audit.RecordTx(ctx, tx, audit.Change{Resource: "subscriptions", RecordID: after.ID, Before: before, After: now})
 }
 

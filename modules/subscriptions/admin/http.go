@@ -23,7 +23,7 @@ type handlers struct {
 // AdminRoutes registers what admins do with subscriptions: for both gateways, and
 // the same for each alone.
 func (s *Admin) AdminRoutes(api *httpapi.API) {
-	all := s.newCollection()
+	all := s.newResource()
 	h := handlers{service: s, all: all}
 	list := collection.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 
@@ -32,7 +32,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/subscriptions/stats", "subscription_stats", httpapi.Admin, h.stats)
 	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/payments", "subscription_payments", httpapi.Admin, h.payments)
 	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/refunds", "subscription_refunds", httpapi.Admin, h.refunds)
-	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund, httpapi.Idempotent(h.recallRefund, nil))
+	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund, httpapi.Idempotent(h.replayRefund, nil))
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/cancel", "subscription_cancel", httpapi.Admin, h.cancel)
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/chargeback", "subscription_chargeback", httpapi.Admin, h.chargeback)
 	httpapi.Route(api, http.MethodDelete, "/subscriptions/{id}/chargebacks/{chargeback_id}", "subscription_chargeback_withdraw", httpapi.Admin, h.withdrawChargeback,
@@ -51,8 +51,8 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, path+"/{id}/refunds", prefix+"refunds", httpapi.Admin, at.refunds)
 	}
 	gwa, gwb := handlers{service: s, only: gateway.GWA}, handlers{service: s, only: gateway.GWB}
-	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.recallRefundAt, nil))
-	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.recallRefundAt, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.replayRefundAt, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.replayRefundAt, nil))
 }
 
 type idInput struct {
@@ -114,7 +114,7 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Env
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}), nil
 }
 
 type extendInput struct {
@@ -141,7 +141,7 @@ func (h handlers) extend(ctx context.Context, in *extendInput) (*lifecycle.Envel
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), nil), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), nil), nil
 }
 
 type chargebackInput struct {
@@ -164,7 +164,7 @@ func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*lifecyc
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), nil), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), nil), nil
 }
 
 type withdrawChargebackInput struct {
@@ -187,7 +187,7 @@ func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargeback
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), nil), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), nil), nil
 }
 
 type subscriptionPaymentsBody struct {

@@ -78,18 +78,18 @@ func refundedBy(sub lifecycle.Row, payment gateway.LedgerPayment, out payments.R
 	return r
 }
 
-// recallRefund tells what became of the refund of a request that was cut off
+// replayRefund tells what became of the refund of a request that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // failed gave nothing back, so that the request may run anew.
-func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, error) {
+func (s *Admin) replayRefund(ctx context.Context, id objectid.ID) (refunded, error) {
 	out, err := s.deps.Payments.RefundByID(ctx, id)
 	if err != nil {
 		return refunded{}, err
 	}
 	switch out.Refund.Status {
-	case gateway.RefundRequested:
+	case gateway.RefundStatusRequested:
 		return refunded{}, idempotency.InProgress()
-	case gateway.RefundFailed:
+	case gateway.RefundStatusFailed:
 		return refunded{}, httpapi.ErrCameToNothing
 	}
 	payment, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, out.Refund.Gateway, out.Refund.PaymentID)
@@ -141,7 +141,7 @@ func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder
 		return none, 0, fault.NotFound("Payment").WithField(o.field)
 	}
 	return none, 0, &fault.Error{
-		Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: "The subscription has no settled payment left to refund.",
+		Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: "The subscription has no settled payment left to refund.",
 	}
 }
 
@@ -167,7 +167,7 @@ func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Row, id string) ([]st
 // unanswered is the open request for a refund of the payment, nil without one.
 func unanswered(p gateway.LedgerPayment, refunds []payments.Refund) *payments.Refund {
 	for _, r := range refunds {
-		if r.ByAdmin && r.Status == gateway.RefundRequested && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
+		if r.ByAdmin && r.Status == gateway.RefundStatusRequested && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
 			return &r
 		}
 	}

@@ -36,7 +36,7 @@ func refundedOf(r refunded) subscriptionRefundedBody {
 		Message: "The refund was made.", SubscriptionID: r.sub.ID, Gateway: r.sub.Gateway, RefundAmount: int64(r.refund.Amount),
 		GatewayResponse: r.response, Reason: r.refund.Reason, RefundedAt: httpapi.Time(r.at), Admin: r.admin,
 	}
-	if r.refund.Status != gateway.RefundDone {
+	if r.refund.Status != gateway.RefundStatusDone {
 		body.Message = "The refund is under way at the gateway."
 	}
 	if len(body.GatewayResponse) == 0 {
@@ -80,19 +80,19 @@ func refundedEnvelope(ctx context.Context, r refunded) *lifecycle.Envelope {
 	if r.full {
 		info.RefundType = "full"
 	}
-	return httpapi.One(ctx, lifecycle.Shown(r.sub), info)
+	return httpapi.One(ctx, lifecycle.NewDoc(r.sub), info)
 }
 
-func (h handlers) recallRefund(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
-	r, err := h.service.recallRefund(ctx, id)
+func (h handlers) replayRefund(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	r, err := h.service.replayRefund(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return refundedEnvelope(ctx, r), nil
 }
 
-func (h handlers) recallRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
-	r, err := h.service.recallRefund(ctx, id)
+func (h handlers) replayRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
+	r, err := h.service.replayRefund(ctx, id)
 	if err != nil {
 		return nil, err
 	}

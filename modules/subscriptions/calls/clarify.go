@@ -44,13 +44,13 @@ type ClarifyingInfo struct {
 // Clarified tells a customer what is being found out, and when it may be known.
 func Clarified(sub lifecycle.Row, i intent.Intent) string {
 	if sub.PaymentMethod == gateway.MethodPix {
-		return "Your PIX is being clarified. " + AskedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
+		return "Your PIX is being clarified. " + NotKnownSentence(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
 	}
-	return "A payment of yours is still being confirmed. " + AskedAgain(i)
+	return "A payment of yours is still being confirmed. " + NotKnownSentence(i)
 }
 
-// AskedAgain is the sentence about a call whose outcome is not known.
-func AskedAgain(i intent.Intent) string {
+// NotKnownSentence is the sentence about a call whose outcome is not known.
+func NotKnownSentence(i intent.Intent) string {
 	return fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
 }
 

@@ -75,7 +75,7 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	}
 	remote, err := gw.ReadSubscription(gateway.Background(ctx), lifecycle.RemoteID(sub), sub.ID)
 	if errors.Is(err, gateway.ErrMissing) || err == nil && remote.Status.Ended() {
-		return s.noteEnded(ctx, sub)
+		return s.recordEnded(ctx, sub)
 	}
 	if err == nil {
 		s.deps.Log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended", slog.String("subscription_id", id.String()))
@@ -88,11 +88,11 @@ func (s *Calls) endThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
-	return s.noteEnded(ctx, sub)
+	return s.recordEnded(ctx, sub)
 }
 
-// noteEnded notes that the gateway has confirmed the end of what has ended here.
-func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
+// recordEnded notes that the gateway has confirmed the end of what has ended here.
+func (s *Calls) recordEnded(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !locked.Status.Ended() {

@@ -89,7 +89,7 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 	if o.amount < least {
 		return lifecycle.RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
-	code, err := s.intendCharge(ctx, sub, o, may)
+	code, err := s.createIntent(ctx, sub, o, may)
 	if err != nil {
 		return lifecycle.RenewalCharge{}, err
 	}
@@ -117,8 +117,8 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 	return s.deps.Calendar.DateOf(*cycle)
 }
 
-// intendCharge commits the order. Of two at once the second finds the first.
-func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (codeOrder, error) {
+// createIntent commits the order. Of two at once the second finds the first.
+func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (codeOrder, error) {
 	ctx = context.WithoutCancel(ctx)
 	code := codeOrder{sub: sub}
 	if _, err := s.deps.Payments.Gateway(sub.Gateway); err != nil {
@@ -161,7 +161,7 @@ func errChargeBeingMade() error {
 // has just been paid is settled, which is 409.
 func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) (lifecycle.RenewalCharge, error) {
 	if charge.IntentOpen {
-		charge = s.lookNowForCharge(ctx, charge)
+		charge = s.checkCharge(ctx, charge)
 	}
 	if charge.IntentOpen {
 		i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, charge.ID)
@@ -203,7 +203,7 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 	if err := s.deps.Intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
 		return err
 	}
-	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { learnCode(c, made) }); err != nil {
+	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { setCode(c, made) }); err != nil {
 		return err
 	}
 	if first {
@@ -211,7 +211,7 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 			return err
 		}
 	}
-	if made.Payment.Status == gateway.PaymentSettled {
+	if made.Payment.Status == gateway.PaymentStatusSettled {
 		return s.deps.Settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 	}
 	if sub.Status.Ended() {
@@ -220,11 +220,11 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 	return nil
 }
 
-func learnCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
+func setCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
 	c.IntentOpen, c.LookAt = false, nil
-	lifecycle.Learn(&c.GatewayPaymentID, made.Payment.ID)
-	lifecycle.Learn(&c.PixPayload, made.Payload)
-	lifecycle.Learn(&c.PixImage, made.EncodedImage)
+	lifecycle.SetOnce(&c.GatewayPaymentID, made.Payment.ID)
+	lifecycle.SetOnce(&c.PixPayload, made.Payload)
+	lifecycle.SetOnce(&c.PixImage, made.EncodedImage)
 	if made.ExpiresAt != nil {
 		c.PixExpiresAt = made.ExpiresAt
 	}
@@ -285,9 +285,9 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	return "", true, s.goneTx(ctx, tx, charge)
 }
 
-// ShownCharge is the open code of a subscription that is paid, without one while it is
+// OpenCharge is the open code of a subscription that is paid, without one while it is
 // not known; ok is false when there is none that can be shown.
-func (s *Charges) ShownCharge(ctx context.Context, sub lifecycle.Row) (c lifecycle.RenewalCharge, ok bool, err error) {
+func (s *Charges) OpenCharge(ctx context.Context, sub lifecycle.Row) (c lifecycle.RenewalCharge, ok bool, err error) {
 	c, err = s.db.GetOpenRenewalCharge(ctx, s.deps.Pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, false, nil
@@ -296,7 +296,7 @@ func (s *Charges) ShownCharge(ctx context.Context, sub lifecycle.Row) (c lifecyc
 		return c, false, fmt.Errorf("read renewal charge: %w", err)
 	}
 	if c.IntentOpen {
-		c = s.lookNowForCharge(ctx, c)
+		c = s.checkCharge(ctx, c)
 	}
 	if c.IntentOpen {
 		return c, true, nil
@@ -304,10 +304,10 @@ func (s *Charges) ShownCharge(ctx context.Context, sub lifecycle.Row) (c lifecyc
 	return c, c.State == state.ChargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
 }
 
-// lookNowForCharge asks the gateway what became of an order whose answer was lost,
+// checkCharge asks the gateway what became of an order whose answer was lost,
 // without waiting for its time. Whatever it does not tell, the looks find out.
-func (s *Charges) lookNowForCharge(ctx context.Context, charge lifecycle.RenewalCharge) lifecycle.RenewalCharge {
-	err := s.deps.Intents.LookNow(ctx, charge.ID)
+func (s *Charges) checkCharge(ctx context.Context, charge lifecycle.RenewalCharge) lifecycle.RenewalCharge {
+	err := s.deps.Intents.CheckNow(ctx, charge.ID)
 	found, failed := s.db.GetRenewalCharge(ctx, s.deps.Pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {
 		s.deps.Log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))

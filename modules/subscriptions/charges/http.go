@@ -53,7 +53,7 @@ func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row, c lifec
 		status = "CONFIRMED"
 	}
 	body := renewPixBody{
-		Subscription: lifecycle.Shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
+		Subscription: lifecycle.NewDoc(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
 		Pix: calls.PixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
 	}
 	i, open, err := s.OpenIntentOf(ctx, c)
@@ -84,11 +84,11 @@ func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (
 
 // ChargeClarified tells a customer that the code of their renewal is being found out.
 func ChargeClarified(i intent.Intent) string {
-	return "Your PIX is being clarified. " + calls.AskedAgain(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
+	return "Your PIX is being clarified. " + calls.NotKnownSentence(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
 }
 
-// RecallRenewPix tells what became of the order of a request that was cut off.
-func (h Handlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
+// ReplayRenewPix tells what became of the order of a request that was cut off.
+func (h Handlers) ReplayRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
 	c, err := h.service.db.GetRenewalCharge(ctx, h.service.deps.Pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read renewal charge: %w", err)

@@ -145,7 +145,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 		if err := s.adoptCharge(ctx, id); err != nil {
 			return err
 		}
-		charge = s.lookNowForCharge(ctx, charge)
+		charge = s.checkCharge(ctx, charge)
 	}
 	if charge.IntentOpen || charge.State != state.ChargeOpen {
 		return nil

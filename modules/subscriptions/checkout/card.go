@@ -55,8 +55,8 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 	case intent.Refused[settle.Made]:
 		var rejected *gateway.Rejected
 		err = s.refused(ctx, c.Sub, outcome.Cause, err)
-		if errors.As(outcome.Cause, &rejected) && fault.Is(err, fault.BadRequest) {
-			err = fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(outcome.Cause)
+		if errors.As(outcome.Cause, &rejected) && fault.Is(err, fault.KindBadRequest) {
+			err = fault.BadRequest("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(outcome.Cause)
 		}
 		return CardOutcome{}, err
 	case settle.Declined:
@@ -102,7 +102,7 @@ func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, 
 		return CardOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
 	case settle.Declined:
 		if err == nil {
-			err = fault.Bad("%s", declinedMessage(outcome.Cause)).WithField("credit_card")
+			err = fault.BadRequest("%s", declinedMessage(outcome.Cause)).WithField("credit_card")
 		}
 		return CardOutcome{}, err
 	case intent.NotKnown[settle.Made]:
@@ -126,7 +126,7 @@ func statusGWA(made settle.Made, unknown string) string {
 	return unknown
 }
 
-func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name gateway.Name) (wish, error) {
+func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name gateway.Name) (request, error) {
 	w, err := s.prepare(ctx, o.CustomerID, name, o.PlanID)
 	if err != nil {
 		return w, err
@@ -143,16 +143,16 @@ func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name gateway.Na
 	if err := checkCardAmount(w, name); err != nil {
 		return w, err
 	}
-	return w, s.admit(ctx, &w)
+	return w, s.ensureGatewayCustomer(ctx, &w)
 }
 
 // checkCardAmount refuses a first month that the gateway would not charge as it is.
-func checkCardAmount(w wish, name gateway.Name) error {
+func checkCardAmount(w request, name gateway.Name) error {
 	least := name.Traits().LeastCharge
 	if w.first == nil || *w.first == 0 || *w.first >= least {
 		return nil
 	}
-	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", least).WithField("plan_id")
+	return fault.BadRequest("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", least).WithField("plan_id")
 }
 
 // refused words why the gateway certainly made nothing of a subscription, which has ended

@@ -52,7 +52,7 @@ func cardGWBEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 	if message == "" {
 		message = outcomeMessages[out.PaymentStatus]
 	}
-	return httpapi.One(ctx, lifecycle.Shown(out.Sub), GwbInfo{
+	return httpapi.One(ctx, lifecycle.NewDoc(out.Sub), GwbInfo{
 		Message: message, ClientSecret: lifecycle.Filled(out.clientSecret),
 		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
 	})
@@ -101,7 +101,7 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 }
 
 func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
-	return httpapi.One(ctx, lifecycle.Shown(out.Sub), gwaInfo{
+	return httpapi.One(ctx, lifecycle.NewDoc(out.Sub), gwaInfo{
 		Message: lifecycle.StatusMessages[out.Sub.Status], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
 	})
 }
@@ -109,5 +109,5 @@ func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 // Subscribe always refuses: the gateways have routes of their own
 // (docs/contract/README.md, Versions).
 func (Handlers) Subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
-	return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
+	return nil, &fault.Error{Kind: fault.KindUnimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
 }

@@ -39,21 +39,21 @@ func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
 	})
 }
 
-func (s *Checkout) wishOf(t *testing.T, db *pgxpool.Pool) wish {
+func (s *Checkout) requestOf(t *testing.T, db *pgxpool.Pool) request {
 	t.Helper()
 	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
 	plan, err := s.deps.Plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
 	require.NoError(t, err)
 	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	require.NoError(t, err)
-	return wish{customer: accountstest.Customer(t, db), plan: plan, gateway: gw, method: gateway.MethodCard, months: 1}
+	return request{customer: accountstest.Customer(t, db), plan: plan, gateway: gw, method: gateway.MethodCard, months: 1}
 }
 
 // twoIntents inserts two intents of one customer at once, each of which saw no
 // live subscription: what happens when the lock on the customer is left out.
 func twoIntents(t *testing.T, s *Checkout, db *pgxpool.Pool) (live int, second error) {
 	t.Helper()
-	w := s.wishOf(t, db)
+	w := s.requestOf(t, db)
 	ctx := t.Context()
 	a, err := db.Begin(ctx)
 	require.NoError(t, err)

@@ -61,7 +61,7 @@ func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrd
 	if err := checkPixAmount(w); err != nil {
 		return pixOutcome{}, err
 	}
-	if err := s.admit(ctx, &w); err != nil {
+	if err := s.ensureGatewayCustomer(ctx, &w); err != nil {
 		return pixOutcome{}, err
 	}
 	c, outcome, err := s.start(ctx, w, gateway.Instrument{})
@@ -82,7 +82,7 @@ func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrd
 
 // checkPixAmount refuses what the gateway would, before anything is written. The
 // first code of an automatic PIX has no minimum but its debits have.
-func checkPixAmount(w wish) error {
+func checkPixAmount(w request) error {
 	full := money.Cents(w.plan.AmountCents * int64(w.months))
 	first := full
 	if w.first != nil {
@@ -99,7 +99,7 @@ func checkPixAmount(w wish) error {
 	if first >= least {
 		return nil
 	}
-	return fault.Bad("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
+	return fault.BadRequest("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
 // clarifying is what the PIX routes answer while it is not known whether there is a code.
@@ -161,7 +161,7 @@ func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automa
 
 func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
-	return httpapi.One(ctx, lifecycle.Shown(sub), pixInfo{
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixInfo{
 		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
 		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
 	})
@@ -201,7 +201,7 @@ func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput)
 
 func pixGWBEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
-	return httpapi.One(ctx, lifecycle.Shown(sub), pixGWBInfo{
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixGWBInfo{
 		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
 		ClientSecret: lifecycle.Filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: calls.NotKnownOf(out.clarifying),
 	})

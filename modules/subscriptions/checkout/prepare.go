@@ -30,8 +30,8 @@ const ConstraintOneLive = "subscriptions_one_live_per_customer"
 // constraintOneRenewal keeps a customer from having two renewals that wait.
 const constraintOneRenewal = "subscriptions_one_renewal_per_customer"
 
-// wish is what a customer wants to subscribe to, before anything is written.
-type wish struct {
+// request is what a customer wants to subscribe to, before anything is written.
+type request struct {
 	customer  accounts.Customer
 	plan      subscriptionsdb.Plan
 	gateway   gateway.Gateway
@@ -48,7 +48,7 @@ type wish struct {
 
 // callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
 // discounted first month is charged at gateway A before the recurrence is made.
-func (s *Checkout) callTimeOf(w wish) time.Duration {
+func (s *Checkout) callTimeOf(w request) time.Duration {
 	if w.renews != nil || w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
 		return 2 * s.deps.Intents.CallTime()
 	}
@@ -56,8 +56,8 @@ func (s *Checkout) callTimeOf(w wish) time.Duration {
 }
 
 // prepare checks everything that can be checked without the gateway.
-func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gateway.Name, planID string) (wish, error) {
-	var w wish
+func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gateway.Name, planID string) (request, error) {
+	var w request
 	plan, err := s.deps.Plans.SellablePlan(ctx, planID)
 	if err != nil {
 		return w, err
@@ -67,20 +67,20 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 		return w, err
 	}
 	if customer.TaxID == "" || !taxid.Valid(customer.TaxID, s.deps.Config.AlphanumericTaxIDs) {
-		return w, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+		return w, fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 	}
 	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
 		return w, gateway.FaultOf(err)
 	}
-	return wish{customer: customer, plan: plan, gateway: gw, months: 1}, nil
+	return request{customer: customer, plan: plan, gateway: gw, months: 1}, nil
 }
 
 // discount lowers the first month of a wish; a code never makes it dearer. The
 // first payment is the first month by card, and by PIX the whole period with the
 // other months at their price (docs/contract/promo-codes.md, At subscribing). Without a code that of the signup counts,
 // for the first subscription alone.
-func (s *Checkout) discount(ctx context.Context, w *wish, code string) error {
+func (s *Checkout) discount(ctx context.Context, w *request, code string) error {
 	if code == "" {
 		if w.customer.PromoCodeUsed == "" {
 			return nil
@@ -98,11 +98,11 @@ func (s *Checkout) discount(ctx context.Context, w *wish, code string) error {
 	return nil
 }
 
-// admit makes room if a pending subscription may be replaced, and sees to it that
+// ensureGatewayCustomer makes room if a pending subscription may be replaced, and sees to it that
 // the gateway knows the payer.
-func (s *Checkout) admit(ctx context.Context, w *wish) (err error) {
+func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err error) {
 	if w.renews == nil {
-		if err := s.makeRoom(ctx, w.customer.ID); err != nil {
+		if err := s.cancelReplaceable(ctx, w.customer.ID); err != nil {
 			return err
 		}
 	}
@@ -128,14 +128,14 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 // start commits the row that stands for the wish, before the gateway is asked (docs/contract/subscriptions.md, Money
 // moves once), has it made there, and settles what became of it. A client who
 // goes away meanwhile does not stop it half-way: the call follows what is committed.
-func (s *Checkout) start(ctx context.Context, w wish, card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
+func (s *Checkout) start(ctx context.Context, w request, card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
 	ctx = context.WithoutCancel(ctx)
 	c = recovery.FirstCall{Plan: w.plan, Payer: w.payer, Instrument: card, CallTime: s.callTimeOf(w)}
 	err = s.deps.Recovery.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {
 		if err := s.deps.Accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
 		}
-		if err := s.vacateTx(ctx, tx, &w); err != nil {
+		if err := s.endReplacedTx(ctx, tx, &w); err != nil {
 			return err
 		}
 		var err error
@@ -148,7 +148,7 @@ func (s *Checkout) start(ctx context.Context, w wish, card gateway.Instrument) (
 	case ConstraintOneLive:
 		return c, nil, fault.Conflict("You already have a subscription.")
 	case constraintOneRenewal:
-		return c, nil, errRenewalWaits()
+		return c, nil, errRenewalPending()
 	}
 	if err != nil {
 		return c, nil, err
@@ -161,11 +161,11 @@ func (s *Checkout) start(ctx context.Context, w wish, card gateway.Instrument) (
 	return s.deps.Recovery.FirstCalls().Run(ctx, c)
 }
 
-// vacateTx sees to it that the customer has no live subscription but the one that is
+// endReplacedTx sees to it that the customer has no live subscription but the one that is
 // renewed, and that this stands as it was read. It goes on until the gateway took the
 // new card, when it is active; one that is pending gives no access and ends here, and
 // by job at its gateway.
-func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
+func (s *Checkout) endReplacedTx(ctx context.Context, tx pgx.Tx, w *request) error {
 	live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.renewsStillTx(ctx, tx, w)
@@ -189,7 +189,7 @@ func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	return s.deps.Store.EndAtGatewayTx(ctx, tx, live)
 }
 
-func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.Row, error) {
+func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycle.Row, error) {
 	now := s.deps.Clock.Now()
 	recoverAt := now.Add(lifecycle.AdoptAfter)
 	id := objectid.At(now)
@@ -246,7 +246,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.R
 // claimTrialTx takes the one trial of the customer's tax id for a subscription that is
 // about to be written. Of two customers who have had the same tax id, one after the
 // other, one gets it. A subscription that ends before its trial begins gives it back.
-func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
+func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w request, subscriptionID objectid.ID) (bool, error) {
 	now := s.deps.Clock.Now()
 	before := lifecycle.Forgotten(now)
 	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
@@ -258,10 +258,10 @@ func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscrip
 	return n == 1, nil
 }
 
-// makeRoom ends a pending subscription that a new one may replace: at the
+// cancelReplaceable ends a pending subscription that a new one may replace: at the
 // gateway first, so that no money can move for it afterwards. Anything else that
 // is live is a conflict (docs/contract/subscriptions.md, One live subscription).
-func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
+func (s *Checkout) cancelReplaceable(ctx context.Context, customerID objectid.ID) error {
 	live, err := s.db.GetLiveSubscription(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"marquee/platform/objectid"
 )
 
-// Recall tells what became of the subscription of a request that was cut off
+// Replay tells what became of the subscription of a request that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // ended unpaid cost nothing, so that the request may run anew.
-func (s *Checkout) Recall(ctx context.Context, id objectid.ID) (lifecycle.Row, error) {
+func (s *Checkout) Replay(ctx context.Context, id objectid.ID) (lifecycle.Row, error) {
 	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	switch {
 	case err != nil:
@@ -28,10 +28,10 @@ func (s *Checkout) Recall(ctx context.Context, id objectid.ID) (lifecycle.Row, e
 	return sub, nil
 }
 
-// RecallCardGWB reads a pending subscription live, since a client secret is kept
+// ReplayCardGWB reads a pending subscription live, since a client secret is kept
 // nowhere.
-func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
-	sub, err := h.service.Recall(ctx, id)
+func (h Handlers) ReplayCardGWB(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Replay(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +53,9 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 	return cardGWBEnvelope(ctx, out), nil
 }
 
-// RecallCardGWA answers a repeated POST /gwa/subscribe.
-func (h Handlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
-	sub, err := h.service.Recall(ctx, id)
+// ReplayCardGWA answers a repeated POST /gwa/subscribe.
+func (h Handlers) ReplayCardGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Replay(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -66,18 +66,18 @@ func (h Handlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*lifecycle
 	return cardGWAEnvelope(ctx, out), nil
 }
 
-// RecallPixGWA answers a repeated POST /gwa/subscribe/pix or …/pix-automatico.
-func (h Handlers) RecallPixGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
-	sub, err := h.service.Recall(ctx, id)
+// ReplayPixGWA answers a repeated POST /gwa/subscribe/pix or …/pix-automatico.
+func (h Handlers) ReplayPixGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Replay(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return pixGWAEnvelope(ctx, pixOutcome{sub: sub}), nil
 }
 
-// RecallPixGWB reads the client secret at the gateway, since it is kept nowhere.
-func (h Handlers) RecallPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
-	sub, err := h.service.Recall(ctx, id)
+// ReplayPixGWB reads the client secret at the gateway, since it is kept nowhere.
+func (h Handlers) ReplayPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Replay(ctx, id)
 	if err != nil {
 		return nil, err
 	}

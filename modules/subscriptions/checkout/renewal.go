@@ -15,14 +15,14 @@ import (
 	"marquee/platform/objectid"
 )
 
-func errRenewalWaits() error {
+func errRenewalPending() error {
 	return fault.Conflict("A renewal of yours is still being confirmed. Your present subscription goes on meanwhile. Try again in a few minutes.")
 }
 
 // beginRenewalTx lets the wish wait beside the live subscription that it renews, and
 // begin at the end of its paid time. A trial that has not ended goes on in it: it is
 // the customer's one, and no other.
-func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live lifecycle.Row) error {
+func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, live lifecycle.Row) error {
 	if live.Status != state.Active {
 		return s.ConflictWith(ctx, tx, live)
 	}
@@ -30,7 +30,7 @@ func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live 
 		return fault.Conflict("Your subscription has just been set to end with its paid time. Renew it again if it shall go on.")
 	}
 	if _, waiting, err := s.deps.Reads.WaitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
-		return errors.Join(err, errRenewalWaits())
+		return errors.Join(err, errRenewalPending())
 	}
 	paid, err := s.deps.Reads.PaidUntil(ctx, tx, live)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live 
 // renewsStillTx answers, for a customer without a live subscription, whether the wish
 // stands: what it renews may have been ended by its cancel, or by a withdrawal, since it
 // was read. A PIX that the renewal itself has dropped was to end, and nobody else ended it.
-func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error {
+func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, w *request) error {
 	if w.renews == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 // it is read live, and the secret by which its payer authenticates is told with the
 // present one.
 func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Row, failed error) (lifecycle.Row, string, error) {
-	if failed != nil || !recovery.AsksLive(waiting) {
+	if failed != nil || !recovery.NeedsStatusCheck(waiting) {
 		return sub, "", failed
 	}
 	_, clientSecret, err := s.deps.Recovery.Resolve(ctx, waiting)

@@ -28,7 +28,7 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, id); err != nil || !s.debitDue(o.sub) {
 		return err
 	}
-	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error { return s.intendDebitTx(ctx, tx, &o) })
+	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error { return s.createIntentTx(ctx, tx, &o) })
 	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
 		return nil // the looks ask about it
 	}
@@ -153,8 +153,8 @@ func (s *Debits) openingOf(o debitOrder) intent.Opening {
 	return opening
 }
 
-// intendDebitTx writes the row of the cycle; none when it is not due, or ordered.
-func (s *Debits) intendDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder) error {
+// createIntentTx writes the row of the cycle; none when it is not due, or ordered.
+func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) error {
 	locked, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
 	if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*o.sub.NextBillingDate) {
 		return err

@@ -41,7 +41,7 @@ func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	}
 	o := intent.Opening{Ref: pauseIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, o.Ref); err != nil || open {
-		return errors.Join(err, s.deps.Intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
+		return errors.Join(err, s.deps.Intents.CheckOne(ctx, intent.Pause, id)) // turned the other way, perhaps
 	}
 	return s.Order().Run(ctx, o)
 }
@@ -50,16 +50,16 @@ func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pau
 
 // Order is the order to pause collection, or to resume it.
 func (s *Pauses) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.Pause, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error { return s.askForPause(ctx, r.Subject) }}
+	return &intent.Repeated{Kind: intent.Pause, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error { return s.requestPause(ctx, r.Subject) }}
 }
 
-// askForPause asks the gateway for what the pause is. Repeating it is harmless; one
+// requestPause asks the gateway for what the pause is. Repeating it is harmless; one
 // worker at a time asks.
-func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
+func (s *Pauses) requestPause(ctx context.Context, id objectid.ID) error {
 	now := s.deps.Clock.Now()
 	p, err := s.db.ClaimPause(ctx, s.deps.Pool, subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return s.pauseWaits(ctx, id)
+		return s.pauseDue(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("claim pause: %w", err)
@@ -84,8 +84,8 @@ func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
 	return nil
 }
 
-// pauseWaits is nil when nothing is left to be asked of the gateway.
-func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
+// pauseDue is nil when nothing is left to be asked of the gateway.
+func (s *Pauses) pauseDue(ctx context.Context, id objectid.ID) error {
 	p, err := s.db.GetPause(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
@@ -130,7 +130,7 @@ func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n i
 	if err := s.db.ReleasePause(ctx, s.deps.Pool, p.ID); err != nil {
 		return err
 	}
-	return s.askForPause(ctx, p.ID)
+	return s.requestPause(ctx, p.ID)
 }
 
 // ofRunning is the error of a call about a recurrence that was there once. What the
@@ -269,7 +269,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 				r.NextBillingDate = new(lifecycle.LatestOf(s.deps.Clock.Now(), r.NextBillingDate))
 				s.deps.Calendar.Anchor(r, *r.NextBillingDate)
 			}
-			s.deps.Calendar.LearnRemote(r, remote)
+			s.deps.Calendar.SetRemote(r, remote)
 		})
 	})
 	return s.confirmed(ctx, p, n, err)
@@ -291,7 +291,7 @@ func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause,
 	n, err := s.db.PostponePause(ctx, s.deps.Pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	if err == nil && n == 0 {
 		err = s.db.ReleasePause(ctx, s.deps.Pool, p.ID)
-		return errors.Join(err, s.askForPause(ctx, p.ID))
+		return errors.Join(err, s.requestPause(ctx, p.ID))
 	}
 	return errors.Join(why, err)
 }

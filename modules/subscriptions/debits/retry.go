@@ -216,7 +216,7 @@ func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row, paymentID
 		return false, code, false, nil
 	case err != nil:
 		return false, code, false, fmt.Errorf("read code of debit: %w", err)
-	case charge.Payment.Status == gateway.PaymentSettled:
+	case charge.Payment.Status == gateway.PaymentStatusSettled:
 		return false, code, true, nil // its event is under way
 	case charge.Expired:
 		return false, code, false, nil

@@ -90,7 +90,7 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 		return nil, err
 	}
 	for _, p := range paid {
-		nothing, err := s.deps.Payments.Cases().BoughtNothing(ctx, tx, p.Gateway, p.Payment.ID)
+		nothing, err := s.deps.Payments.Cases().IsUnused(ctx, tx, p.Gateway, p.Payment.ID)
 		if err != nil || !nothing {
 			return &p, err
 		}

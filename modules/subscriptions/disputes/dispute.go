@@ -19,12 +19,12 @@ import (
 	"marquee/platform/postgres"
 )
 
-// FollowDisputeTx does what a dispute means for its subscription. Money that is held
+// ApplyDisputeTx does what a dispute means for its subscription. Money that is held
 // closes it and pauses what it collects; money that is lost ends it; a dispute that is
 // won opens it again, when no other one is open and it was the dispute that closed it,
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
-func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (gateway.Reason, error) {
+func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (gateway.Reason, error) {
 	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
 	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
@@ -98,7 +98,7 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	for i := range renewals {
 		r := &renewals[i]
 		switch {
-		case lifecycle.Waits(*r):
+		case lifecycle.IsPendingRenewal(*r):
 			if _, err := s.deps.Store.MoveTx(ctx, tx, r, lifecycle.Change{Action: state.DisputeLost, Source: state.ByJob}); err != nil {
 				return nil, err
 			}
@@ -199,11 +199,11 @@ func hasState(all []payments.Dispute, state gateway.DisputeState) bool {
 	return false
 }
 
-// FollowDisputes does for a suspended subscription with a chargeback what its disputes
+// ApplyDisputes does for a suspended subscription with a chargeback what its disputes
 // ask for and was not done: its recurrence was not known yet when the dispute was
 // opened, or the dispute is from before collection was paused. Held for money that is
 // listed by now as having given nobody anything, it is opened again.
-func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error {
+func (s *Disputes) ApplyDisputes(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != state.Suspended || !locked.HasChargeback {

@@ -210,7 +210,7 @@ func IsOne(p gateway.Payment, names []string) bool {
 func LeftOf(p gateway.LedgerPayment, refunds []payments.Refund) money.Cents {
 	left := p.Payment.Amount
 	for _, r := range refunds {
-		if r.Status != gateway.RefundFailed && IsOne(p.Payment, []string{r.PaymentID}) {
+		if r.Status != gateway.RefundStatusFailed && IsOne(p.Payment, []string{r.PaymentID}) {
 			left -= r.Amount
 		}
 	}

@@ -89,7 +89,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 		return false, err
 	}
 	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
-	if fault.Is(err, fault.Missing) {
+	if fault.Is(err, fault.KindNotFound) {
 		return false, nil // he has deleted his account
 	}
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	}
 	if lifecycle.Recurs(*sub) {
-		if err := s.intendChargeMoveTx(ctx, tx, *sub, from, end); err != nil {
+		if err := s.createIntentTx(ctx, tx, *sub, from, end); err != nil {
 			return err
 		}
 	}
@@ -138,9 +138,9 @@ func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifec
 	return s.deps.Calendar.MonthsOn(next, int(sub.PeriodMonths), sub), nil
 }
 
-// intendChargeMoveTx writes the order to charge next at an instant. One that is open is
+// createIntentTx writes the order to charge next at an instant. One that is open is
 // moved further on.
-func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
+func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
 	now := s.deps.Clock.Now()
 	if most := lifecycle.TraitsOf(sub).MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
 		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(most, "year"))

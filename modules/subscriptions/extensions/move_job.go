@@ -56,7 +56,7 @@ func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	o := intent.Opening{Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	return s.order(s.askForChargeMove).Run(ctx, o)
+	return s.order(s.requestChargeMove).Run(ctx, o)
 }
 
 func chargeMoveIntent(id objectid.ID) intent.Ref {
@@ -67,7 +67,7 @@ func chargeMoveIntent(id objectid.ID) intent.Ref {
 // yet is a right answer to a look.
 func (s *Extensions) Order() *intent.Repeated {
 	return s.order(func(ctx context.Context, id objectid.ID) error {
-		err := s.askForChargeMove(ctx, id)
+		err := s.requestChargeMove(ctx, id)
 		if errors.Is(err, errChargeMoveRefused) {
 			return intent.ErrUnderWay
 		}
@@ -79,8 +79,8 @@ func (s *Extensions) order(ask func(context.Context, objectid.ID) error) *intent
 	return &intent.Repeated{Kind: intent.ChargeMove, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error { return ask(ctx, r.Subject) }}
 }
 
-// askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
-func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error {
+// requestChargeMove asks the gateway once. Repeating it is harmless: it looks first.
+func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) error {
 	until := s.deps.Clock.Now().Add(chargeMoveLease)
 	move, err := s.db.BeginChargeMove(ctx, s.deps.Pool, subscriptionsdb.BeginChargeMoveParams{ID: id, Until: until})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -198,7 +198,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 			case outcome == state.MoveRefused && r.ExpiresAt != nil:
 				s.deps.Calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
 			case outcome == state.MoveDone:
-				s.deps.Calendar.LearnRemote(r, remote)
+				s.deps.Calendar.SetRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}
 		})

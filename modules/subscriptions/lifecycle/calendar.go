@@ -134,16 +134,16 @@ func (s *Calendar) PeriodFrom(t time.Time, r *Row) *time.Time {
 	return new(s.MonthsOn(t, int(r.PeriodMonths), *r))
 }
 
-// LearnRemote keeps what a gateway tells of its subscription.
-func (s *Calendar) LearnRemote(r *Row, remote *gateway.RemoteSubscription) {
+// SetRemote keeps what a gateway tells of its subscription.
+func (s *Calendar) SetRemote(r *Row, remote *gateway.RemoteSubscription) {
 	if remote == nil {
 		return
 	}
 	subscription, customer := idColumns(r)
-	Learn(subscription, remote.GatewayID)
-	Learn(customer, remote.CustomerGatewayID)
+	SetOnce(subscription, remote.GatewayID)
+	SetOnce(customer, remote.CustomerGatewayID)
 	if TraitsOf(*r).Prices {
-		Learn(&r.GwbPriceID, remote.PriceID)
+		SetOnce(&r.GwbPriceID, remote.PriceID)
 	}
 	if remote.NextBilling != nil && !r.Status.Ended() && !Stopped(*r) {
 		r.NextBillingDate = remote.NextBilling

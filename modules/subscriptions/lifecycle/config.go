@@ -107,7 +107,7 @@ func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (P
 	if code == "" {
 		return PromoDiscount{}, false, nil
 	}
-	return PromoDiscount{}, false, fault.Bad("Promo code not found.").WithField("promo_code")
+	return PromoDiscount{}, false, fault.BadRequest("Promo code not found.").WithField("promo_code")
 }
 
 // HoldTx has none to keep.

@@ -49,8 +49,8 @@ type SubscriptionDoc struct {
 	UpdateDate        httpapi.Time   `json:"register_update_date"`
 }
 
-// Shown is the row as the API shows it.
-func Shown(r Row) SubscriptionDoc {
+// NewDoc is the row as the API shows it.
+func NewDoc(r Row) SubscriptionDoc {
 	return SubscriptionDoc{
 		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status, PaymentMethod: r.PaymentMethod,
 		GWASubscriptionID: r.GwaSubscriptionID, GWACustomerID: r.GwaCustomerID, GWAPixAuthID: r.GwaPixAuthID,

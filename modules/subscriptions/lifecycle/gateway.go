@@ -36,10 +36,10 @@ func RemoteCustomer(sub Row) string {
 	return Text(*customer)
 }
 
-// LearnRecurrence keeps the gateway's id of the subscription.
-func LearnRecurrence(r *Row, id string) {
+// SetRecurrence keeps the gateway's id of the subscription.
+func SetRecurrence(r *Row, id string) {
 	subscription, _ := idColumns(r)
-	Learn(subscription, id)
+	SetOnce(subscription, id)
 }
 
 // LeastPix is the smallest amount that can be paid by a PIX code.

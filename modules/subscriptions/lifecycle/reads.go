@@ -197,10 +197,10 @@ var StatusActions = map[gateway.RemoteStatus]state.Action{
 	gateway.RemoteIncompleteExpired: state.GatewaySaysExpired,
 }
 
-// HeldTx says what keeps a subscription suspended against gateway B's routine word
+// SuspendedByTx says what keeps a subscription suspended against gateway B's routine word
 // that its recurrence runs: money that is disputed, or an admin. "" when that word
 // opens it.
-func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.Reason, error) {
+func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.Reason, error) {
 	switch {
 	case sub.Status != state.Suspended:
 		return "", nil

@@ -89,9 +89,9 @@ func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Row, c Change
 	return s.EndAtGatewayTx(ctx, tx, locked)
 }
 
-// followedByTx has the customer's pointer name the renewal that waits, once what it
+// activateRenewalTx has the customer's pointer name the renewal that waits, once what it
 // renews has ended by itself.
-func (s *Store) followedByTx(ctx context.Context, tx pgx.Tx, ended Row) error {
+func (s *Store) activateRenewalTx(ctx context.Context, tx pgx.Tx, ended Row) error {
 	waiting, ok, err := s.reads.WaitingRenewal(ctx, tx, ended.CustomerID)
 	if err != nil || !ok || waiting.ID == ended.ID {
 		return err

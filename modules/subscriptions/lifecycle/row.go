@@ -32,15 +32,15 @@ type (
 	Retry = subscriptionsdb.SubscriptionsDebitRetry
 )
 
-// ChargesNothing reports whether no recurrence charges the card of a row, now or when it
+// HasNoRecurrence reports whether no recurrence charges the card of a row, now or when it
 // is made.
-func ChargesNothing(sub Row) bool {
+func HasNoRecurrence(sub Row) bool {
 	return sub.PaymentMethod == gateway.MethodCard && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
-// DebitsNothing reports whether no authorization of a row's automatic PIX stands at the
+// HasNoAuthorization reports whether no authorization of a row's automatic PIX stands at the
 // gateway, or may yet turn out to.
-func DebitsNothing(sub Row) bool {
+func HasNoAuthorization(sub Row) bool {
 	return sub.PixAutomatic && (sub.GwaPixAuthID == nil && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
@@ -49,16 +49,16 @@ func AuthorizationRef(sub Row) gateway.AuthorizationRef {
 	return gateway.AuthorizationRef{ID: Text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: Text(sub.GwaCustomerID)}
 }
 
-// LearnAuthorization keeps what the gateway tells of an authorization.
-func LearnAuthorization(r *Row, a *gateway.PixAuthorization) {
+// SetAuthorization keeps what the gateway tells of an authorization.
+func SetAuthorization(r *Row, a *gateway.PixAuthorization) {
 	if a == nil {
 		return
 	}
-	Learn(&r.GwaPixAuthID, a.ID)
-	Learn(&r.GwaCustomerID, a.CustomerID)
-	Learn(&r.PixConciliationID, a.ConciliationID)
-	Learn(&r.PixPayload, a.Payload)
-	Learn(&r.PixImage, a.EncodedImage)
+	SetOnce(&r.GwaPixAuthID, a.ID)
+	SetOnce(&r.GwaCustomerID, a.CustomerID)
+	SetOnce(&r.PixConciliationID, a.ConciliationID)
+	SetOnce(&r.PixPayload, a.Payload)
+	SetOnce(&r.PixImage, a.EncodedImage)
 	if a.ExpiresAt != nil {
 		r.PixExpiresAt = a.ExpiresAt
 	}
@@ -77,7 +77,7 @@ func Running(status gateway.RemoteStatus) bool {
 }
 
 // IsMissing reports whether the error says that there is no such thing.
-func IsMissing(err error) bool { return fault.Is(err, fault.Missing) }
+func IsMissing(err error) bool { return fault.Is(err, fault.KindNotFound) }
 
 // RunsThere reports whether a subscription that has ended here is not known to have ended
 // at its gateway.
@@ -122,9 +122,9 @@ func daysBetween(from, to time.Time) int {
 	return int(date(to).Sub(date(from)).Hours() / 24)
 }
 
-// Waits reports whether the row is a renewal that stands beside the subscription that
+// IsPendingRenewal reports whether the row is a renewal that stands beside the subscription that
 // it will replace.
-func Waits(sub Row) bool { return sub.Status == state.Pending && sub.RenewsID != nil }
+func IsPendingRenewal(sub Row) bool { return sub.Status == state.Pending && sub.RenewsID != nil }
 
 // EndsThere reports whether what charged a living subscription has ended at the gateway,
 // or was opened again while its end was not confirmed: nothing that it charges, or fails
@@ -155,14 +155,14 @@ func LatestOf(t time.Time, other *time.Time) time.Time {
 	return t
 }
 
-// LearnPix keeps what the gateway tells of a PIX code.
-func LearnPix(r *Row, pix *gateway.PixCharge) {
+// SetPix keeps what the gateway tells of a PIX code.
+func SetPix(r *Row, pix *gateway.PixCharge) {
 	if pix == nil {
 		return
 	}
-	Learn(&r.PixPaymentID, pix.Payment.ID)
-	Learn(&r.PixPayload, pix.Payload)
-	Learn(&r.PixImage, pix.EncodedImage)
+	SetOnce(&r.PixPaymentID, pix.Payment.ID)
+	SetOnce(&r.PixPayload, pix.Payload)
+	SetOnce(&r.PixImage, pix.EncodedImage)
 	if pix.ExpiresAt != nil {
 		r.PixExpiresAt = pix.ExpiresAt
 	}

@@ -94,7 +94,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 		c.Edit(&after)
 	}
 	reason, before := state.ReasonFor(c.Action, knownOf(*sub)), *sub
-	if Waits(*sub) && !to.Ended() && to != state.Pending {
+	if IsPendingRenewal(*sub) && !to.Ended() && to != state.Pending {
 		if err := s.replaceTx(ctx, tx, *sub); err != nil {
 			return false, err
 		}
@@ -143,9 +143,9 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 		if err := s.withdrawChargesTx(ctx, tx, sub); err != nil {
 			return err
 		}
-		return s.followedByTx(ctx, tx, sub)
+		return s.activateRenewalTx(ctx, tx, sub)
 	}
-	if from.Ended() || from == state.None && !Waits(sub) || from == state.Pending && sub.RenewsID != nil {
+	if from.Ended() || from == state.None && !IsPendingRenewal(sub) || from == state.Pending && sub.RenewsID != nil {
 		err = s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
 		if IsMissing(err) {
 			return nil // the customer has deleted his account meanwhile
@@ -308,11 +308,11 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	if err != nil {
 		return err
 	}
-	return s.NoteTrial(ctx, tx, s.deps.Accounts.TaxIDMAC(c.TaxID), now)
+	return s.RecordTrial(ctx, tx, s.deps.Accounts.TaxIDMAC(c.TaxID), now)
 }
 
-// NoteTrial notes that a tax id has had its trial.
-func (s *Store) NoteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
+// RecordTrial notes that a tax id has had its trial.
+func (s *Store) RecordTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
 	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
 		return fmt.Errorf("note trial: %w", err)
 	}
@@ -330,8 +330,8 @@ func Filled[T ~string](s T) *T {
 	return &s
 }
 
-// Learn keeps an id that became known; an empty one changes nothing.
-func Learn(field **string, id string) {
+// SetOnce keeps an id that became known; an empty one changes nothing.
+func SetOnce(field **string, id string) {
 	if id != "" {
 		*field = &id
 	}

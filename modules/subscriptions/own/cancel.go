@@ -19,13 +19,13 @@ import (
 	"marquee/platform/postgres"
 )
 
-// cancelOwn ends the customer's subscription at once and frees him for another:
+// cancel ends the customer's subscription at once and frees him for another:
 // DELETE /customers/me/subscription, also for a PIX that he does not want to pay.
 // 404 when there is none; 409 while the gateway is being asked whether it charged the
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
 // none.
-func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, string, error) {
+func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -42,7 +42,7 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gatewa
 	} else {
 		after, givenUp, err = s.cancelNow(ctx, sub, c)
 	}
-	if !fault.Is(err, fault.Conflicting) {
+	if !fault.Is(err, fault.KindConflict) {
 		return after, givenUp, err
 	}
 	// Its renewal may have taken its place meanwhile: that is what they want to end.
@@ -55,10 +55,10 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only gatewa
 
 // currentAt is the customer's live subscription: 404 without one, 400 when it is
 // with the other gateway; "" stands for either.
-func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, error) {
+func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err == nil && only != "" && sub.Gateway != only {
-		return lifecycle.Row{}, fault.Bad("Your subscription is not with this gateway.")
+		return lifecycle.Row{}, fault.BadRequest("Your subscription is not with this gateway.")
 	}
 	return sub, err
 }
@@ -67,7 +67,7 @@ func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only gatewa
 // it has been paid meanwhile, or a renewal or another subscription has taken its place,
 // which goes on. While the gateway does not answer it ends here all the same: the code is
 // made unpayable by job, and money that was quicker is late money.
-func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
+func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
 	if err := s.deps.Recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
 		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
@@ -95,7 +95,7 @@ func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Chan
 // is in the same commit, so that no crash leaves a recurrence running. The
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
-func (s *Own) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
+func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
 	sub, givenUp, err := s.cancelHere(ctx, sub, c)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -105,7 +105,7 @@ func (s *Own) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Chan
 }
 
 // cancelHere ends a subscription here, and by job at its gateway.
-func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
+func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
 	var paid *time.Time
 	wasPaid := false
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -152,7 +152,7 @@ func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Cha
 // gateway tells of the deleting changes nothing, and a job in the same commit deletes.
 // 409 when nothing is paid; with anyPeriod not while gateway B has a period, paid or
 // not, that can end.
-func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name, anyPeriod bool) (lifecycle.Row, error) {
+func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name, anyPeriod bool) (lifecycle.Row, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, err
@@ -165,7 +165,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 		return lifecycle.Row{}, err
 	}
 	if end == nil && !(anyPeriod && sub.Status == state.Active && sub.GwbSubscriptionID != nil) {
-		return lifecycle.Row{}, errNothingPaid()
+		return lifecycle.Row{}, errNoPaidPeriod()
 	}
 	if err := s.giveUpResume(ctx, sub); err != nil {
 		return lifecycle.Row{}, err
@@ -187,14 +187,14 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 			return err
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
-			return s.deps.Reconciler.NoteToldTx(ctx, tx, &sub, before, told != nil)
+			return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, told != nil)
 		}
 		end, err := s.deps.Reads.PaidUntil(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
 		if end = lifecycle.Latest(end, told); end == nil {
-			return errNothingPaid()
+			return errNoPaidPeriod()
 		}
 		extended, err := s.deps.Reads.ExtendedTo(ctx, tx, sub)
 		if err != nil {
@@ -204,7 +204,7 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 		if err := s.endWithPeriodTx(ctx, tx, &sub, *end); err != nil {
 			return err
 		}
-		return s.deps.Reconciler.NoteToldTx(ctx, tx, &sub, before, told != nil)
+		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, told != nil)
 	})
 	switch {
 	case err != nil:
@@ -218,12 +218,12 @@ func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, onl
 	return sub, err
 }
 
-func errNothingPaid() error {
+func errNoPaidPeriod() error {
 	return fault.Conflict("Your subscription has no paid time left. Cancel it without at=period_end.")
 }
 
 // endWithPeriodTx has the locked row end with its paid time.
-func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
+func (s *SelfService) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
 	err := s.deps.Store.EditTx(ctx, tx, sub, state.EndsWithPeriod, func(r *lifecycle.Row) {
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
 		if !lifecycle.TraitsOf(*r).EndsWithPeriod {

@@ -20,13 +20,13 @@ import (
 // without one, 400 when it is with the other gateway, is not paid by card, or the
 // card is refused. At gateway B, what a failed renewal left open is then paid with
 // it; the text tells how that went.
-func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name, card gateway.Instrument) (lifecycle.Row, string, error) {
+func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name, card gateway.Instrument) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
 	if sub.PaymentMethod != gateway.MethodCard {
-		return lifecycle.Row{}, "", fault.Bad("Your subscription is not paid by card.")
+		return lifecycle.Row{}, "", fault.BadRequest("Your subscription is not paid by card.")
 	}
 	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
 		return lifecycle.Row{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
@@ -52,14 +52,14 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name gatew
 
 const cardChanged = "The card was changed."
 
-func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
+func (s *SelfService) cardRefused(ctx context.Context, err error, field string) error {
 	var declined *gateway.Declined
 	if errors.As(err, &declined) {
-		return fault.Bad("%s", declined.Message).WithField(field)
+		return fault.BadRequest("%s", declined.Message).WithField(field)
 	}
 	var rejected *gateway.Rejected
 	if errors.As(err, &rejected) {
-		return fault.Bad("The payment gateway did not accept this card.").WithField(field).WithCause(err)
+		return fault.BadRequest("The payment gateway did not accept this card.").WithField(field).WithCause(err)
 	}
 	if errors.Is(err, gateway.ErrMissing) {
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe anew.").WithCause(err)
@@ -82,7 +82,7 @@ type invoice struct {
 // InvoiceOrder is the payment of an open invoice. A look repeats the attempt under its own
 // id: what it has paid is settled, what it has not is paid now. After the key's life what
 // is paid is told by event alone.
-func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
+func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 	return &intent.Operation[invoice, *gateway.Payment]{
 		Kind: intent.OpenInvoice, Intents: s.deps.Intents,
 		Opening: func(i invoice) intent.Opening {
@@ -112,7 +112,7 @@ func (s *Own) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 	}
 }
 
-func isPaid(p *gateway.Payment) bool { return p != nil && p.Status == gateway.PaymentSettled }
+func isPaid(p *gateway.Payment) bool { return p != nil && p.Status == gateway.PaymentStatusSettled }
 
 // payInvoice pays what is open; nil: nothing was. A look cannot tell that from what the
 // attempt before has paid, which is read.
@@ -131,7 +131,7 @@ func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.P
 }
 
 // payOpen tries the open invoice with the new card.
-func (s *Own) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
+func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	i, order := invoice{sub: sub, attempt: objectid.New()}, s.InvoiceOrder()
 	err := order.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
 	var busy *intent.ErrOpen

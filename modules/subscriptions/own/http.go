@@ -15,10 +15,10 @@ import (
 )
 
 // Handlers are the room's operations.
-type Handlers struct{ service *Own }
+type Handlers struct{ service *SelfService }
 
 // Handlers returns the room's operations, for the module's list of routes.
-func (s *Own) Handlers() Handlers { return Handlers{service: s} }
+func (s *SelfService) Handlers() Handlers { return Handlers{service: s} }
 
 type subscriptionCancelledBody struct {
 	Message        string       `json:"message"`
@@ -40,29 +40,29 @@ func (*cancelInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// CancelMine is DELETE /customers/me/subscription.
-func (h Handlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
-	sub, message, err := h.cancelOwn(ctx, in, "")
+// CancelCustomerSubscription is DELETE /customers/me/subscription.
+func (h Handlers) CancelCustomerSubscription(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
+	sub, message, err := h.cancel(ctx, in, "")
 	if err != nil {
 		return nil, err
 	}
 	return httpapi.OK(subscriptionCancelledBody{Message: message, SubscriptionID: sub.ID, Status: sub.Status})
 }
 
-// cancelOwn ends the caller's subscription now, or with its paid time; the text tells
+// cancel ends the caller's subscription now, or with its paid time; the text tells
 // which, and what paid time was thrown away.
-func (h Handlers) cancelOwn(ctx context.Context, in *cancelInput, only gateway.Name) (lifecycle.Row, string, error) {
+func (h Handlers) cancel(ctx context.Context, in *cancelInput, only gateway.Name) (lifecycle.Row, string, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	if in.At != "" {
 		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
 		return sub, h.service.endMessage(sub), err
 	}
-	sub, givenUp, err := h.service.cancelOwn(ctx, customer, only)
+	sub, givenUp, err := h.service.cancel(ctx, customer, only)
 	return sub, lifecycle.StatusMessages[sub.Status] + givenUp, err
 }
 
 // endMessage says how a subscription that was cancelled ends.
-func (s *Own) endMessage(sub lifecycle.Row) string {
+func (s *SelfService) endMessage(sub lifecycle.Row) string {
 	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.Status == state.Active {
 		return "The subscription ends with the paid period, on " + s.deps.Calendar.Day(*sub.ExpiresAt) + "."
 	}
@@ -129,7 +129,7 @@ func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	doc, err := h.own(ctx, sub)
+	doc, err := h.customerDoc(ctx, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +138,11 @@ func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 
 // CancelGWA is DELETE /gwa/subscription.
 func (h Handlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
-	sub, message, err := h.cancelOwn(ctx, in, gateway.GWA)
+	sub, message, err := h.cancel(ctx, in, gateway.GWA)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), lifecycle.MessageInfo{Message: message}), nil
 }
 
 // CancelGWB ends the subscription with its paid time, as the contract says of this route
@@ -158,12 +158,12 @@ func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.En
 		sub, err = h.service.cancelAtPeriodEnd(ctx, customer, gateway.GWB, true)
 		message = h.service.endMessage(sub)
 	} else {
-		sub, message, err = h.cancelOwn(ctx, in, gateway.GWB)
+		sub, message, err = h.cancel(ctx, in, gateway.GWB)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), lifecycle.MessageInfo{Message: message}), nil
 }
 
 type cardGWAInput struct {
@@ -199,24 +199,24 @@ func (h Handlers) changeCard(ctx context.Context, name gateway.Name, r renewal) 
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), lifecycle.MessageInfo{Message: message}), nil
 }
 
-// own is a subscription as its customer sees it: with the end of the right to withdraw.
-func (h Handlers) own(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
-	doc := lifecycle.Shown(sub)
+// customerDoc is a subscription as its customer sees it: with the end of the right to withdraw.
+func (h Handlers) customerDoc(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
+	doc := lifecycle.NewDoc(sub)
 	until, err := h.service.deps.Withdrawals.WithdrawalUntil(ctx, sub)
 	doc.WithdrawalUntil = httpapi.TimePtr(until)
 	return doc, err
 }
 
-// Mine is GET /customers/me/subscription.
-func (h Handlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
+// GetCustomerSubscription is GET /customers/me/subscription.
+func (h Handlers) GetCustomerSubscription(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.deps.Reads.Current(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := h.own(ctx, sub)
+	doc, err := h.customerDoc(ctx, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	doc, err := h.own(ctx, sub)
+	doc, err := h.customerDoc(ctx, sub)
 	if err != nil {
 		return nil, err
 	}

@@ -46,13 +46,13 @@ type Deps struct {
 	Withdrawals *withdrawal.Withdrawals
 }
 
-// Own is what customers do with their own subscription.
-type Own struct {
+// SelfService is what customers do with their own subscription.
+type SelfService struct {
 	deps Deps
 	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
-func New(d Deps) *Own {
-	return &Own{deps: d, db: subscriptionsdb.New()}
+func New(d Deps) *SelfService {
+	return &SelfService{deps: d, db: subscriptionsdb.New()}
 }

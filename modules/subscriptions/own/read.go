@@ -27,13 +27,13 @@ import (
 // readPending returns the customer's subscription at a gateway; a pending one is read
 // live and resolved (docs/contract/subscriptions.md, The customer's own). The client secret is there while the payer
 // has to authenticate.
-func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
+func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID, at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
 	sub, err = s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, "", err
 	}
 	if sub.Gateway != at {
-		return lifecycle.Row{}, "", fault.Bad("Your subscription is not with this gateway.")
+		return lifecycle.Row{}, "", fault.BadRequest("Your subscription is not with this gateway.")
 	}
 	if httpapi.HeadOnly(ctx) {
 		return sub, "", nil // the gateway is not asked
@@ -53,8 +53,8 @@ func (s *Own) readPending(ctx context.Context, customerID objectid.ID, at gatewa
 	return resolved, clientSecret, nil
 }
 
-// pixShown is what the route of the code answers.
-type pixShown struct {
+// pixDoc is what the route of the code answers.
+type pixDoc struct {
 	sub        lifecycle.Row // with the code, also of a renewal
 	message    string
 	clarifying *intent.Intent // while it is not known whether there is a code
@@ -65,36 +65,36 @@ type pixShown struct {
 // pending subscription, 400 when that is no PIX, 410 when the code has run out
 // (docs/contract/subscriptions.md, The customer's own). While it is being clarified whether there
 // is a code, it comes without.
-func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
+func (s *SelfService) pixCode(ctx context.Context, customerID objectid.ID) (pixDoc, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err == nil && sub.Status != state.Pending {
-		return s.chargeShown(ctx, sub)
+		return s.chargeCode(ctx, sub)
 	}
-	if fault.Is(err, fault.Missing) {
-		return pixShown{}, fault.NotFound("Pending subscription")
+	if fault.Is(err, fault.KindNotFound) {
+		return pixDoc{}, fault.NotFound("Pending subscription")
 	}
 	if err != nil {
-		return pixShown{}, err
+		return pixDoc{}, err
 	}
 	if sub.PaymentMethod != gateway.MethodPix {
-		return pixShown{}, fault.Bad("Your pending subscription is not paid by PIX.")
+		return pixDoc{}, fault.BadRequest("Your pending subscription is not paid by PIX.")
 	}
 	if sub.PixPayload == nil {
 		if err = httpapi.HeadEnds(ctx); err != nil {
-			return pixShown{}, err
+			return pixDoc{}, err
 		}
 		if sub, err = s.fetchPix(ctx, sub); err != nil {
-			return pixShown{}, err
+			return pixDoc{}, err
 		}
 	}
 	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.deps.Clock.Now()) {
-		return pixShown{}, errCodeGone()
+		return pixDoc{}, errCodeGone()
 	}
-	shown := pixShown{sub: sub, message: checkout.PayPix}
+	shown := pixDoc{sub: sub, message: checkout.PayPix}
 	if sub.PixPayload == nil {
 		i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 		if err != nil {
-			return pixShown{}, err
+			return pixDoc{}, err
 		}
 		if open {
 			shown.message, shown.clarifying = calls.Clarified(sub, i), &i
@@ -103,28 +103,28 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 	return shown, nil
 }
 
-// chargeShown shows the code of a further period of a subscription that is paid.
-func (s *Own) chargeShown(ctx context.Context, sub lifecycle.Row) (pixShown, error) {
-	c, ok, err := s.deps.Charges.ShownCharge(ctx, sub)
+// chargeCode shows the code of a further period of a subscription that is paid.
+func (s *SelfService) chargeCode(ctx context.Context, sub lifecycle.Row) (pixDoc, error) {
+	c, ok, err := s.deps.Charges.OpenCharge(ctx, sub)
 	if err != nil {
-		return pixShown{}, err
+		return pixDoc{}, err
 	}
 	if !ok {
-		return s.debitShown(ctx, sub)
+		return s.debitCode(ctx, sub)
 	}
 	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
 	i, open, err := s.deps.Charges.OpenIntentOf(ctx, c)
 	if err != nil {
-		return pixShown{}, err
+		return pixDoc{}, err
 	}
 	if open {
-		return pixShown{sub: sub, message: charges.ChargeClarified(i), clarifying: &i}, nil
+		return pixDoc{sub: sub, message: charges.ChargeClarified(i), clarifying: &i}, nil
 	}
-	return pixShown{sub: sub, message: s.payRenewal(sub, c)}, nil
+	return pixDoc{sub: sub, message: s.payRenewal(sub, c)}, nil
 }
 
 // payRenewal says what the code of a further period is for.
-func (s *Own) payRenewal(sub lifecycle.Row, c lifecycle.RenewalCharge) string {
+func (s *SelfService) payRenewal(sub lifecycle.Row, c lifecycle.RenewalCharge) string {
 	switch {
 	case c.Cycle.Valid:
 		return "Pay the PIX for the period of your subscription that begins on " + s.deps.Calendar.Day(s.deps.Calendar.DayOf(c.Cycle)) + "."
@@ -135,13 +135,13 @@ func (s *Own) payRenewal(sub lifecycle.Row, c lifecycle.RenewalCharge) string {
 }
 
 func errCodeGone() error {
-	return &fault.Error{Kind: fault.Gone, Message: "This PIX code has expired. Subscribe again to get a new one."}
+	return &fault.Error{Kind: fault.KindGone, Message: "This PIX code has expired. Subscribe again to get a new one."}
 }
 
 // fetchPix asks the gateway for a code that its first answer did not bring.
-func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
+func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
-		after, err := s.deps.Recovery.LookNow(ctx, sub)
+		after, err := s.deps.Recovery.CheckNow(ctx, sub)
 		switch {
 		case err != nil:
 			s.deps.Log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
@@ -153,7 +153,7 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 		}
 		sub = after
 	}
-	made, expired, err := s.askPix(ctx, sub)
+	made, expired, err := s.readPix(ctx, sub)
 	if err == nil {
 		sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: made})
 	}
@@ -164,12 +164,12 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 		return lifecycle.Row{}, errCodeGone()
 	}
 	if sub.PixPayload == nil {
-		return lifecycle.Row{}, &fault.Error{Kind: fault.Unavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
+		return lifecycle.Row{}, &fault.Error{Kind: fault.KindUnavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
 	}
 	return sub, nil
 }
 
-func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (made settle.Made, expired bool, err error) {
+func (s *SelfService) readPix(ctx context.Context, sub lifecycle.Row) (made settle.Made, expired bool, err error) {
 	gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, false, err
@@ -184,30 +184,30 @@ func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (made settle.Made, 
 
 const payDebit = "Your bank did not take the automatic payment of this period: pay it with this PIX. The automatic PIX stays authorized for the next ones."
 
-// debitShown shows the code of a failed debit of automatic PIX that the bank is not
+// debitCode shows the code of a failed debit of automatic PIX that the bank is not
 // asked for any more; 404 where there is none.
-func (s *Own) debitShown(ctx context.Context, sub lifecycle.Row) (pixShown, error) {
+func (s *SelfService) debitCode(ctx context.Context, sub lifecycle.Row) (pixDoc, error) {
 	none := fault.NotFound("Pending subscription")
 	if !sub.PixAutomatic || sub.HasChargeback {
-		return pixShown{}, none
+		return pixDoc{}, none
 	}
 	d, err := s.db.GetFailedDebit(ctx, s.deps.Pool, subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return pixShown{}, none
+		return pixDoc{}, none
 	}
 	if err != nil {
-		return pixShown{}, fmt.Errorf("read failed debit: %w", err)
+		return pixDoc{}, fmt.Errorf("read failed debit: %w", err)
 	}
 	if err := httpapi.HeadEnds(ctx); err != nil {
-		return pixShown{}, err
+		return pixDoc{}, err
 	}
 	_, code, _, err := s.deps.Debits.HowToPayDebit(ctx, sub, *d.GatewayPaymentID)
 	if err != nil {
-		return pixShown{}, s.deps.Payments.Refused(ctx, "read PIX code", err)
+		return pixDoc{}, s.deps.Payments.Refused(ctx, "read PIX code", err)
 	}
 	if code.Payload == "" {
-		return pixShown{}, none
+		return pixDoc{}, none
 	}
 	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = d.GatewayPaymentID, &code.Payload, &code.EncodedImage, code.ExpiresAt
-	return pixShown{sub: sub, message: payDebit}, nil
+	return pixDoc{sub: sub, message: payDebit}, nil
 }

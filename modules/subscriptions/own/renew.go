@@ -26,19 +26,19 @@ type renewal struct {
 // same gateway, by card (docs/contract/subscriptions.md, Renewing). An active one goes on until the gateway took the
 // card, and the new one charges first when its paid time ends; a refused card changes nothing. A pending one gives no
 // access, and ends in the commit that begins the new one.
-func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (checkout.CardOutcome, error) {
+func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renewal) (checkout.CardOutcome, error) {
 	old, err := s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	if old.Status == state.Suspended && old.HasChargeback {
-		return checkout.CardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
+		return checkout.CardOutcome{}, fault.BadRequest("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
 	}
 	if status := old.Status; status != state.Active && status != state.Pending {
-		return checkout.CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
+		return checkout.CardOutcome{}, fault.BadRequest("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
 	if r.empty() && lifecycle.Resumable(old) && lifecycle.TraitsOf(old).EndsWithPeriod {
-		return s.resumeOwn(ctx, old)
+		return s.resume(ctx, old)
 	}
 	o := checkout.CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
 	if o.Instrument, err = r.instrument(old.Gateway); err != nil {
@@ -70,7 +70,7 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (che
 // tellRenewal ends the replaced subscription at its gateway at once, which a job would
 // do, and words the answer, which is that of a new subscription (docs/contract/subscriptions.md, Renewing): pending,
 // also once the gateway took the card.
-func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
+func (s *SelfService) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
 	case waited && out.Sub.Status == state.Active:
 		old, err := s.db.GetSubscription(ctx, s.deps.Pool, *out.Sub.RenewsID)
@@ -87,7 +87,7 @@ func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checko
 }
 
 // asBegun shows a renewal as it began.
-func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
+func (s *SelfService) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 	if out.Sub.Status != state.Active {
 		return out
 	}
@@ -100,7 +100,7 @@ func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
-func (s *Own) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.Row, error) {
+func (s *SelfService) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.Row, error) {
 	if err := s.deps.Recovery.DropPixAs(ctx, old, state.Replaced, state.ByCustomer); err != nil {
 		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "cancel PIX", err)
 	}
@@ -128,9 +128,9 @@ func (r renewal) instrument(gw gateway.Name) (gateway.Instrument, error) {
 	return i, err
 }
 
-// RecallRenewal answers a repeated PUT /customers/me/subscription/renew.
-func (h Handlers) RecallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
-	sub, err := h.service.deps.Checkout.Recall(ctx, id)
+// ReplayRenewal answers a repeated PUT /customers/me/subscription/renew.
+func (h Handlers) ReplayRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
+	sub, err := h.service.deps.Checkout.Replay(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 // It is a no-op at the gateway when repeated. Write gets the locked row in the
 // transaction that follows the gateway's word. 409 when the gateway refuses; other
 // errors of the gateway are as it gave them.
-func (s *Own) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
+func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
 	if sub.GwbSubscriptionID != nil {
 		_, err := s.deps.Calls.SetPeriodEnd(ctx, sub, false)
 		var rejected *gateway.Rejected
@@ -40,7 +40,7 @@ func (s *Own) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.T
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
-		if err := s.deps.Reconciler.NoteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
+		if err := s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
 			return err
 		}
 		return write(tx, &locked)
@@ -56,13 +56,13 @@ func GoOn(r *lifecycle.Row) {
 	}
 }
 
-// resumeOwn has a subscription go on that was to end with its paid time: the same
+// resume has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the looks ask for it again; 409 to another try meanwhile.
-func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOutcome, error) {
+func (s *SelfService) resume(ctx context.Context, sub lifecycle.Row) (checkout.CardOutcome, error) {
 	ref := resumeIntent(sub.ID)
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, ref); err != nil || open {
-		return checkout.CardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
+		return checkout.CardOutcome{}, errors.Join(err, s.resumeConflict(ctx, sub))
 	}
 	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
@@ -76,7 +76,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOu
 	switch {
 	case err == nil:
 		return checkout.CardOutcome{Sub: sub, Message: "The subscription goes on: nothing was charged."}, nil
-	case !gateway.IsError(err) || fault.Is(err, fault.Conflicting):
+	case !gateway.IsError(err) || fault.Is(err, fault.KindConflict):
 		return checkout.CardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
@@ -92,23 +92,23 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOu
 
 func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
-// resumeWaits is the 409 of who resumes, while that is being found out.
-func (s *Own) resumeWaits(ctx context.Context, sub lifecycle.Row) error {
+// resumeConflict is the 409 of who resumes, while that is being found out.
+func (s *SelfService) resumeConflict(ctx context.Context, sub lifecycle.Row) error {
 	i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 	if err != nil || !open {
 		return err
 	}
-	return fault.Conflict("That your subscription goes on is being confirmed. %s", calls.AskedAgain(i))
+	return fault.Conflict("That your subscription goes on is being confirmed. %s", calls.NotKnownSentence(i))
 }
 
 // ResumeOrder is the order to take back that a subscription ends.
-func (s *Own) ResumeOrder() *intent.Repeated {
+func (s *SelfService) ResumeOrder() *intent.Repeated {
 	return &intent.Repeated{Kind: intent.Resume, Intents: s.deps.Intents, Do: s.resumeAgain}
 }
 
 // resumeAgain takes the end back once more, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
-func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
+func (s *SelfService) resumeAgain(ctx context.Context, r intent.Ref) error {
 	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
 	if err != nil || !lifecycle.Resumable(sub) {
 		return err
@@ -125,11 +125,11 @@ func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
 		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, intent.ByLook)
 	})
 	switch {
-	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
+	case fault.Is(err, fault.KindConflict): // refused, or ended meanwhile: it ends as it was to
 		return nil
 	case err == nil && !wanted:
 		if _, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true); err == nil {
-			err = s.deps.Reconciler.NoteTold(ctx, sub)
+			err = s.deps.Reconciler.RecordPeriodEndCall(ctx, sub)
 		}
 	}
 	return err
@@ -137,7 +137,7 @@ func (s *Own) resumeAgain(ctx context.Context, r intent.Ref) error {
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
 // it to end after all.
-func (s *Own) giveUpResume(ctx context.Context, sub lifecycle.Row) error {
+func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Row) error {
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}

@@ -32,9 +32,9 @@ type PlanMoveArgs struct {
 // Kind names the job.
 func (PlanMoveArgs) Kind() string { return "subscriptions_plan_move" }
 
-// IntendMoveTx writes the order to move a subscription to a plan. The same order
+// CreateIntentTx writes the order to move a subscription to a plan. The same order
 // again is the one that is open; another one has to wait for it.
-func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, plan subscriptionsdb.Plan) error {
+func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, plan subscriptionsdb.Plan) error {
 	open, err := s.db.GetOpenPlanMove(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
@@ -142,7 +142,7 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 
 // lookAtMove has an order that is open already looked at, and says what is known of it then.
 func (s *Plans) lookAtMove(ctx context.Context, id objectid.ID) error {
-	if err := s.deps.Intents.LookAt(ctx, intent.PlanMove, id); err != nil {
+	if err := s.deps.Intents.CheckOne(ctx, intent.PlanMove, id); err != nil {
 		return err
 	}
 	move, err := s.db.GetPlanMove(ctx, s.deps.Pool, id)
@@ -280,10 +280,10 @@ func (s *Plans) moveFault(ctx context.Context, err error) error {
 	case errors.Is(err, gateway.ErrMissing):
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it, and have the customer subscribe anew.").WithCause(err)
 	case errors.As(err, &rejected):
-		return fault.Bad("The payment gateway did not accept the price of this plan.").WithField("plan_id").WithCause(err)
+		return fault.BadRequest("The payment gateway did not accept the price of this plan.").WithField("plan_id").WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
-			Kind: fault.Unavailable, RetryAfter: s.deps.Config.RecoveryDelay,
+			Kind: fault.KindUnavailable, RetryAfter: s.deps.Config.RecoveryDelay,
 			Message: "The payment gateway did not answer in time. The subscription moves to the plan as soon as the gateway confirms the price.",
 		}).WithCause(err)
 	}

@@ -62,7 +62,7 @@ func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsd
 		return plan, fmt.Errorf("read plan: %w", err)
 	}
 	if !plan.IsActive {
-		return plan, fault.Bad("This plan is no longer offered.").WithField("plan_id")
+		return plan, fault.BadRequest("This plan is no longer offered.").WithField("plan_id")
 	}
 	return plan, nil
 }
@@ -150,8 +150,8 @@ type planInput struct {
 
 // planHandler finds the plan in the path, changes it, and answers with what it is
 // then. Errors: 404 for an unknown plan, and those of change.
-func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Answer, error) {
-	return func(ctx context.Context, in *planInput) (*collection.Answer, error) {
+func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Response, error) {
+	return func(ctx context.Context, in *planInput) (*collection.Response, error) {
 		p, err := s.db.FindPlan(ctx, s.deps.Pool, in.PlanID)
 		if postgres.IsNoRows(err) {
 			return nil, fault.NotFound("Plan")

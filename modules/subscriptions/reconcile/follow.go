@@ -21,30 +21,30 @@ import (
 
 // endedAuthorizations say what the gateway's word makes of a row that runs.
 var endedAuthorizations = map[gateway.AuthorizationStatus]state.Action{
-	gateway.AuthorizationRefused:   state.AuthorizationCancelled,
-	gateway.AuthorizationCancelled: state.AuthorizationCancelled,
-	gateway.AuthorizationExpired:   state.AuthorizationExpired,
+	gateway.AuthorizationStatusRefused:   state.AuthorizationCancelled,
+	gateway.AuthorizationStatusCancelled: state.AuthorizationCancelled,
+	gateway.AuthorizationStatusExpired:   state.AuthorizationExpired,
 }
 
-// FollowAuthorization does what the gateway says of an authorization. Of one that the
+// SyncAuthorization does what the gateway says of an authorization. Of one that the
 // subscription did not know it learns, and is opened, when our id stands in it.
-func (s *Reconciler) FollowAuthorization(ctx context.Context, a webhooks.RefusedArgs) error {
+func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
-	follow := s.followActivation
+	follow := s.syncActivation
 	if a.AuthorizationID == "" {
-		follow = s.followRefusal
+		follow = s.syncRefusal
 	}
 	ignored, err := follow(ctx, sub, a)
 	if err != nil {
 		return err
 	}
-	return s.finishAsked(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
+	return s.finishConfirmation(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return gateway.ReasonOtherSubscription, nil
 	}
@@ -55,7 +55,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	ref := lifecycle.AuthorizationRef(sub)
 	ref.ID = a.AuthorizationID
 	auth, err := gw.ReadPixAuthorization(ctx, ref)
-	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationActive {
+	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationStatusActive {
 		s.deps.Log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
 			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
@@ -67,9 +67,9 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	return "", err
 }
 
-// followRefusal ends a subscription whose authorization is over at the gateway, too.
+// syncRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -98,21 +98,21 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told 
 	})
 }
 
-// FollowRecurrence does what the gateway itself says of a recurrence. One that goes on
+// SyncRecurrence does what the gateway itself says of a recurrence. One that goes on
 // there goes on here, whatever an event said.
-func (s *Reconciler) FollowRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
+func (s *Reconciler) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
-	ignored, err := s.followRecurrence(ctx, sub, a)
+	ignored, err := s.syncRecurrence(ctx, sub, a)
 	if err != nil {
 		return err
 	}
-	return s.finishAsked(ctx, sub.Gateway, a.EventID, sub.ID, ignored)
+	return s.finishConfirmation(ctx, sub.Gateway, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
+func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -120,7 +120,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 		return gateway.ReasonNotAsIsTold, nil
 	}
 	if lifecycle.TraitsOf(sub).EndsWithPeriod {
-		return "", s.lookAtPeriodEnd(ctx, sub.ID)
+		return "", s.checkPeriodEnd(ctx, sub.ID)
 	}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	case err != nil:
 		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
 	case remote.Status != gateway.RemoteCanceled && a.Moved:
-		return s.followDay(ctx, sub, remote)
+		return s.syncChargeDay(ctx, sub, remote)
 	case remote.Status != gateway.RemoteCanceled:
 		s.deps.Log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
@@ -152,8 +152,8 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	})
 }
 
-// followDay learns on which day the recurrence charges next, as it was read.
-func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
+// syncChargeDay learns on which day the recurrence charges next, as it was read.
+func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
@@ -163,7 +163,7 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote ga
 			ignored = gateway.ReasonEnded
 			return nil
 		}
-		return s.deps.Store.EditTx(ctx, tx, &locked, state.RecurrenceRead, func(r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, &remote) })
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.RecurrenceRead, func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) })
 	})
 }
 
@@ -179,7 +179,7 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	if err != nil {
 		return err
 	}
-	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil || ok && waiting.ID != sub.ID && recovery.AsksLive(waiting) {
+	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil || ok && waiting.ID != sub.ID && recovery.NeedsStatusCheck(waiting) {
 		if err == nil {
 			_, _, err = s.deps.Recovery.Resolve(ctx, waiting)
 		}
@@ -204,7 +204,7 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 
 func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
 	charge, err := gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
-	if errors.Is(err, gateway.ErrMissing) || (err == nil && charge.Payment.Status != gateway.PaymentSettled) {
+	if errors.Is(err, gateway.ErrMissing) || (err == nil && charge.Payment.Status != gateway.PaymentStatusSettled) {
 		return nil // unpaid codes end by their own job
 	}
 	if err != nil {
@@ -238,27 +238,27 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 				return err
 			}
 		}
-		return s.followReadTx(ctx, tx, locked, remote)
+		return s.syncTx(ctx, tx, locked, remote)
 	})
 }
 
-// followReadTx moves the subscription to what was read. Failures are not counted
+// syncTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
-func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
+func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
 	action, known := lifecycle.StatusActions[remote.Status]
 	if !known || action == state.GatewaySaysIncomplete {
 		return nil
 	}
-	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, &remote) }}
+	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) }}
 	switch {
 	case action == state.GatewaySaysActive:
 		if !lifecycle.TraitsOf(sub).StatusTellsPayment || sub.Status != state.Suspended {
 			return nil
 		}
-		if by, err := s.deps.Reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
+		if by, err := s.deps.Reads.SuspendedByTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
-		c.Edit = func(r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
+		c.Edit = func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote); r.PaymentFailures = 0 }
 	case action == state.GatewaySaysSuspended && s.deps.Config.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
 		return nil
 	case action != state.GatewaySaysCancelled && lifecycle.EndsThere(sub):

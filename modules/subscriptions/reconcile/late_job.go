@@ -15,19 +15,19 @@ import (
 	"marquee/platform/postgres"
 )
 
-// lookLater has a payment looked for once more after a miss, unless it was the last.
-func (s *Reconciler) lookLater(ctx context.Context, a settle.LateMoneyArgs, why error) error {
-	again, err := s.lookAgain(ctx, a)
+// retryConfirmation has a payment looked for once more after a miss, unless it was the last.
+func (s *Reconciler) retryConfirmation(ctx context.Context, a settle.LateMoneyArgs, why error) error {
+	again, err := s.retryLater(ctx, a)
 	if err == nil && !again {
 		s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return s.finishAsked(ctx, gateway.GWA, a.EventID, a.SubscriptionID, gateway.ReasonNotAsIsTold)
+		return s.finishConfirmation(ctx, gateway.GWA, a.EventID, a.SubscriptionID, gateway.ReasonNotAsIsTold)
 	}
 	return err
 }
 
-// lookAgain has a payment looked for once more after a pause; false: that was the last look.
-func (s *Reconciler) lookAgain(ctx context.Context, a settle.LateMoneyArgs) (bool, error) {
+// retryLater has a payment looked for once more after a pause; false: that was the last look.
+func (s *Reconciler) retryLater(ctx context.Context, a settle.LateMoneyArgs) (bool, error) {
 	pause, again := gateway.LivePause(a.Misses)
 	if !again {
 		return false, nil
@@ -59,7 +59,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		err = s.confirmRecurrence(ctx, sub, remote.SubscriptionGatewayID)
 	}
 	if errors.Is(err, gateway.ErrMissing) {
-		return s.lookLater(ctx, a, err)
+		return s.retryConfirmation(ctx, a, err)
 	}
 	if err != nil {
 		return fmt.Errorf("read late payment %s: %w", a.PaymentID, err)
@@ -69,7 +69,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		return fmt.Errorf("read what has paid the day of %s: %w", a.PaymentID, err)
 	}
 	if len(untrue) > 0 { // its answers may lag
-		if again, err := s.lookAgain(ctx, a); err != nil || again {
+		if again, err := s.retryLater(ctx, a); err != nil || again {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		if err != nil {
 			return err
 		}
-		return s.deps.Payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
+		return s.deps.Payments.FinishConfirmationTx(ctx, tx, gateway.GWA, a.EventID, result)
 	})
 }
 
@@ -113,9 +113,9 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	return nil
 }
 
-// finishAsked tells in the log of an event, which only had the gateway asked, what came of
+// finishConfirmation tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
-func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event string, id objectid.ID, ignored gateway.Reason) error {
+func (s *Reconciler) finishConfirmation(ctx context.Context, gw gateway.Name, event string, id objectid.ID, ignored gateway.Reason) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.db.GetSubscription(ctx, tx, id)
 		if err != nil {
@@ -125,7 +125,7 @@ func (s *Reconciler) finishAsked(ctx context.Context, gw gateway.Name, event str
 		if ignored != "" {
 			r.Status = gateway.ResultIgnored
 		}
-		return s.deps.Payments.FinishAskedTx(ctx, tx, gw, event, r)
+		return s.deps.Payments.FinishConfirmationTx(ctx, tx, gw, event, r)
 	})
 }
 
@@ -157,7 +157,7 @@ func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p gatew
 	for _, t := range twins {
 		shown := t.Shown
 		if !shown {
-			if shown, err = s.deps.Payments.Comparison().IsShown(ctx, gateway.GWA, t.PaymentID); err != nil {
+			if shown, err = s.deps.Payments.Comparison().IsConfirmed(ctx, gateway.GWA, t.PaymentID); err != nil {
 				return nil, err
 			}
 		}

@@ -56,9 +56,9 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 			return errors.Join(failed, err)
 		}
 		report.Asked++
-		ask := s.askAgain
+		ask := s.reconcileOne
 		if sub.PixAutomatic {
-			ask = s.deps.Retries.AskAutomatic
+			ask = s.deps.Retries.CheckAutomatic
 		}
 		f, found, err := ask(ctx, sub, o.DryRun)
 		if found {
@@ -76,9 +76,9 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 	return failed
 }
 
-// askAgain reads a subscription at its gateway and writes what it finds, unless
+// reconcileOne reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
-func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
+func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {

@@ -23,10 +23,10 @@ const (
 	lookTries = 3
 )
 
-// NoteToldTx notes that a call of ours has told gateway B whether the subscription ends
+// RecordPeriodEndCallTx notes that a call of ours has told gateway B whether the subscription ends
 // with its period. When another was answered since before was read, nobody knows which of
 // them the gateway took last: it is to be read at once.
-func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row, told bool) error {
+func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row, told bool) error {
 	if !told {
 		return nil
 	}
@@ -34,21 +34,21 @@ func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	return s.deps.Store.EditTx(ctx, tx, sub, state.PeriodEndTold, func(r *lifecycle.Row) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
-		s.deps.Applier.PlanPeriodEndLook(r)
+		s.deps.Applier.PlanPeriodEndCheck(r)
 		if overlapped {
 			r.PeriodEndLookAt = &now
 		}
 	})
 }
 
-// NoteTold is NoteToldTx for a call after which the gateway is to be read at once.
-func (s *Reconciler) NoteTold(ctx context.Context, sub lifecycle.Row) error {
+// RecordPeriodEndCall is RecordPeriodEndCallTx for a call after which the gateway is to be read at once.
+func (s *Reconciler) RecordPeriodEndCall(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
-		return s.NoteToldTx(ctx, tx, &locked, lifecycle.Row{PeriodEndTells: -1}, true)
+		return s.RecordPeriodEndCallTx(ctx, tx, &locked, lifecycle.Row{PeriodEndTells: -1}, true)
 	})
 }
 
@@ -60,21 +60,21 @@ func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycl
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
-	if err := s.lookAtPeriodEnd(ctx, sub.ID); err != nil {
+	if err := s.checkPeriodEnd(ctx, sub.ID); err != nil {
 		s.deps.Log.WarnContext(ctx, "not known yet whether it ends with its period", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
 	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 }
 
-// LookAtPeriodEnds reads what is due. While the gateway does not answer the rest waits.
-func (s *Reconciler) LookAtPeriodEnds(ctx context.Context, now time.Time) error {
+// CheckPeriodEnds reads what is due. While the gateway does not answer the rest waits.
+func (s *Reconciler) CheckPeriodEnds(ctx context.Context, now time.Time) error {
 	ids, err := s.db.ListDuePeriodEnds(ctx, s.deps.Pool, &now)
 	failed := err
 	for _, id := range ids {
 		if err := s.deps.Payments.Comparison().Pace(ctx, gateway.GWB); err != nil {
 			return errors.Join(failed, err)
 		}
-		err := s.lookAtPeriodEnd(gateway.Background(ctx), id)
+		err := s.checkPeriodEnd(gateway.Background(ctx), id)
 		failed = errors.Join(failed, err)
 		if errors.Is(err, gateway.ErrUnavailable) {
 			return failed
@@ -83,10 +83,10 @@ func (s *Reconciler) LookAtPeriodEnds(ctx context.Context, now time.Time) error 
 	return failed
 }
 
-// lookAtPeriodEnd reads at gateway B whether a subscription ends with its period, and has
+// checkPeriodEnd reads at gateway B whether a subscription ends with its period, and has
 // the row say the same: what stands there is what charges the customer. While a call or
 // an event changes the row meanwhile it reads again.
-func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
+func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
@@ -132,10 +132,10 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 		err = s.deps.Store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Row) {
 			r.PeriodEndLookAt = nil
 			if follows {
-				s.deps.Applier.FollowPeriodEnd(r, &remote, extended)
+				s.deps.Applier.SetPeriodEnd(r, &remote, extended)
 			}
 			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-webhooks.LookAhead).After(s.deps.Clock.Now()) {
-				s.deps.Applier.PlanPeriodEndLook(r)
+				s.deps.Applier.PlanPeriodEndCheck(r)
 			}
 		})
 		if err == nil && sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {

@@ -47,7 +47,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err
 	}
-	if err == nil && auth.Status == gateway.AuthorizationActive {
+	if err == nil && auth.Status == gateway.AuthorizationStatusActive {
 		_, err = s.deps.Settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 		return err
 	}

@@ -166,11 +166,11 @@ func findFirstMonth(ctx context.Context, gw gateway.Gateway, c FirstCall, _ sett
 func (s *Recovery) judgeFirstMonth(c FirstCall, made settle.Made) settle.Outcome {
 	status := made.(settle.FirstMonth).Charge.Payment.Status //nolint:forcetypeassert // as this step makes it
 	switch {
-	case status == gateway.PaymentSettled:
+	case status == gateway.PaymentStatusSettled:
 		return settle.Succeeded{Answer: made}
-	case !c.looks, status == gateway.PaymentPending && s.deps.Calendar.Age(c.Sub) < riskLife:
+	case !c.looks, status == gateway.PaymentStatusPending && s.deps.Calendar.Age(c.Sub) < riskLife:
 		return settle.Pending{Answer: made}
-	case status != gateway.PaymentPending && settle.AccessBegun(c.Sub):
+	case status != gateway.PaymentStatusPending && settle.AccessBegun(c.Sub):
 		// Access that has begun was paid for, and the money given back since: it goes on
 		// as any other whose payment is refunded.
 		return settle.Succeeded{Answer: made}
@@ -212,7 +212,7 @@ func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway,
 	if found {
 		month.Recurrence = &remote
 	}
-	alone := month.Charge.CardToken.Empty() || c.Sub.HasChargeback || month.Charge.Payment.Status != gateway.PaymentSettled
+	alone := month.Charge.CardToken.Empty() || c.Sub.HasChargeback || month.Charge.Payment.Status != gateway.PaymentStatusSettled
 	return month, found || alone, nil
 }
 
@@ -221,13 +221,13 @@ func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway,
 func (s *Recovery) settleTx(ctx context.Context, tx pgx.Tx, c *FirstCall, outcome settle.Outcome, by intent.By) (err error) {
 	source := state.ByRecovery
 	if by == intent.ByAnswer {
-		source, outcome = state.BySubscribe, asAnswered(outcome)
+		source, outcome = state.BySubscribe, asReplied(outcome)
 	}
 	c.Sub, err = s.deps.Settler.SettleTx(ctx, tx, c.Sub, source, outcome)
 	return err
 }
 
-func asAnswered(outcome settle.Outcome) settle.Outcome {
+func asReplied(outcome settle.Outcome) settle.Outcome {
 	switch outcome := outcome.(type) {
 	case settle.Declined:
 		var declined *gateway.Declined

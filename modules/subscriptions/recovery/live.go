@@ -21,7 +21,7 @@ const incompleteLife = 23 * time.Hour
 func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	if sub.GwbSubscriptionID == nil {
 		var err error
-		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || sub.Status != state.Pending {
+		if sub, err = s.CheckNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || sub.Status != state.Pending {
 			return sub, "", err // what the gateway doesn't show yet, the looks judge
 		}
 	}
@@ -36,7 +36,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 	_, pending := outcome.(settle.Pending)
 	open := pending || remote.Outcome == gateway.RequiresAction
 	if !lifecycle.Running(remote.Status) && (!open || s.deps.Calendar.Age(sub) >= incompleteLife) {
-		if err := s.endDead(ctx, sub, remote); err != nil {
+		if err := s.endMissing(ctx, sub, remote); err != nil {
 			return sub, "", err
 		}
 		resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
@@ -46,11 +46,11 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 	return resolved, remote.ClientSecret.Reveal(), err
 }
 
-// LookNow looks at the open intent without waiting for its time, and answers the row
+// CheckNow looks at the open intent without waiting for its time, and answers the row
 // as it is after.
-func (s *Recovery) LookNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
+func (s *Recovery) CheckNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	if sub.IntentOpen {
-		if err := s.deps.Intents.LookNow(ctx, sub.ID); err != nil {
+		if err := s.deps.Intents.CheckNow(ctx, sub.ID); err != nil {
 			return sub, err
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (gateway.Rem
 	return s.deps.Calls.ReadRunning(ctx, gw, sub)
 }
 
-func (s *Recovery) endDead(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
+func (s *Recovery) endMissing(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
 	if remote.Status == gateway.RemoteCanceled || remote.Status == gateway.RemoteIncompleteExpired {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	if err != nil {
 		return false, err
 	}
-	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentSettled
+	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentStatusSettled
 	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusTellsPayment {
 		_, err = s.deps.Settler.Settle(ctx, waiting, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return true, err
@@ -101,7 +101,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	return false, gw.CancelSubscription(ctx, id, waiting.ID)
 }
 
-// AsksLive reports whether a live read tells what became of a pending row.
-func AsksLive(sub lifecycle.Row) bool {
+// NeedsStatusCheck reports whether a live read tells what became of a pending row.
+func NeedsStatusCheck(sub lifecycle.Row) bool {
 	return lifecycle.TraitsOf(sub).PayerConfirms && !sub.IntentOpen
 }

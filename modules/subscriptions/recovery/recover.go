@@ -33,7 +33,7 @@ func (s *Recovery) Recover(ctx context.Context, id objectid.ID) error {
 	if err := s.Adopt(ctx, id); err != nil {
 		return err
 	}
-	return s.deps.Intents.LookAt(ctx, intent.Subscription, id)
+	return s.deps.Intents.CheckOne(ctx, intent.Subscription, id)
 }
 
 // Adopt opens the intent that a row of the release before lacks.

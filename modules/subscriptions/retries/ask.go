@@ -18,23 +18,23 @@ import (
 	"marquee/platform/postgres"
 )
 
-// AskAutomatic asks about an automatic PIX whose cycle has begun without news: first
+// CheckAutomatic asks about an automatic PIX whose cycle has begun without news: first
 // about its debit, then, unless that was paid, whether it is authorized at all.
-func (s *Retries) AskAutomatic(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
-	f, found, err = s.askDebit(ctx, sub, dryRun)
+func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
+	f, found, err = s.checkDebit(ctx, sub, dryRun)
 	if err != nil || found && f.Kind == payments.MissedPayment {
 		return f, found, err
 	}
-	end, over, err := s.askAuthorization(ctx, sub, dryRun)
+	end, over, err := s.checkAuthorization(ctx, sub, dryRun)
 	if err != nil || over {
 		return end, over, err
 	}
 	return f, found, nil
 }
 
-// askAuthorization reads the authorization and ends a subscription whose is over,
+// checkAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
-func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, over bool, err error) {
+func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.Text(sub.GwaPixAuthID)}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 		return f, false, fmt.Errorf("read authorization of %s: %w", sub.ID, err)
 	}
 	switch auth.Status {
-	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused, gateway.AuthorizationExpired:
+	case gateway.AuthorizationStatusCancelled, gateway.AuthorizationStatusRefused, gateway.AuthorizationStatusExpired:
 	default:
 		return f, false, nil
 	}
@@ -65,12 +65,12 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 	return f, err == nil && ended.Status.Ended(), err
 }
 
-// askDebit reads the ordered debit of an automatic PIX whose cycle has begun without
+// checkDebit reads the ordered debit of an automatic PIX whose cycle has begun without
 // news, and applies what it finds as its event would have been, unless the run is
 // dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then
 // it is debited no more, and goes on giving access. Found is false where there is
 // nothing to be learned, such as a debit that is still to be ordered.
-func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
 	debit, err := s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
@@ -120,9 +120,9 @@ func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit sub
 		return e, false, fmt.Errorf("read payment of %s: %w", sub.ID, err)
 	}
 	switch paid.Status {
-	case gateway.PaymentSettled:
+	case gateway.PaymentStatusSettled:
 		e.Payload = gateway.SettledPayment{Payment: paid}
-	case gateway.PaymentGone:
+	case gateway.PaymentStatusGone:
 		e.Payload = gateway.DeletedPayment{Payment: paid}
 	default:
 		e.Payload = gateway.FailedPayment{Payment: paid, Attempt: 1}

@@ -40,16 +40,16 @@ func (s *Retries) Order() *intent.Repeated {
 		if err != nil {
 			return fmt.Errorf("cycle of a debit: %w", err)
 		}
-		return s.askForRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
+		return s.requestRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
 	}}
 }
 
-// askForRetry orders the next planned retry of a debit, from the day before its day on.
+// requestRetry orders the next planned retry of a debit, from the day before its day on.
 // It first reads what the bank was last told: an order that an earlier try made is
 // found by its day, and while one is with the bank no other is made. The row is claimed,
 // and that committed, before the gateway is asked. To ask twice for one day is harmless:
 // the gateway takes each day of a debit once.
-func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
+func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
 	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	}
 	order, found, err := gw.FindPixOrder(ctx, *d.GatewayPaymentID)
 	if err != nil || !found {
-		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notShown(err)))
+		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notListed(err)))
 	}
 	ordered := order.DueDate != nil && s.deps.Calendar.DateOf(*order.DueDate) == next.RetryDate
 	switch {
@@ -99,7 +99,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	return s.orderRetry(ctx, gw, sub, d, *next, order)
 }
 
-func notShown(err error) error {
+func notListed(err error) error {
 	if err != nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, to, reason); err != nil {
 		return err
 	}
-	return s.askForRetry(ctx, sub.ID, d.Cycle)
+	return s.requestRetry(ctx, sub.ID, d.Cycle)
 }
 
 // heardOfDebit applies what the gateway says of a debit, as its event would have been.

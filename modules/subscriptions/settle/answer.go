@@ -16,8 +16,8 @@ import (
 // Made is what a gateway has made for a subscription; the types below are all there are.
 // nil: it tells nothing of it.
 type Made interface {
-	// learn keeps what the row has of it.
-	learn(s *Settler, r *lifecycle.Row)
+	// applyTo keeps what the row has of it.
+	applyTo(s *Settler, r *lifecycle.Row)
 }
 
 // Recurrence charges a card.
@@ -39,19 +39,19 @@ type FirstMonth struct {
 // Invoice is an open invoice that was paid on request.
 type Invoice struct{ gateway.Payment }
 
-func (m Recurrence) learn(s *Settler, r *lifecycle.Row) {
-	s.deps.Calendar.LearnRemote(r, &m.RemoteSubscription)
+func (m Recurrence) applyTo(s *Settler, r *lifecycle.Row) {
+	s.deps.Calendar.SetRemote(r, &m.RemoteSubscription)
 }
 
-func (m Code) learn(_ *Settler, r *lifecycle.Row) { lifecycle.LearnPix(r, &m.PixCharge) }
+func (m Code) applyTo(_ *Settler, r *lifecycle.Row) { lifecycle.SetPix(r, &m.PixCharge) }
 
-func (m Authorization) learn(_ *Settler, r *lifecycle.Row) {
-	lifecycle.LearnAuthorization(r, &m.PixAuthorization)
+func (m Authorization) applyTo(_ *Settler, r *lifecycle.Row) {
+	lifecycle.SetAuthorization(r, &m.PixAuthorization)
 }
 
-func (m FirstMonth) learn(s *Settler, r *lifecycle.Row) { s.deps.Calendar.LearnRemote(r, m.Recurrence) }
+func (m FirstMonth) applyTo(s *Settler, r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, m.Recurrence) }
 
-func (Invoice) learn(*Settler, *lifecycle.Row) {}
+func (Invoice) applyTo(*Settler, *lifecycle.Row) {}
 
 // Outcome is what a gateway says of a subscription's call, whoever asked: the request
 // itself, a look, a live read. Void: a live read found it over. What was refused or is
@@ -108,22 +108,22 @@ func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, so
 func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, outcome Outcome) error {
 	switch outcome := outcome.(type) {
 	case Succeeded:
-		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, false); err != nil {
 			return err
 		}
 		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, false)
 	case Pending:
-		if err := s.learnTx(ctx, tx, sub, outcome.Answer, true); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, true); err != nil {
 			return err
 		}
 		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, true)
 	case Declined:
-		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, false); err != nil {
 			return err
 		}
 		return s.declineTx(ctx, tx, sub, source, outcome.Answer)
 	case Void:
-		if err := s.learnTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, false); err != nil {
 			return err
 		}
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
@@ -147,12 +147,12 @@ func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 	return s.endAfterFirstMonthTx(ctx, tx, sub)
 }
 
-// learnTx keeps what the gateway has made; open: it decides later.
-func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, made Made, open bool) error {
+// recordMadeTx keeps what the gateway has made; open: it decides later.
+func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, made Made, open bool) error {
 	firstSight := !lifecycle.KnownAtGateway(*sub)
 	err := s.deps.Store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Row) {
 		if made != nil {
-			made.learn(s, r)
+			made.applyTo(s, r)
 		}
 		if recurrenceOf(made) != nil && firstSight && s.deps.Calendar.ChargesFirstMonth(*r) {
 			due := s.deps.Calendar.FirstDue(*r).UTC()
@@ -174,7 +174,7 @@ func (s *Settler) learnTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, ma
 func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made, open bool) error {
 	switch made := made.(type) {
 	case Code:
-		if made.Payment.Status != gateway.PaymentSettled {
+		if made.Payment.Status != gateway.PaymentStatusSettled {
 			return nil
 		}
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: false})
@@ -195,7 +195,7 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 // period from then, as a PIX that nobody has paid.
 func (s *Settler) closeUnmade(r *lifecycle.Row) {
 	lifecycle.CloseIntent(r)
-	if r.Status == state.Active && r.ExpiresAt == nil && lifecycle.DebitsNothing(*r) {
+	if r.Status == state.Active && r.ExpiresAt == nil && lifecycle.HasNoAuthorization(*r) {
 		r.AnchorDay = nil
 		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r), nil
 	}
@@ -221,7 +221,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return nil
 	}
 	latest := remote.LatestPayment
-	paid := latest != nil && latest.Status == gateway.PaymentSettled
+	paid := latest != nil && latest.Status == gateway.PaymentStatusSettled
 	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && source == state.BySubscribe
 	begins := sub.Status == state.Pending && !(paid && latest.Amount > 0)
 	switch {
@@ -249,15 +249,15 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, auth *gateway.PixAuthorization) error {
 	c := lifecycle.Change{Source: source}
 	switch auth.Status {
-	case gateway.AuthorizationActive:
+	case gateway.AuthorizationStatusActive:
 		c.Action = state.AuthorizationActivated
 		if sub.Status.Ended() {
 			return s.deps.Store.EndAtGatewayTx(ctx, tx, *sub)
 		}
 		return s.AuthorizeTx(ctx, tx, sub, c, auth)
-	case gateway.AuthorizationCancelled, gateway.AuthorizationRefused:
+	case gateway.AuthorizationStatusCancelled, gateway.AuthorizationStatusRefused:
 		c.Action = state.AuthorizationCancelled
-	case gateway.AuthorizationExpired:
+	case gateway.AuthorizationStatusExpired:
 		c.Action = state.AuthorizationExpired
 	default:
 		return nil
@@ -277,7 +277,7 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			note(r)
 		}
 		lifecycle.CloseIntent(r)
-		lifecycle.LearnAuthorization(r, a)
+		lifecycle.SetAuthorization(r, a)
 		if r.NextBillingDate == nil {
 			r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r)
 		}
@@ -295,7 +295,7 @@ const NoAddress = "127.0.0.1"
 // settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
 // behind it or not, or it is open whether there is one.
 func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, m FirstMonth, open bool) error {
-	paid := m.Charge.Payment.Status == gateway.PaymentSettled
+	paid := m.Charge.Payment.Status == gateway.PaymentStatusSettled
 	if open && !paid {
 		return nil
 	}

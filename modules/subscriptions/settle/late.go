@@ -100,7 +100,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		return "", nil
 	case err != nil:
 		return "", err
-	case lifecycle.Waits(live) && *live.RenewsID == sub.ID:
+	case lifecycle.IsPendingRenewal(live) && *live.RenewsID == sub.ID:
 		return "", nil
 	}
 	return "Paid after the subscription had ended; the customer has another one, " + live.ID.String() + ".", nil

@@ -36,15 +36,15 @@ type Payment struct {
 // everybody later nothing.
 func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
 	if p.Amount == 0 {
-		return s.settleNothingTx(ctx, tx, sub, p)
+		return s.settleZeroInvoiceTx(ctx, tx, sub, p)
 	}
 	known, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
 	if err != nil || IsOthers(*sub, known) {
 		return err
 	}
-	asked, err := s.asksLiveTx(ctx, tx, *sub, p)
+	asked, err := s.confirmFirstTx(ctx, tx, *sub, p)
 	if err == nil && !asked && known == nil {
-		asked, err = s.asksTwinTx(ctx, tx, *sub, p)
+		asked, err = s.confirmTwinTx(ctx, tx, *sub, p)
 	}
 	if err != nil || asked {
 		if p.Asked != nil {
@@ -71,10 +71,10 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	return s.settleBookedTx(ctx, tx, sub, p)
 }
 
-// asksLiveTx has money of gateway A that comes after the subscription's end, or would
+// confirmFirstTx has money of gateway A that comes after the subscription's end, or would
 // lengthen it without having been ordered here, confirmed by the gateway first, by job:
 // nothing is booked until then.
-func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != state.ByWebhook {
 		return false, nil
 	}
@@ -108,22 +108,22 @@ func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	}
 	switch {
 	case p.Charge != nil:
-		return lifecycle.Text(p.Charge.GatewayPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+		return lifecycle.Text(p.Charge.GatewayPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
 	case lifecycle.PaysOnce(sub):
-		return lifecycle.Text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+		return lifecycle.Text(sub.PixPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
 	case sub.PixAutomatic && !p.First:
 		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 		return found && int64(p.Amount) == d.AmountCents, err
 	}
-	return s.isAskedTx(ctx, tx, sub, p)
+	return s.isExpectedAmountTx(ctx, tx, sub, p)
 }
 
-// isAskedTx reports whether the amount of a payment is what was asked for here: by its
+// isExpectedAmountTx reports whether the amount of a payment is what was asked for here: by its
 // code, by its debit, or by the recurrence, whose price a plan move may be changing.
-func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	switch {
 	case p.Charge != nil || lifecycle.PaysOnce(sub):
-		return p.Amount == askedFor(sub, p), nil
+		return p.Amount == expectedAmount(sub, p), nil
 	case sub.PixAutomatic && p.First:
 		return p.Amount == lifecycle.PixAmount(sub), nil
 	case sub.PixAutomatic:
@@ -146,8 +146,8 @@ func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 	return moved, nil
 }
 
-// askedFor is what the code that was paid asks for, or one like it would.
-func askedFor(sub lifecycle.Row, p Payment) money.Cents {
+// expectedAmount is what the code that was paid asks for, or one like it would.
+func expectedAmount(sub lifecycle.Row, p Payment) money.Cents {
 	switch {
 	case p.Charge != nil:
 		return money.Cents(p.Charge.AmountCents)
@@ -186,7 +186,7 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 		if to != nil && (from == nil || to.After(*from)) {
 			c.State, c.MovedFrom, c.MovedTo = state.ChargePaid, from, to
 		}
-		lifecycle.Learn(&c.GatewayPaymentID, p.ID)
+		lifecycle.SetOnce(&c.GatewayPaymentID, p.ID)
 	})
 	return err
 }
@@ -249,9 +249,9 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	return s.countTx(ctx, tx, *sub, p)
 }
 
-// settleNothingTx: an invoice of nothing is no money for the ledger. It opens a
+// settleZeroInvoiceTx: an invoice of nothing is no money for the ledger. It opens a
 // trial, a first month that a promo code gives away, and a plan that is free.
-func (s *Settler) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+func (s *Settler) settleZeroInvoiceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
 	if sub.Status != state.Pending {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 	if p.Recurs && !p.before && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil && r.GatewayEndOpenSince == nil {
 		r.ExpiresAt = nil // set by an admin's extension
 	}
-	lifecycle.Learn(&r.LastPaidInvoiceID, p.InvoiceID)
+	lifecycle.SetOnce(&r.LastPaidInvoiceID, p.InvoiceID)
 	switch {
 	case r.PixAutomatic && p.Recurs:
 		s.payAutomatic(r, p, settledAt)

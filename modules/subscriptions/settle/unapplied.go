@@ -81,11 +81,11 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if changes && p.Source == state.ByWebhook || !changes && !lifecycle.PaysOnce(sub) {
 		return false, nil
 	}
-	asked, err := s.isAskedTx(ctx, tx, sub, p)
+	asked, err := s.isExpectedAmountTx(ctx, tx, sub, p)
 	if err != nil || asked {
 		return false, err
 	}
-	price := askedFor(sub, p)
+	price := expectedAmount(sub, p)
 	if !lifecycle.PaysOnce(sub) && p.Charge == nil && !p.First {
 		price = money.Cents(sub.PriceCents)
 	}
@@ -242,10 +242,10 @@ func paysADay(sub lifecycle.Row, p Payment) bool {
 	return p.Recurs && !p.First && lifecycle.TraitsOf(sub).ChargesByDay && sub.PaymentMethod != gateway.MethodPix
 }
 
-// asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
+// confirmTwinTx has a charge for a due date read live, by job, and the one that has paid that
 // day as well, when only an event has told of that one: somebody may have made it up, and
 // what is given back must not be the true one.
-func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	if !paysADay(sub, p) || sub.Status.Ended() {
 		return false, nil
 	}

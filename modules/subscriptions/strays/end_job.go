@@ -46,7 +46,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	if _, err := s.deps.Locator.LocateRemote(ctx, s.deps.Pool, a.Gateway, a.RecurrenceID); !errors.Is(err, pgx.ErrNoRows) {
 		return err // a row owns it by now
 	}
-	held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool)
+	held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}

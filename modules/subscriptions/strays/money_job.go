@@ -113,7 +113,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		return fmt.Errorf("read stray payment %s: %w", a.PaymentID, err)
 	case remote.ID != a.PaymentID:
 		return fmt.Errorf("%w: asked for %s, the gateway told of %q", gateway.ErrOutcomeUnknown, a.PaymentID, remote.ID)
-	case remote.Status != gateway.PaymentSettled || remote.Amount <= 0:
+	case remote.Status != gateway.PaymentStatusSettled || remote.Amount <= 0:
 		return s.leaveStray(ctx, a, "it is "+remote.NativeStatus)
 	case remote.CustomerGatewayID != a.CustomerID:
 		return s.leaveStray(ctx, a, "it is another customer's")

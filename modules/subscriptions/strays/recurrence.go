@@ -82,7 +82,7 @@ func (s *Strays) namedCustomer(ctx context.Context, db postgres.DB, p gateway.Pa
 // listed until now, are to end: a person has run `marquee reconcile --apply`. After a
 // restore the first such run confirms nothing: it lists what a further one ends.
 func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
-	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
 		return err
 	}
 	var of []string
@@ -109,7 +109,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool)
+	held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 	var failed error
 	for _, r := range open {
 		switch {
-		case strayWaits(open, r):
+		case needsConfirmation(open, r):
 			waiting = append(waiting, r)
 		case !held && !slices.Contains(suspect, string(r.Gateway)):
 			failed = errors.Join(failed, s.endNamed(ctx, r))
@@ -130,8 +130,8 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 	return errors.Join(failed, s.tellStrays(ctx, waiting))
 }
 
-// strayWaits reports whether a recurrence ends only once it is confirmed.
-func strayWaits(open []strayRecurrence, r strayRecurrence) bool {
+// needsConfirmation reports whether a recurrence ends only once it is confirmed.
+func needsConfirmation(open []strayRecurrence, r strayRecurrence) bool {
 	if r.ConfirmedAt != nil {
 		return false
 	}
@@ -148,7 +148,7 @@ func strayWaits(open []strayRecurrence, r strayRecurrence) bool {
 // read live before; what is not known ends nothing, and is asked again by the next sweep.
 func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 	name := r.Gateway
-	outcome, err := s.ownedOrKept(ctx, r)
+	outcome, err := s.isOwnedOrDismissed(ctx, r)
 	if err == nil && outcome == "" {
 		outcome, err = state.StrayEnded, s.endRecurrence(ctx, name, r)
 	}
@@ -164,12 +164,12 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 	return nil
 }
 
-func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome state.Stray, err error) {
+func (s *Strays) isOwnedOrDismissed(ctx context.Context, r strayRecurrence) (outcome state.Stray, err error) {
 	_, err = s.deps.Locator.LocateRemote(ctx, s.deps.Pool, r.Gateway, r.RecurrenceID)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return state.StrayOwned, err
 	}
-	kept, err := s.deps.Payments.Cases().IsKept(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
+	kept, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
 	if err == nil && kept {
 		outcome = state.StrayKept
 	}

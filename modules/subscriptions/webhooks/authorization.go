@@ -22,9 +22,9 @@ func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecyc
 		return gateway.ReasonEnded, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, told) && !e.IsProof() {
-		return gateway.ReasonAskedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
+		return gateway.ReasonAskedAuthorization, s.queueAuthorizationCheckTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
-	c := lifecycle.Change{Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
+	c := lifecycle.Change{Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { recordEvent(r, e) }}
 	return "", s.deps.Settler.AuthorizeTx(ctx, tx, sub, c, &told)
 }
 
@@ -40,7 +40,7 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
 func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
-	cancelled := told.Status == gateway.AuthorizationCancelled
+	cancelled := told.Status == gateway.AuthorizationStatusCancelled
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
@@ -53,7 +53,7 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
-	return gateway.ReasonAskedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
+	return gateway.ReasonAskedAuthorization, s.queueAuthorizationCheckTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 }
 
 // UnauthorizeTx ends a subscription with its authorization.
@@ -81,7 +81,7 @@ type RefusedArgs struct {
 // Kind names the job.
 func (RefusedArgs) Kind() string { return "subscriptions_authorization_refused" }
 
-func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a RefusedArgs) error {
+func (s *Applier) queueAuthorizationCheckTx(ctx context.Context, tx pgx.Tx, a RefusedArgs) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return fmt.Errorf("have the authorization looked at: %w", err)

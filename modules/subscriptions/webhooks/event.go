@@ -38,7 +38,7 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	case gateway.RecurrenceMove:
 		return s.applyNextDueTx(ctx, tx, sub, e, told.Subscription)
 	case gateway.AuthorizationChange:
-		if told.Authorization.Status == gateway.AuthorizationActive {
+		if told.Authorization.Status == gateway.AuthorizationStatusActive {
 			return s.applyAuthorizedTx(ctx, tx, sub, e, told.Authorization)
 		}
 		return s.applyUnauthorizedTx(ctx, tx, sub, e, told.Authorization)
@@ -86,8 +86,8 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err != nil || stray.waits {
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
-	if asked, err := s.asksFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
-		return gateway.Asked(&sub.ID, gateway.ReasonAskedPayment), err
+	if asked, err := s.confirmFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
+		return gateway.AwaitingConfirmation(&sub.ID, gateway.ReasonAskedPayment), err
 	}
 	ignored := stray.reason
 	if ignored != "" {
@@ -103,14 +103,14 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	switch ignored {
 	case "":
 	case gateway.ReasonAskedPayment, gateway.ReasonAskedRecurrence, gateway.ReasonAskedAuthorization:
-		r = gateway.Asked(&sub.ID, ignored)
+		r = gateway.AwaitingConfirmation(&sub.ID, ignored)
 	default:
 		r.Status = gateway.ResultIgnored
 	}
 	if !e.IsProof() && stray.reason == "" {
 		switch e.Payload.(type) {
 		case gateway.SettledPayment:
-			r.Unproven = !heldByID(sub, e)
+			r.Unproven = !isMatchedByID(sub, e)
 		case gateway.FailedPayment:
 			r.Unproven = sub.PaymentMethod == gateway.MethodCard
 		}
@@ -142,10 +142,10 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 	return s.applyOneTx(ctx, tx, sub, e)
 }
 
-// asksFirstTx has money of gateway A that names the subscription read live, by job, before
+// confirmFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
-func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) (bool, error) {
+func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) (bool, error) {
 	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
 	told, settled := e.Payload.(gateway.SettledPayment)
 	if !settled || e.IsProof() || why.reason == "" && !teaches {
@@ -169,10 +169,10 @@ func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	return true, s.deps.Settler.InsertLateTx(ctx, tx, a, time.Time{})
 }
 
-// heldByID reports whether a payment is held against an id that the gateway told here: a
+// isMatchedByID reports whether a payment is held against an id that the gateway told here: a
 // code's or a debit's (isOrderedTx). The charges of a card's recurrence, a first month and
 // the first code of an automatic PIX have ids of the gateway's own.
-func heldByID(sub lifecycle.Row, e gateway.Event) bool {
+func isMatchedByID(sub lifecycle.Row, e gateway.Event) bool {
 	return lifecycle.PaysOnce(sub) || sub.PixAutomatic && !settle.IsFirst(sub, e)
 }
 
@@ -198,7 +198,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", err
 	}
 	if chargedThoughEnding(*sub, e, p) {
-		if err := s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
+		if err := s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", err
 	case lifecycle.Stopped(*sub):
 		return gateway.ReasonRecurrenceStopped, nil
-	case lifecycle.Waits(*sub) && !e.Gateway.Traits().PayerConfirms:
+	case lifecycle.IsPendingRenewal(*sub) && !e.Gateway.Traits().PayerConfirms:
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub))
 	case f.First || status == state.Pending:
@@ -55,7 +55,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case e.Known != nil, f.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
 		return gateway.ReasonPaidSince, nil
 	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
-		if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
+		if err := s.recordFailureTx(ctx, tx, *sub, f); err != nil {
 			return "", err
 		}
 		if _, err := s.skipCycleTx(ctx, tx, sub, f.Payment.ID); err != nil {
@@ -70,7 +70,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if moved, err := s.deps.Reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
 		return gateway.ReasonExtended, err
 	}
-	if err := s.noteFailureTx(ctx, tx, *sub, f); err != nil {
+	if err := s.recordFailureTx(ctx, tx, *sub, f); err != nil {
 		return "", err
 	}
 	return "", s.failTx(ctx, tx, sub, e, &f.Payment)
@@ -122,10 +122,10 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 	return s.deps.Dunning.DunTx(ctx, tx, *sub, failed)
 }
 
-// noteFailureTx keeps with a debit that it failed and why, and plans the days on which
+// recordFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
-func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, f gateway.FailedPayment) error {
+func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, f gateway.FailedPayment) error {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, f.Payment.ID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		return gateway.ReasonOtherAwaited, nil
 	}
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
-		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, p.ID) },
+		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.SetOnce(&r.PixPaymentID, p.ID) },
 	})
 	if err != nil {
 		return "", err

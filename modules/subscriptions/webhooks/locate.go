@@ -37,7 +37,7 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 		func(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 			return s.LocateRemote(ctx, tx, e.Gateway, e.SubscriptionID)
 		},
-		s.locateAuthorization, s.locateReference, s.deps.Charges.LocateCharge, s.locateOwnPix,
+		s.locateAuthorization, s.locateReference, s.deps.Charges.LocateCharge, s.locateByPix,
 	} {
 		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -78,9 +78,9 @@ func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e gateway.Even
 	return s.db.GetSubscription(ctx, tx, e.Reference)
 }
 
-// locateOwnPix finds the subscription whose code a refund or a dispute of gateway B is
+// locateByPix finds the subscription whose code a refund or a dispute of gateway B is
 // of, which names nothing but the payment.
-func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
+func (s *Locator) locateByPix(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	id := ofPayment(e)
 	if id == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
@@ -209,7 +209,7 @@ func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e 
 	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceAdopted, func(r *lifecycle.Row) { lifecycle.LearnRecurrence(r, e.SubscriptionID) })
+	err = s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceAdopted, func(r *lifecycle.Row) { lifecycle.SetRecurrence(r, e.SubscriptionID) })
 	if err != nil {
 		return false, err
 	}

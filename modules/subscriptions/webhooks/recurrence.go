@@ -29,9 +29,9 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	case !e.IsProof() && sub.GatewayDeletedAt != nil:
 		return gateway.ReasonEndKnown, nil
 	case !e.IsProof():
-		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
+		return gateway.ReasonAskedRecurrence, s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
-	c := lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
+	c := lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { recordEvent(r, e) }}
 	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
 }
 
@@ -46,13 +46,13 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*told.NextBilling):
 		return gateway.ReasonDayKnown, nil
 	case !e.IsProof():
-		return gateway.ReasonAskedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
+		return gateway.ReasonAskedRecurrence, s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
 	return "", s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
-		noteEvent(r, e)
-		s.deps.Calendar.LearnRemote(r, &told)
+		recordEvent(r, e)
+		s.deps.Calendar.SetRemote(r, &told)
 	})
 }
 
@@ -68,8 +68,8 @@ type RecurrenceArgs struct {
 // Kind names the job.
 func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
-// askRecurrenceTx has the recurrence of the locked row read by job.
-func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
+// queueRecurrenceCheckTx has the recurrence of the locked row read by job.
+func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
 	if lifecycle.TraitsOf(*sub).EndsWithPeriod { // the sweep looks where the job is lost
 		now := s.deps.Clock.Now()
 		if err := s.deps.Store.EditTx(ctx, tx, sub, state.LookAsked, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
@@ -143,8 +143,8 @@ func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, told gateway.RemoteSubs
 	return tie || sub.PeriodEndToldAt != nil && !e.CreatedAt.After(sub.PeriodEndToldAt.Add(clocksApart))
 }
 
-// PlanPeriodEndLook has the gateway read a day before the period ends.
-func (s *Applier) PlanPeriodEndLook(r *lifecycle.Row) {
+// PlanPeriodEndCheck has the gateway read a day before the period ends.
+func (s *Applier) PlanPeriodEndCheck(r *lifecycle.Row) {
 	end := r.NextBillingDate
 	if r.CancelAtPeriodEnd {
 		end = r.ExpiresAt

@@ -35,20 +35,20 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		return gateway.ReasonRecurrenceEnds, nil
 	}
 	if doubtsPeriodEnd(*sub, e, told.Subscription) {
-		if err := s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
+		if err := s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
 		told.Subscription.CancelAtPeriodEnd = sub.CancelAtPeriodEnd
 	}
-	return s.followTx(ctx, tx, sub, action, e, told.Subscription)
+	return s.moveByStatusTx(ctx, tx, sub, action, e, told.Subscription)
 }
 
-// followTx does what the gateway's newest word asks for.
-func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
+// moveByStatusTx does what the gateway's newest word asks for.
+func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
 	if action == state.GatewaySaysExpired && sub.IntentOpen {
 		action = state.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
-	by, err := s.deps.Reads.HeldTx(ctx, tx, *sub)
+	by, err := s.deps.Reads.SuspendedByTx(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
@@ -63,16 +63,16 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 	switch action {
 	case state.GatewaySaysOpenHeld:
 		c.Edit = func(r *lifecycle.Row) {
-			noteEvent(r, e)
+			recordEvent(r, e)
 			if lifecycle.Running(told.Status) {
-				s.follow(r, e, told, extended)
+				s.applyStatusDates(r, e, told, extended)
 			}
 		}
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 		return by, err
 	case state.GatewaySaysActive:
 		c.Edit = func(r *lifecycle.Row) {
-			s.follow(r, e, told, extended)
+			s.applyStatusDates(r, e, told, extended)
 			lifecycle.CloseIntent(r)
 			r.PaymentFailures = 0
 		}
@@ -85,7 +85,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e, told)
 		}
 		c.Edit = func(r *lifecycle.Row) {
-			s.follow(r, e, told, extended)
+			s.applyStatusDates(r, e, told, extended)
 			lifecycle.CloseIntent(r)
 			if counts {
 				r.PaymentFailures++
@@ -97,7 +97,7 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a
 			}
 		}
 	default:
-		c.Edit = func(r *lifecycle.Row) { s.follow(r, e, told, extended) }
+		c.Edit = func(r *lifecycle.Row) { s.applyStatusDates(r, e, told, extended) }
 	}
 	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !sub.Status.Ended() {
 		return "", err
@@ -117,7 +117,7 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			return err
 		}
 	}
-	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) { s.follow(r, e, told, extended) })
+	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) { s.applyStatusDates(r, e, told, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
@@ -133,17 +133,17 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 	})
 }
 
-// follow writes the dates that a status event tells. Cancelled at the period's
+// applyStatusDates writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Applier) follow(r *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription, extended *time.Time) {
-	noteEvent(r, e)
-	s.deps.Calendar.LearnRemote(r, &told)
-	s.FollowPeriodEnd(r, &told, extended)
+func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription, extended *time.Time) {
+	recordEvent(r, e)
+	s.deps.Calendar.SetRemote(r, &told)
+	s.SetPeriodEnd(r, &told, extended)
 }
 
-// FollowPeriodEnd writes whether the gateway ends the recurrence with its paid time.
-func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscription, extended *time.Time) {
+// SetPeriodEnd writes whether the gateway ends the recurrence with its paid time.
+func (s *Applier) SetPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscription, extended *time.Time) {
 	before := r.CancelAtPeriodEnd
 	switch {
 	case remote.CancelAtPeriodEnd && remote.NextBilling != nil:
@@ -152,7 +152,7 @@ func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscr
 		r.CancelAtPeriodEnd, r.ExpiresAt = false, extended
 	}
 	if r.CancelAtPeriodEnd != before {
-		s.PlanPeriodEndLook(r)
+		s.PlanPeriodEndCheck(r)
 	}
 }
 
@@ -170,16 +170,16 @@ func older(sub lifecycle.Row, action state.Action, e gateway.Event, told gateway
 	if !e.CreatedAt.Equal(*sub.LastEventAt) {
 		return e.CreatedAt.Before(*sub.LastEventAt)
 	}
-	if follows(sub, told) {
+	if isSuccessor(sub, told) {
 		return false
 	}
 	to, ok := state.Next(sub.Status, action)
 	return ok && !to.Ended() && goodness[to] < goodness[sub.Status]
 }
 
-// follows reports whether the event's change began at the present state. One about
+// isSuccessor reports whether the event's change began at the present state. One about
 // an invoice that is paid by now lies before that payment.
-func follows(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
+func isSuccessor(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
 	left, known := lifecycle.StatusActions[told.Left]
 	if !known || paidAlready(sub, told.Subscription.LatestPayment) {
 		return false
@@ -190,8 +190,8 @@ func follows(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
 
 var goodness = map[state.Status]int{state.Pending: 0, state.Suspended: 1, state.Active: 2}
 
-// noteEvent keeps the newest status event, against which older ones are told.
-func noteEvent(r *lifecycle.Row, e gateway.Event) {
+// recordEvent keeps the newest status event, against which older ones are told.
+func recordEvent(r *lifecycle.Row, e gateway.Event) {
 	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
 		at := e.CreatedAt
 		r.LastEventAt, r.LastEventID = &at, &e.ID

@@ -26,7 +26,7 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return "", err
 	}
-	return s.deps.Disputes.FollowDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+	return s.deps.Disputes.ApplyDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 }
 
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
@@ -36,7 +36,7 @@ func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
 	if !e.IsTakenBack() || e.Known != nil || !told || paid.SettledAt == nil || !e.IsProof() {
 		return gateway.Payment{}, false
 	}
-	paid.Status = gateway.PaymentSettled
+	paid.Status = gateway.PaymentStatusSettled
 	return paid, true
 }
 
@@ -77,7 +77,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	reason := gateway.Reason("")
 	if changed.Dispute != nil {
-		reason, err = s.deps.Disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+		reason, err = s.deps.Disputes.ApplyDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 		if err != nil || changed.Dispute.State != gateway.DisputeWon {
 			return reason, err
 		}
@@ -103,7 +103,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // was one. Of renewals the one that goes on ends.
 func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, restored []payments.Refund) error {
 	lost := func(r payments.Refund) bool {
-		return r.Reason == lifecycle.WithdrawalReason && r.Status != gateway.RefundFailed
+		return r.Reason == lifecycle.WithdrawalReason && r.Status != gateway.RefundStatusFailed
 	}
 	if sub.HasChargeback || !slices.ContainsFunc(restored, lost) {
 		return nil
@@ -177,7 +177,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	}
 	part := money.Cents(0)
 	for _, g := range given {
-		if g.Kind == payments.RefundTakenBack && g.Status != gateway.RefundFailed && disputes.IsOne(*r.Payment, []string{g.PaymentID}) {
+		if g.Kind == payments.RefundTakenBack && g.Status != gateway.RefundStatusFailed && disputes.IsOne(*r.Payment, []string{g.PaymentID}) {
 			part += g.Amount
 		}
 	}
@@ -214,9 +214,9 @@ func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) 
 	return sub, err
 }
 
-// FollowRefund keeps the total of a subscription when a look at a refund has
+// RefundChanged keeps the total of a subscription when a look at a refund has
 // settled it, of which no event may ever tell (payments.RefundFollower).
-func (s *Applier) FollowRefund(ctx context.Context, r payments.Refund) error {
+func (s *Applier) RefundChanged(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForSubscription {
 		return nil
 	}

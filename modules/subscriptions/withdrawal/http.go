@@ -41,7 +41,7 @@ func (h Handlers) Withdraw(ctx context.Context, _ *struct{}) (*httpapi.Output[wi
 	return withdrawnOutput(h.service.withdraw(ctx, httpapi.CallerOf(ctx).ID))
 }
 
-// RecallWithdrawal answers a repeated one.
-func (h Handlers) RecallWithdrawal(ctx context.Context, id objectid.ID) (*httpapi.Output[withdrawnBody], error) {
+// ReplayWithdrawal answers a repeated one.
+func (h Handlers) ReplayWithdrawal(ctx context.Context, id objectid.ID) (*httpapi.Output[withdrawnBody], error) {
 	return withdrawnOutput(h.service.withdrawalOf(ctx, id))
 }

@@ -94,7 +94,7 @@ func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifec
 		return err
 	}
 	refuse := func(message string) error {
-		return &fault.Error{Kind: fault.Invalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
+		return &fault.Error{Kind: fault.KindInvalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
 	}
 	switch {
 	case s.deps.Config.WithdrawalDays == 0:
@@ -232,10 +232,10 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 				earlier += r.Amount
 				w.amount -= r.Amount
 			}
-			if r.Status == gateway.RefundRequested || r.Status == gateway.RefundPending {
+			if r.Status == gateway.RefundStatusRequested || r.Status == gateway.RefundStatusPending {
 				w.underWay = true
 			}
-			if r.Status != gateway.RefundDone {
+			if r.Status != gateway.RefundStatusDone {
 				continue
 			}
 			if !before {
@@ -258,11 +258,13 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 // givenBefore reports whether the refund was made when the customer withdrew. One that was
 // under way then, as an admin's beside the withdrawal, gives its money back with it.
 func givenBefore(r payments.Refund, withdrawn time.Time) bool {
-	return r.Status == gateway.RefundDone && !isOwn(r) && !r.UpdatedAt.After(withdrawn)
+	return r.Status == gateway.RefundStatusDone && !belongsToCaller(r) && !r.UpdatedAt.After(withdrawn)
 }
 
-// isOwn reports whether a withdrawal asked for the refund.
-func isOwn(r payments.Refund) bool { return r.AdminID == nil && r.Reason == lifecycle.WithdrawalReason }
+// belongsToCaller reports whether a withdrawal asked for the refund.
+func belongsToCaller(r payments.Refund) bool {
+	return r.AdminID == nil && r.Reason == lifecycle.WithdrawalReason
+}
 
 // paidAndGiven are the payments of a subscription and the refunds of them.
 func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]gateway.LedgerPayment, []payments.Refund, error) {
@@ -334,8 +336,8 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 		if r.FailedAtGateway() {
 			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
 		}
-		beside = beside || r.Status == gateway.RefundPending
-		refused = refused || r.Status == gateway.RefundFailed && isOwn(r) && !r.FailedUnasked()
+		beside = beside || r.Status == gateway.RefundStatusPending
+		refused = refused || r.Status == gateway.RefundStatusFailed && belongsToCaller(r) && !r.FailedUnasked()
 	}
 	if beside && refused {
 		return nil
@@ -350,7 +352,7 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	case err == nil, errors.Is(err, payments.ErrRefundTooMuch), errors.Is(err, gateway.ErrOutcomeUnknown):
 		return nil // what is not known is asked about until it is
 	case errors.As(err, &disputed):
-		return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal was not made. "+disputed.Told())
+		return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal was not made. "+disputed.Sentence())
 	case errors.As(err, &rejected) && beside:
 		return nil
 	case errors.As(err, &rejected), errors.As(err, &declined):

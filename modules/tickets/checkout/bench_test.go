@@ -40,7 +40,7 @@ func benchmarkPurchases(b *testing.B, spread, cents int) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
-			w := wish{event: all[n%spread], customer: buyer(n), quantity: 1}
+			w := request{event: all[n%spread], customer: buyer(n), quantity: 1}
 			if cents > 0 {
 				w.gateway, w.method = noCalls{}, gateway.MethodPix
 				w.customer.TaxID = w.customer.ID.String()

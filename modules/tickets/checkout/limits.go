@@ -57,8 +57,8 @@ func (s *Checkout) holderMAC(kind string, event objectid.ID, value string) []byt
 	return secret.MAC(s.holders, kind, event.String(), value)[:16]
 }
 
-// keptWith is what of it is written with an order: only what a limit asks for.
-func (h holder) keptWith(o orders.Order, e events.Event) holder {
+// limitKeys is what of it is written with an order: only what a limit asks for.
+func (h holder) limitKeys(o orders.Order, e events.Event) holder {
 	switch {
 	case o.State == state.Reserved:
 		return h
@@ -84,7 +84,7 @@ const (
 	byAddress
 )
 
-func (w wish) heldBy() [4]subject {
+func (w request) placesOf() [4]subject {
 	return [4]subject{
 		{byCustomer, w.customer.ID.String()}, {byTaxID, string(w.holder.taxID)}, {byEmail, string(w.holder.email)}, {byAddress, string(w.holder.address)},
 	}
@@ -92,7 +92,7 @@ func (w wish) heldBy() [4]subject {
 
 // asGuest reports whether unpaid places of the order count as guests': an account that anybody
 // makes in a second is no more than a made-up address.
-func (w wish) asGuest() bool { return w.withoutLogin || w.unproved }
+func (w request) asGuest() bool { return w.withoutLogin || w.unproved }
 
 // holding is how many places a subject has: unpaid ones, and with the paid ones.
 type holding struct{ unpaid, taken int }
@@ -101,12 +101,12 @@ type holding struct{ unpaid, taken int }
 type holdings map[subject]holding
 
 // lockAndCount locks the event and counts in the same statement.
-func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error) {
+func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []request) (events.Event, holdings, error) {
 	p := ticketsdb.EventLockForSaleParams{ID: wishes[0].event.ID}
 	held := holdings{}
 	var asked [4][]subject
 	for _, w := range wishes {
-		for _, sub := range w.heldBy() {
+		for _, sub := range w.placesOf() {
 			if _, known := held[sub]; sub.key != "" && !known {
 				held[sub] = holding{}
 				asked[sub.kind] = append(asked[sub.kind], sub)
@@ -145,7 +145,7 @@ func keysOf(subjects []subject) [][]byte {
 }
 
 // add counts an order that has got its places, for those behind it.
-func (all holdings) add(e *events.Event, w wish) {
+func (all holdings) add(e *events.Event, w request) {
 	e.TicketsIssued += int32(w.quantity) //nolint:gosec // at most MaxQuantity
 	unpaid := 0
 	if w.gateway != nil {
@@ -155,16 +155,16 @@ func (all holdings) add(e *events.Event, w wish) {
 	if w.asGuest() {
 		e.PlacesUnpaidGuests += int32(unpaid) //nolint:gosec // at most MaxQuantity
 	}
-	for _, sub := range w.heldBy() {
+	for _, sub := range w.placesOf() {
 		h := all[sub]
 		all[sub] = holding{unpaid: h.unpaid + unpaid, taken: h.taken + w.quantity}
 	}
 }
 
 // ofPerson is the most that the customer, the tax id or the e-mail of an order has.
-func (all holdings) ofPerson(w wish) holding {
+func (all holdings) ofPerson(w request) holding {
 	var most holding
-	for _, sub := range w.heldBy() {
+	for _, sub := range w.placesOf() {
 		if sub.kind != byAddress && sub.key != "" {
 			most.unpaid, most.taken = max(most.unpaid, all[sub].unpaid), max(most.taken, all[sub].taken)
 		}
@@ -176,7 +176,7 @@ func (all holdings) ofPerson(w wish) holding {
 // event sells to one (409), or more would be held unpaid than may be by one person, from
 // one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free but for
 // theirs, rounded up, so that the last one can be bought.
-func (s *Checkout) withinLimits(e events.Event, held holdings, w wish) error {
+func (s *Checkout) withinLimits(e events.Event, held holdings, w request) error {
 	person := held.ofPerson(w)
 	if e.MaxPerPerson != nil && person.taken+w.quantity > int(*e.MaxPerPerson) {
 		return errTooManyForOne(e)
@@ -185,12 +185,12 @@ func (s *Checkout) withinLimits(e events.Event, held holdings, w wish) error {
 		return nil
 	}
 	if most := max(unpaidPerPerson, s.deps.Config.MaxQuantity); person.unpaid+w.quantity > most {
-		return fault.Throttled(s.deps.Config.PixTTL,
+		return fault.TooManyRequests(s.deps.Config.PixTTL,
 			"At most %s of an event may wait for one person's payment at a time. Pay for those, or wait up to %s until they are given back.",
 			fault.Count(most, "place"), fault.Count(int(s.deps.Config.PixTTL.Minutes()), "minute"))
 	}
-	if held[w.heldBy()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
-		return fault.Throttled(heldWait, "At most %s of an event may wait for payment from one network at a time. Try again in %s.",
+	if held[w.placesOf()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
+		return fault.TooManyRequests(heldWait, "At most %s of an event may wait for payment from one network at a time. Try again in %s.",
 			fault.Count(unpaidPerAddress, "place"), fault.Seconds(heldWait))
 	}
 	if !w.asGuest() || e.Capacity == nil {
@@ -198,7 +198,7 @@ func (s *Checkout) withinLimits(e events.Event, held holdings, w wish) error {
 	}
 	free := int(*e.Capacity) - int(e.TicketsIssued) + int(e.PlacesUnpaidGuests)
 	if 2*(int(e.PlacesUnpaidGuests)+w.quantity) > free+1 {
-		return fault.Throttled(heldWait,
+		return fault.TooManyRequests(heldWait,
 			"At most half of the free places of an event may wait for the payment of buyers who are not signed in, or have not verified their e-mail. Sign in or verify it, take fewer places, or try again in %s.",
 			fault.Seconds(heldWait))
 	}
@@ -242,12 +242,12 @@ func (s *Checkout) checkDeclines(ctx context.Context, sub subjects) error {
 		return fmt.Errorf("count declines: %w", err)
 	}
 	if int(n.Address) >= s.deps.Config.DeclinesPerAddress || int(n.Card) >= s.deps.Config.DeclinesPerCard || int(n.Buyer) >= s.deps.Config.DeclinesPerBuyer {
-		return fault.Throttled(s.deps.Config.DeclineWindow, "Too many declined payments. Wait up to %s, or pay by PIX.", fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
+		return fault.TooManyRequests(s.deps.Config.DeclineWindow, "Too many declined payments. Wait up to %s, or pay by PIX.", fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
 	}
 	return nil
 }
 
-func (s *Checkout) noteDecline(ctx context.Context, sub subjects) error {
+func (s *Checkout) recordDecline(ctx context.Context, sub subjects) error {
 	err := s.db.DeclineInsert(ctx, s.deps.Pool, ticketsdb.DeclineInsertParams{AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, At: s.deps.Clock.Now()})
 	if err != nil {
 		return fmt.Errorf("note decline: %w", err)

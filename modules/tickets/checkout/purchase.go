@@ -59,7 +59,7 @@ func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
 	return s.pay(ctx, r, orders.Purchase{Order: o, Payer: w.payer, Title: w.event.Title, Instrument: instrument}, w.customer)
 }
 
-func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument gateway.Instrument, err error) {
+func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrument gateway.Instrument, err error) {
 	if p.quantity > s.deps.Config.MaxQuantity {
 		return w, instrument, fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.deps.Config.MaxQuantity), "body", "quantity")
 	}
@@ -79,7 +79,7 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument 
 	if e.MaxPerPerson != nil && p.quantity > int(*e.MaxPerPerson) {
 		return w, instrument, errTooManyForOne(e)
 	}
-	w = wish{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil, attempt: idempotency.AttemptOf(ctx)}
+	w = request{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil, attempt: idempotency.AttemptOf(ctx)}
 	free := priceOf(e) == 0
 	if !free {
 		if instrument, err = instrumentOf(p, priceOf(e)*int64(p.quantity)); err != nil {
@@ -115,7 +115,7 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument 
 func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 	if p.instrument == nil {
 		if least := p.gateway.Traits().LeastPix; money.Cents(total) < least {
-			return gateway.Instrument{}, fault.Bad("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", least).WithField("quantity")
+			return gateway.Instrument{}, fault.BadRequest("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", least).WithField("quantity")
 		}
 		return gateway.Instrument{}, nil
 	}
@@ -142,7 +142,7 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accou
 		return c, err
 	}
 	if !free && !taxid.Valid(c.TaxID, s.deps.Config.AlphanumericTaxIDs) {
-		return c, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+		return c, fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 	}
 	return c, nil
 }
@@ -200,14 +200,14 @@ func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accoun
 	if postgres.Text(p.Order.PaymentMethod) != gateway.MethodCard || !errors.As(cause, &declined) && !errors.As(cause, &rejected) {
 		return nil
 	}
-	return s.noteDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
+	return s.recordDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
 }
 
 // errLatePix tells a buyer that he gets no code: what was made has been found and
 // cancelled meanwhile.
 func errLatePix(cause error) error {
 	return (&fault.Error{
-		Kind: fault.Unavailable, RetryAfter: 30 * time.Second,
+		Kind: fault.KindUnavailable, RetryAfter: 30 * time.Second,
 		Message: "The payment gateway did not answer in time. Nothing was charged, and your places will be free again in a moment. Try again.",
 	}).WithCause(cause)
 }
@@ -225,7 +225,7 @@ func (s *Checkout) notPaid(ctx context.Context, p orders.Purchase, why, failed e
 		if message == "" {
 			message = "The card was declined."
 		}
-		return fault.Bad("%s", message).WithField(field).WithCause(why)
+		return fault.BadRequest("%s", message).WithField(field).WithCause(why)
 	}
 	return s.deps.Payments.Refused(ctx, "pay order", why)
 }

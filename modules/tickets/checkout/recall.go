@@ -14,10 +14,10 @@ import (
 	"marquee/platform/postgres"
 )
 
-// recall tells what became of the order of a purchase that was cut off
+// replay tells what became of the order of a purchase that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; places
 // that were given back cost nothing, so that the purchase may run anew.
-func (s *Checkout) recall(ctx context.Context, orderID objectid.ID) (receipt, error) {
+func (s *Checkout) replay(ctx context.Context, orderID objectid.ID) (receipt, error) {
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, orderID)
 	if err != nil {
 		return receipt{}, fmt.Errorf("read order: %w", err)
@@ -36,18 +36,18 @@ func (s *Checkout) recall(ctx context.Context, orderID objectid.ID) (receipt, er
 	return r, err
 }
 
-// RecallPurchase tells what became of a purchase whose request was cut off (httpapi.Idempotent).
-func (s *Checkout) RecallPurchase(ctx context.Context, orderID objectid.ID) (*httpapi.Output[purchaseBody], error) {
-	r, err := s.recall(ctx, orderID)
+// ReplayPurchase tells what became of a purchase whose request was cut off (httpapi.Idempotent).
+func (s *Checkout) ReplayPurchase(ctx context.Context, orderID objectid.ID) (*httpapi.Output[purchaseBody], error) {
+	r, err := s.replay(ctx, orderID)
 	if err != nil {
 		return nil, err
 	}
 	return httpapi.OK(purchaseBodyOf(r))
 }
 
-// RecallCheckout does so for a guest's.
-func (s *Checkout) RecallCheckout(ctx context.Context, orderID objectid.ID) (*httpapi.Output[checkoutBody], error) {
-	r, err := s.recall(ctx, orderID)
+// ReplayCheckout does so for a guest's.
+func (s *Checkout) ReplayCheckout(ctx context.Context, orderID objectid.ID) (*httpapi.Output[checkoutBody], error) {
+	r, err := s.replay(ctx, orderID)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// wish is a purchase before anything is written.
-type wish struct {
+// request is a purchase before anything is written.
+type request struct {
 	event        events.Event
 	customer     accounts.Customer
 	payer        gateway.Payer   // with GatewayID; empty for a free event
@@ -47,7 +47,7 @@ type reservation struct {
 
 // reserve holds the places of a purchase in a short transaction of its own, alone
 // or together with others that wait for the same event.
-func (s *Checkout) reserve(ctx context.Context, w wish) (orders.Order, []objectid.ID, error) {
+func (s *Checkout) reserve(ctx context.Context, w request) (orders.Order, []objectid.ID, error) {
 	r := s.gate.enter(ctx, w)
 	if r.err != nil {
 		return orders.Order{}, nil, r.err
@@ -62,14 +62,14 @@ func (s *Checkout) reserve(ctx context.Context, w wish) (orders.Order, []objecti
 // A purchase that comes alone waits for nobody. The database's own conditions
 // stay the truth, so any number of processes may each have a gate.
 type gate struct {
-	reserve func(ctx context.Context, wishes []wish) []reservation
+	reserve func(ctx context.Context, wishes []request) []reservation
 	mu      sync.Mutex
 	busy    map[objectid.ID]bool
 	waiting map[objectid.ID][]*visitor
 }
 
 type visitor struct {
-	wish wish
+	wish request
 	done chan reservation // holds one
 }
 
@@ -79,13 +79,13 @@ const maxTogether = 64
 // reserveTime bounds one transaction of the gate, which belongs to no request.
 const reserveTime = 15 * time.Second
 
-func newGate(reserve func(context.Context, []wish) []reservation) *gate {
+func newGate(reserve func(context.Context, []request) []reservation) *gate {
 	return &gate{reserve: reserve, busy: map[objectid.ID]bool{}, waiting: map[objectid.ID][]*visitor{}}
 }
 
 // enter reserves. It waits for the outcome also when the client goes away: what
 // is reserved has to be followed up.
-func (g *gate) enter(ctx context.Context, w wish) reservation {
+func (g *gate) enter(ctx context.Context, w request) reservation {
 	v := &visitor{wish: w, done: make(chan reservation, 1)}
 	id := w.event.ID
 	g.mu.Lock()
@@ -120,7 +120,7 @@ func (g *gate) lead(ctx context.Context, id objectid.ID) {
 func (g *gate) serve(ctx context.Context, visitors []*visitor) {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
-	wishes := make([]wish, len(visitors))
+	wishes := make([]request, len(visitors))
 	for i, v := range visitors {
 		wishes[i] = v.wish
 	}
@@ -130,7 +130,7 @@ func (g *gate) serve(ctx context.Context, visitors []*visitor) {
 }
 
 // reserveSafely answers everybody also when reserving panics: nobody else would.
-func (g *gate) reserveSafely(ctx context.Context, wishes []wish) (results []reservation) {
+func (g *gate) reserveSafely(ctx context.Context, wishes []request) (results []reservation) {
 	defer func() {
 		if p := recover(); p != nil {
 			results = make([]reservation, len(wishes))
@@ -146,7 +146,7 @@ func (g *gate) reserveSafely(ctx context.Context, wishes []wish) (results []rese
 // transaction, and tells each how it went. When the transaction fails, each is
 // tried alone, so that nobody pays for another's fault; but not when the database has no
 // room or a lock is held, which each would only wait for again.
-func (s *Checkout) reserveMany(ctx context.Context, wishes []wish) []reservation {
+func (s *Checkout) reserveMany(ctx context.Context, wishes []request) []reservation {
 	results, err := s.reserveTogether(ctx, wishes)
 	if err == nil {
 		return results
@@ -171,7 +171,7 @@ func reserveFault(err error) error {
 	return fmt.Errorf("reserve places: %w", err)
 }
 
-func (s *Checkout) reserveTogether(ctx context.Context, wishes []wish) ([]reservation, error) {
+func (s *Checkout) reserveTogether(ctx context.Context, wishes []request) ([]reservation, error) {
 	var results []reservation
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.keepBuyersTx(ctx, tx, wishes); err != nil {
@@ -187,7 +187,7 @@ func (s *Checkout) reserveTogether(ctx context.Context, wishes []wish) ([]reserv
 	return results, err
 }
 
-func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) error {
+func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []request) error {
 	buyers := map[objectid.ID]accounts.Customer{}
 	for _, w := range wishes {
 		buyers[w.customer.ID] = w.customer
@@ -198,7 +198,7 @@ func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) e
 // seat gives places as long as there are any, within the limits of what one buyer and
 // all guests may hold: an order that is too large for what is left is refused, a smaller
 // one behind it is not.
-func (s *Checkout) seat(e events.Event, held holdings, wishes []wish) []reservation {
+func (s *Checkout) seat(e events.Event, held holdings, wishes []request) []reservation {
 	now := s.deps.Clock.Now()
 	results := make([]reservation, len(wishes))
 	for i, w := range wishes {
@@ -229,7 +229,7 @@ func priceOf(e events.Event) int64 {
 	return *e.TicketValueCents
 }
 
-func (s *Checkout) newOrder(e events.Event, w wish, now time.Time) orders.Order {
+func (s *Checkout) newOrder(e events.Event, w request, now time.Time) orders.Order {
 	o := orders.Order{
 		ID: objectid.At(now), CustomerID: w.customer.ID, EventID: e.ID, Quantity: int32(w.quantity), //nolint:gosec // at most MaxQuantity
 		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin, CreatedAt: now, UpdatedAt: now,
@@ -262,7 +262,7 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 }
 
 // writeTx inserts the orders that have places, with their tickets.
-func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []wish, results []reservation) error {
+func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []request, results []reservation) error {
 	p := ticketsdb.OrderReserveParams{EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.deps.Clock.Now()}
 	if e.ImageID != nil {
 		p.ImageID = new(e.ImageID.String())
@@ -282,7 +282,7 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishe
 		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
 		p.Unproved = append(p.Unproved, !wishes[i].withoutLogin && wishes[i].unproved)
 		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)), append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
-		h := wishes[i].holder.keptWith(o, e)
+		h := wishes[i].holder.limitKeys(o, e)
 		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email), append(p.AddressMacs, h.address)
 	}
 	if len(p.Ids) == 0 {

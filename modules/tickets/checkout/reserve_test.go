@@ -67,12 +67,12 @@ func rush(t *testing.T, s *Checkout, e events.Event, buyers int) (served int) {
 	var mu sync.Mutex
 	for n := range buyers {
 		wg.Go(func() {
-			w := wish{event: e, customer: buyer(n), quantity: 1}
+			w := request{event: e, customer: buyer(n), quantity: 1}
 			var r reservation
 			if n%2 == 0 {
 				r = s.gate.enter(t.Context(), w)
 			} else {
-				r = s.reserveMany(t.Context(), []wish{w})[0]
+				r = s.reserveMany(t.Context(), []request{w})[0]
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -98,14 +98,14 @@ func TestOnePersonsOrdersAreCountedAcrossProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 60 {
 		all.Go(func() {
-			w := wish{
+			w := request{
 				event: e, customer: me, quantity: 1, gateway: noCalls{}, method: gateway.MethodPix,
 				payer: gateway.Payer{CustomerID: me.ID, GatewayID: "cus_1"},
 			}
 			if n%2 == 0 {
 				s.gate.enter(t.Context(), w)
 			} else {
-				s.reserveMany(t.Context(), []wish{w})
+				s.reserveMany(t.Context(), []request{w})
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestWithoutTheLockTheConditionStillHolds(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	s := newCheckout(t, db)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error) {
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []request) (events.Event, holdings, error) {
 		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
 		return read, holdings{}, err
 	}
@@ -160,7 +160,7 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	require.NoError(t, err)
 	var barrier sync.WaitGroup
 	barrier.Add(2)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error) {
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []request) (events.Event, holdings, error) {
 		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
 		barrier.Done()
 		barrier.Wait() // both have seen the last place free
@@ -169,7 +169,7 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	e := freeEvent(t, db, 1)
 	var wg sync.WaitGroup
 	for n := range 2 {
-		wg.Go(func() { s.reserveMany(t.Context(), []wish{{event: e, customer: buyer(n), quantity: 1}}) })
+		wg.Go(func() { s.reserveMany(t.Context(), []request{{event: e, customer: buyer(n), quantity: 1}}) })
 	}
 	wg.Wait()
 	issued, _ := counts(t, db, e)
@@ -183,9 +183,9 @@ func TestAnOrderTooLargeDoesNotKeepOthersOut(t *testing.T) {
 	db := pgtest.DB(t)
 	s := newCheckout(t, db)
 	e := freeEvent(t, db, 5)
-	var wishes []wish
+	var wishes []request
 	for n, quantity := range []int{3, 10, 2, 1} {
-		wishes = append(wishes, wish{event: e, customer: buyer(n), quantity: quantity})
+		wishes = append(wishes, request{event: e, customer: buyer(n), quantity: quantity})
 	}
 	results := s.reserveMany(t.Context(), wishes)
 	require.NoError(t, results[0].err)
@@ -200,8 +200,8 @@ func TestAnOrderTooLargeDoesNotKeepOthersOut(t *testing.T) {
 
 func TestAPanicInTheGateIsAnError(t *testing.T) {
 	t.Parallel()
-	g := newGate(func(context.Context, []wish) []reservation { panic("boom") })
-	require.ErrorContains(t, g.enter(t.Context(), wish{event: events.Event{ID: objectid.New()}}).err, "boom")
+	g := newGate(func(context.Context, []request) []reservation { panic("boom") })
+	require.ErrorContains(t, g.enter(t.Context(), request{event: events.Event{ID: objectid.New()}}).err, "boom")
 	require.Empty(t, g.waiting[""])
 }
 
@@ -210,7 +210,7 @@ func TestHistoryIsAppendOnlyAndComplete(t *testing.T) {
 	db := pgtest.DB(t)
 	s := newCheckout(t, db)
 	e := freeEvent(t, db, 5)
-	r := s.reserveMany(t.Context(), []wish{{event: e, customer: buyer(1), quantity: 1}})[0]
+	r := s.reserveMany(t.Context(), []request{{event: e, customer: buyer(1), quantity: 1}})[0]
 	require.NoError(t, r.err)
 	_, err := db.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'expired' WHERE id = $1", r.tickets[0])
 	require.NoError(t, err)

@@ -21,14 +21,14 @@ import (
 
 // ConsumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
 // else's ticket, 409 for one that is not available (docs/contract/tickets.md, Check-in).
-func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*collection.Answer, error) {
+func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*collection.Response, error) {
 	caller := httpapi.CallerOf(ctx)
 	var t events.Ticket
 	var err error
 	if caller.IsAdmin() {
 		t, err = s.deps.Events.TicketByPath(ctx, in.TicketID)
 	} else {
-		t, err = s.deps.Events.OwnTicket(ctx, caller.ID, in.TicketID)
+		t, err = s.deps.Events.CallerTicket(ctx, caller.ID, in.TicketID)
 	}
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*coll
 	if _, err := s.consume(ctx, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
 		return nil, err
 	}
-	return s.deps.Events.TicketAnswer(ctx, t.ID)
+	return s.deps.Events.TicketEnvelope(ctx, t.ID)
 }
 
 type consumeCodeInput struct {
@@ -47,9 +47,9 @@ type consumeCodeInput struct {
 	}
 }
 
-// codeAnswer is an envelope, or the refusal of a ticket that was used before,
+// codeResponse is an envelope, or the refusal of a ticket that was used before,
 // which tells when beside the error.
-type codeAnswer struct {
+type codeResponse struct {
 	Status      int
 	ContentType string `header:"Content-Type"`
 	Body        []byte
@@ -64,10 +64,10 @@ type consumedBody struct {
 
 // ConsumeCode answers POST /tickets/consume-qr: 400 for a forged code; 409 for one
 // of another event, or of a ticket that is pending, expired, consumed or blocked.
-func (s *Door) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeAnswer, error) {
+func (s *Door) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeResponse, error) {
 	content, err := s.codes.verify(in.Body.Payload)
 	if err != nil {
-		return nil, fault.Bad("This code is forged or cannot be read.").WithField("qr_payload")
+		return nil, fault.BadRequest("This code is forged or cannot be read.").WithField("qr_payload")
 	}
 	eventID, _ := objectid.Parse(in.Body.EventID.String())
 	if eventID != "" && eventID != content.EventID {
@@ -81,14 +81,14 @@ func (s *Door) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeAnsw
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.deps.Events.TicketAnswer(ctx, content.TicketID)
+	answer, err := s.deps.Events.TicketEnvelope(ctx, content.TicketID)
 	if err != nil {
 		return nil, err
 	}
-	return &codeAnswer{Status: http.StatusOK, ContentType: answer.ContentType, Body: answer.Body}, nil
+	return &codeResponse{Status: http.StatusOK, ContentType: answer.ContentType, Body: answer.Body}, nil
 }
 
-func (s *Door) refuseConsumed(err error, at httpapi.Time) (*codeAnswer, error) {
+func (s *Door) refuseConsumed(err error, at httpapi.Time) (*codeResponse, error) {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *Door) refuseConsumed(err error, at httpapi.Time) (*codeAnswer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
 	}
-	return &codeAnswer{Status: http.StatusConflict, ContentType: "application/json", Body: raw}, nil
+	return &codeResponse{Status: http.StatusConflict, ContentType: "application/json", Body: raw}, nil
 }
 
 func errOtherEvent() *fault.Error {

@@ -24,7 +24,7 @@ type ticketQRBody struct {
 // TicketCode answers GET /me/tickets/{ticket_id}/qr; 409 unless the ticket is
 // available, and not blocked.
 func (s *Door) TicketCode(ctx context.Context, in *events.TicketInput) (*httpapi.Output[ticketQRBody], error) {
-	t, err := s.deps.Events.OwnTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
+	t, err := s.deps.Events.CallerTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
 	if err != nil {
 		return nil, err
 	}

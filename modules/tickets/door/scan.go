@@ -175,12 +175,12 @@ func (r *scanResult) refuse(reason string, at time.Time) {
 // sends none, is the instant that it told, since another one counts.
 func (sc scan) nonce(now time.Time) string {
 	if sc.Nonce == "" && time.Time(sc.ScannedAt.Time).After(now) {
-		return sc.told()
+		return sc.reported()
 	}
 	return sc.Nonce
 }
 
-func (sc scan) told() string {
+func (sc scan) reported() string {
 	return "scanned_at=" + time.Time(sc.ScannedAt.Time).UTC().Format(time.RFC3339Nano)
 }
 
@@ -193,7 +193,7 @@ func scanOutcome(t events.Ticket, sc scan) string {
 	case state.Consumed:
 		same := sc.Nonce
 		if same == "" {
-			same = sc.told()
+			same = sc.reported()
 		}
 		if postgres.Text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
 			return scanRepeated

@@ -55,7 +55,7 @@ var Events = collection.New(collection.Definition{
 	},
 	Constraints: map[string]collection.Violation{
 		"events_code_unique":         {Field: "code", Message: "is already taken"},
-		"events_end_after_start":     {Kind: fault.Invalid, Field: "event_end_date", Message: "has to be after event_date"},
+		"events_end_after_start":     {Kind: fault.KindInvalid, Field: "event_end_date", Message: "has to be after event_date"},
 		"events_cancelled_is_closed": {Field: "is_active", Message: "stays false: the event is called off"},
 		constraintTicketEvent:        {Message: "The event has tickets and cannot be deleted."},
 		constraintOrderEvent:         {Message: "The event has been sold and cannot be deleted."},
@@ -96,7 +96,7 @@ func dropUnsold(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 // (docs/contract/tickets.md, The store); nil when it is.
 func Sellable(e Event, now time.Time) error {
 	if !e.IsSaleBoxOffice || !e.IsActive {
-		return fault.Bad("The event is not for sale.").WithField("event_id")
+		return fault.BadRequest("The event is not for sale.").WithField("event_id")
 	}
 	if !e.EndsAt.After(now) {
 		return errEnded().WithField("event_id")

@@ -17,7 +17,7 @@ import (
 
 // ListEvents answers GET /events: a page to any user, a record by _id to admins
 // (docs/contract/tickets.md, Events).
-func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*collection.Answer, error) {
+func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*collection.Response, error) {
 	view, err := listable(ctx)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*colle
 
 func listable(ctx context.Context) (*collection.View, error) {
 	if httpapi.RequestURL(ctx).Query().Has("_id") && !httpapi.CallerOf(ctx).IsAdmin() {
-		return nil, fault.Denied("One event by its id is for administrators. Filter the list, or see /store/events.")
+		return nil, fault.Forbidden("One event by its id is for administrators. Filter the list, or see /store/events.")
 	}
 	return Events.View, nil
 }
@@ -40,7 +40,7 @@ func (s *Store) EventSearch() collection.Searchable {
 // UpdateEvents answers PUT /events. A capacity below what is issued is taken: it
 // stops the sale, and info warns of it. Tickets that expired because an event had
 // ended come back when it is moved to where it is not over. Holders are told of a move (movedTx).
-func (s *Store) UpdateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+func (s *Store) UpdateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Response, error) {
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -84,7 +84,7 @@ type warning struct {
 
 // withWarnings fills info when an event in the answer has less capacity than
 // tickets issued.
-func withWarnings(answer *collection.Answer) (*collection.Answer, error) {
+func withWarnings(answer *collection.Response) (*collection.Response, error) {
 	var body httpapi.Envelope[json.RawMessage]
 	if err := json.Unmarshal(answer.Body, &body); err != nil {
 		return nil, fmt.Errorf("read own answer: %w", err)
@@ -112,12 +112,12 @@ func withWarnings(answer *collection.Answer) (*collection.Answer, error) {
 }
 
 // render writes an envelope whose documents Postgres made.
-func render(body httpapi.Envelope[json.RawMessage]) (*collection.Answer, error) {
+func render(body httpapi.Envelope[json.RawMessage]) (*collection.Response, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
 	}
-	return &collection.Answer{ContentType: "application/json", Body: raw}, nil
+	return &collection.Response{ContentType: "application/json", Body: raw}, nil
 }
 
 func issued(n int) string {

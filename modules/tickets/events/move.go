@@ -46,14 +46,14 @@ func (s *Store) movedTx(ctx context.Context, tx pgx.Tx, before map[objectid.ID]e
 		return err
 	}
 	for _, id := range ids {
-		if err := s.followMoveTx(ctx, tx, before[id], after[id]); err != nil {
+		if err := s.recordMoveTx(ctx, tx, before[id], after[id]); err != nil {
 			return fmt.Errorf("move event %s: %w", id, err)
 		}
 	}
 	return nil
 }
 
-func (s *Store) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes) error {
+func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes) error {
 	knownStart, knownEnd := orTime(was.ToldEventDate, was.EventDate), orTime(was.ToldEndsAt, was.EndsAt)
 	elsewhere := strings.Join(strings.Fields(was.Location), " ") != strings.Join(strings.Fields(is.Location), " ")
 	moved := elsewhere || apart(knownStart, is.EventDate) >= movedBy || apart(knownEnd, is.EndsAt) >= movedBy

@@ -45,15 +45,15 @@ var Tickets = collection.New(collection.Definition{
 	Constraints: map[string]collection.Violation{
 		ConstraintCapacity: {Message: "The event is sold out: the ticket cannot take a place again."},
 	},
-	Hooks: collection.Hooks{BeforeUpdate: noteEdits, BeforeDelete: guardDeletes},
+	Hooks: collection.Hooks{BeforeUpdate: setEditReason, BeforeDelete: guardDeletes},
 })
 
 // OwnTickets is what a customer sees of his tickets: all, or, while his address
 // is not verified, those that he bought himself (docs/contract/accounts.md, Customers).
 var OwnTickets = map[bool]*collection.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
 
-// noteEdits gives the history its reason and actor.
-func noteEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+// setEditReason gives the history its reason and actor.
+func setEditReason(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	if err := guardEdits(ctx, tx, records); err != nil {
 		return err
 	}
@@ -165,7 +165,9 @@ func (s *Store) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.Cus
 // ErrSoldOut is 409.
 func ErrSoldOut() *fault.Error { return fault.Conflict("The event is sold out.") }
 
-func errEnded() *fault.Error { return fault.Bad("The event is over: tickets are no longer sold.") }
+func errEnded() *fault.Error {
+	return fault.BadRequest("The event is over: tickets are no longer sold.")
+}
 
 // Ticket is a row as the database holds it.
 type Ticket = ticketsdb.Ticket

@@ -25,7 +25,7 @@ type createTicketInput struct {
 }
 
 // CreateTicket answers POST /tickets: an admin gives a customer a ticket.
-func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*collection.Answer, error) {
+func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*collection.Response, error) {
 	b := in.Body
 	eventID, _ := objectid.Parse(b.EventID.String())
 	customerID, _ := objectid.Parse(b.CustomerID.String())
@@ -43,12 +43,12 @@ func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*colle
 	if err != nil {
 		return nil, err
 	}
-	return s.TicketAnswer(ctx, ids[0])
+	return s.TicketEnvelope(ctx, ids[0])
 }
 
 // UpdateTickets answers PUT /tickets. Orders and events are locked before the tickets, as
 // everywhere.
-func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Response, error) {
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -68,9 +68,9 @@ func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*c
 	return envelopeOf(ctx, docs, nil)
 }
 
-// ListOwnTickets answers GET /me/tickets with the parameters of any collection;
+// ListCallerTickets answers GET /me/tickets with the parameters of any collection;
 // 404 for the _id of somebody else's ticket.
-func (s *Store) ListOwnTickets(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
+func (s *Store) ListCallerTickets(ctx context.Context, _ *collection.GetInput) (*collection.Response, error) {
 	me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -123,9 +123,9 @@ type TicketInput struct {
 	TicketID string `path:"ticket_id"`
 }
 
-// OwnTicket reads a ticket that the caller may see as his: 404 for somebody
+// CallerTicket reads a ticket that the caller may see as his: 404 for somebody
 // else's, and for a guest's before the address is verified.
-func (s *Store) OwnTicket(ctx context.Context, customerID objectid.ID, path string) (Ticket, error) {
+func (s *Store) CallerTicket(ctx context.Context, customerID objectid.ID, path string) (Ticket, error) {
 	t, err := s.TicketByPath(ctx, path)
 	if err != nil {
 		return t, err
@@ -164,8 +164,8 @@ func (s *Store) TicketByPath(ctx context.Context, path string) (Ticket, error) {
 // ErrNoTicket is 404.
 func ErrNoTicket() *fault.Error { return fault.NotFound("Ticket") }
 
-// TicketAnswer is the envelope with one ticket.
-func (s *Store) TicketAnswer(ctx context.Context, id objectid.ID) (*collection.Answer, error) {
+// TicketEnvelope is the envelope with one ticket.
+func (s *Store) TicketEnvelope(ctx context.Context, id objectid.ID) (*collection.Response, error) {
 	docs, n, err := Tickets.DocsTx(ctx, s.deps.Pool, []objectid.ID{id})
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (s *Store) TicketAnswer(ctx context.Context, id objectid.ID) (*collection.A
 }
 
 // envelopeOf wraps documents that Postgres made.
-func envelopeOf(ctx context.Context, docs []byte, info any) (*collection.Answer, error) {
+func envelopeOf(ctx context.Context, docs []byte, info any) (*collection.Response, error) {
 	all := []json.RawMessage{}
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &all); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)

@@ -42,7 +42,7 @@ func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
 		return fmt.Errorf("read event: %w", err)
 	}
 	holder, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, args.CustomerID)
-	if fault.Is(err, fault.Missing) {
+	if fault.Is(err, fault.KindNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
 		return nil
 	}
 	buyer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, o.CustomerID)
-	if fault.Is(err, fault.Missing) {
+	if fault.Is(err, fault.KindNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -81,7 +81,7 @@ func (c charger) pixTerms(o Order, payer gateway.Payer, description string) gate
 
 // judge: a card may be charged later, a code is made.
 func judge(_ Purchase, made Made) Outcome {
-	if made.Payment != nil && made.Payment.Status == gateway.PaymentPending {
+	if made.Payment != nil && made.Payment.Status == gateway.PaymentStatusPending {
 		return intent.Pending[Made]{Answer: made}
 	}
 	return Succeeded{Answer: made}
@@ -93,7 +93,7 @@ func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 	switch {
 	case p.isPix():
 		charge, found, err := gw.FindPix(look, c.pixTerms(o, p.Payer, ""))
-		if err == nil && found && charge.Payment.Status == gateway.PaymentPending {
+		if err == nil && found && charge.Payment.Status == gateway.PaymentStatusPending {
 			return c.offerable(ctx, gw, o, charge)
 		}
 		return Made{Pix: &charge}, found, err
@@ -114,7 +114,7 @@ func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order, cha
 		return made, false, fmt.Errorf("read event: %w", err)
 	}
 	after, now := o, c.deps.Clock.Now()
-	LearnPix(&after, &charge)
+	SetPix(&after, &charge)
 	if Payable(after, now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return Made{Pix: &charge}, true, nil
 	}

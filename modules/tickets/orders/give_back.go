@@ -16,10 +16,10 @@ import (
 	"marquee/platform/postgres"
 )
 
-// AskGiveBackTx notes the refund that gives a whole order back, in the transaction that
+// RequestGiveBackTx notes the refund that gives a whole order back, in the transaction that
 // commits it. Who gives tickets back has them no more, and their places are free at once;
 // those of a called off event are blocked already, and expire with the refund.
-func (s *Store) AskGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why state.GivenBack, r payments.Refund) error {
+func (s *Store) RequestGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why state.GivenBack, r payments.Refund) error {
 	if why == "" {
 		return nil
 	}
@@ -36,10 +36,10 @@ func (s *Store) AskGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why state
 	return nil
 }
 
-// followGiveBackTx has an order that is given back follow a refund that came to nothing:
+// syncGiveBackTx has an order that is given back follow a refund that came to nothing:
 // what its gateway refused is left to people, on the list of unapplied payments; where the
 // gateway was not there, or the money is with the payer's bank, the job asks again.
-func (s *Store) followGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money) (givenBack bool, err error) {
+func (s *Store) syncGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money) (givenBack bool, err error) {
 	g, err := s.db.GiveBackGet(ctx, tx, o.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -49,7 +49,7 @@ func (s *Store) followGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Mone
 	}
 	givenBack = g.AskedAt != nil
 	for _, r := range m.Refunds {
-		if g.RefundID == nil || r.ID != *g.RefundID || r.Status != gateway.RefundFailed {
+		if g.RefundID == nil || r.ID != *g.RefundID || r.Status != gateway.RefundStatusFailed {
 			continue
 		}
 		if r.FailedUnasked() || r.FailedByDispute() {
@@ -106,10 +106,10 @@ func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order, since 
 		amount += p.Payment.Amount
 		for _, r := range m.Refunds {
 			switch {
-			case !IsOf(r, p.Payment) || r.Status == gateway.RefundFailed:
+			case !IsOf(r, p.Payment) || r.Status == gateway.RefundStatusFailed:
 			case since != nil && r.RequestedAt.Before(*since):
 				amount -= r.Amount
-			case r.Status == gateway.RefundDone && (at == nil || r.RefundedAt.After(*at)):
+			case r.Status == gateway.RefundStatusDone && (at == nil || r.RefundedAt.After(*at)):
 				at = r.RefundedAt
 			}
 		}

@@ -23,7 +23,7 @@ type ordersBody struct {
 
 // ListOrders answers GET /me/ticket-orders, newest first. What a guest bought for
 // the address is hidden until it is verified.
-func (s *Own) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
+func (s *CallerOrders) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
 	me, err := s.store.deps.Accounts.CustomerByID(ctx, s.store.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -55,16 +55,16 @@ type orderDetail struct {
 
 // GetOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
 // 404.
-func (s *Own) GetOrder(ctx context.Context, in *OrderInput) (*collection.Answer, error) {
-	o, err := s.OwnOrder(ctx, in.OrderID)
+func (s *CallerOrders) GetOrder(ctx context.Context, in *OrderInput) (*collection.Response, error) {
+	o, err := s.CallerOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	return s.answer(ctx, o)
+	return s.envelope(ctx, o)
 }
 
-// OwnOrder is an order of the caller that they may see.
-func (s *Own) OwnOrder(ctx context.Context, path string) (Order, error) {
+// CallerOrder is an order of the caller that they may see.
+func (s *CallerOrders) CallerOrder(ctx context.Context, path string) (Order, error) {
 	id, err := objectid.Parse(path)
 	if err != nil {
 		return Order{}, fault.InvalidAt(err.Error(), "path", "order_id")
@@ -89,7 +89,7 @@ func (s *Own) OwnOrder(ctx context.Context, path string) (Order, error) {
 	return o, nil
 }
 
-func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
+func (s *CallerOrders) envelope(ctx context.Context, o Order) (*collection.Response, error) {
 	tickets, err := s.store.TicketIDsOf(ctx, s.store.deps.Pool, o.ID)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
 	}
-	return &collection.Answer{ContentType: "application/json", Body: raw}, nil
+	return &collection.Response{ContentType: "application/json", Body: raw}, nil
 }
 
 // OrderDetailSchema documents what Postgres and OrderBody make together.

@@ -47,7 +47,7 @@ func (m Money) whole(o Order) bool {
 		}
 		left := p.Payment.Amount
 		for _, r := range m.Refunds {
-			if r.Status == gateway.RefundDone && IsOf(r, p.Payment) {
+			if r.Status == gateway.RefundStatusDone && IsOf(r, p.Payment) {
 				left -= r.Amount
 			}
 		}
@@ -68,7 +68,7 @@ func (m Money) Left(p gateway.Payment) (left money.Cents, bounced *payments.Refu
 	for i, r := range m.Refunds {
 		switch {
 		case !IsOf(r, p):
-		case r.Status != gateway.RefundFailed:
+		case r.Status != gateway.RefundStatusFailed:
 			left -= r.Amount
 		case bounced == nil:
 			bounced = &m.Refunds[i]
@@ -85,11 +85,11 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 	if err != nil {
 		return err
 	}
-	givenBack, err := s.followGiveBackTx(ctx, tx, *o, m)
+	givenBack, err := s.syncGiveBackTx(ctx, tx, *o, m)
 	if err != nil {
 		return err
 	}
-	failed, err := s.followTicketsTx(ctx, tx, *o, m.Refunds, givenBack)
+	failed, err := s.syncTicketsTx(ctx, tx, *o, m.Refunds, givenBack)
 	if err != nil {
 		return err
 	}
@@ -158,11 +158,11 @@ func (s *Store) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o Order, m 
 	return nil
 }
 
-// followTicketsTx has the tickets of a locked order follow what became of the refunds of
+// syncTicketsTx has the tickets of a locked order follow what became of the refunds of
 // their shares. Shares whose refund failed after it was believed done are given back again,
 // since their tickets are void; of an order that is given back as a whole its job does that.
 // Out are the refunds that failed without having been believed done, and are not made again.
-func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund, givenBack bool) (out []payments.Refund, err error) {
+func (s *Store) syncTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund, givenBack bool) (out []payments.Refund, err error) {
 	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)
@@ -176,9 +176,9 @@ func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds
 		i := slices.IndexFunc(refunds, func(r payments.Refund) bool { return r.ID == *t.RefundID })
 		switch {
 		case i < 0:
-		case refunds[i].Status == gateway.RefundDone && t.RefundedAt == nil:
+		case refunds[i].Status == gateway.RefundStatusDone && t.RefundedAt == nil:
 			done = append(done, t.RefundID.String())
-		case refunds[i].Status == gateway.RefundFailed:
+		case refunds[i].Status == gateway.RefundStatusFailed:
 			if t.RefundedAt != nil {
 				owed = append(owed, t.ID)
 			} else if !slices.Contains(failed, t.RefundID.String()) {
@@ -234,17 +234,17 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 	return nil
 }
 
-// FollowRefund has order and tickets follow a refund that a look has settled, of
+// RefundChanged has order and tickets follow a refund that a look has settled, of
 // which no event may ever tell (payments.RefundFollower).
-func (s *Store) FollowRefund(ctx context.Context, r payments.Refund) error {
+func (s *Store) RefundChanged(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForOrder {
 		return nil
 	}
-	return s.FollowOrder(ctx, r.LocalID, "")
+	return s.SyncRefunds(ctx, r.LocalID, "")
 }
 
-// FollowOrder has an order follow the ledger of refunds, as ReturnedTx does.
-func (s *Store) FollowOrder(ctx context.Context, id objectid.ID, told string) error {
+// SyncRefunds has an order follow the ledger of refunds, as ReturnedTx does.
+func (s *Store) SyncRefunds(ctx context.Context, id objectid.ID, told string) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -261,7 +261,7 @@ func (s *Store) FollowOrder(ctx context.Context, id objectid.ID, told string) er
 // alone tells, and that is not all of it: somebody made them at its console, or a restore has
 // lost whose tickets they were of. The money is gone, and the tickets stay good until then.
 func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) error {
-	if o.State != state.Paid || m.whole(o) || !slices.ContainsFunc(m.Refunds, toldOnly) {
+	if o.State != state.Paid || m.whole(o) || !slices.ContainsFunc(m.Refunds, isReportedOnly) {
 		return nil
 	}
 	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
@@ -275,7 +275,7 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 		part, reasons := money.Cents(0), []string{}
 		for _, r := range m.Refunds {
 			named := slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.RefundID != nil && *t.RefundID == r.ID })
-			if named || !toldOnly(r) || !IsOf(r, p.Payment) {
+			if named || !isReportedOnly(r) || !IsOf(r, p.Payment) {
 				continue
 			}
 			part += r.Amount
@@ -299,8 +299,10 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 	return nil
 }
 
-// toldOnly reports whether a refund is done of which only the gateway has told.
-func toldOnly(r payments.Refund) bool { return r.Status == gateway.RefundDone && !r.ByAdmin }
+// isReportedOnly reports whether a refund is done of which only the gateway has told.
+func isReportedOnly(r payments.Refund) bool {
+	return r.Status == gateway.RefundStatusDone && !r.ByAdmin
+}
 
 // Why a ticket opens no door although it is neither used nor expired, as the SQL function
 // tickets.blocked says; the first is also the reason in the history when a dispute is lost.

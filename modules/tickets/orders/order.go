@@ -193,8 +193,8 @@ func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.Give
 // closeIntent notes that the gateway's answer stands in the row.
 func closeIntent(o *Order) { o.IntentOpen, o.RecoveryAt = false, nil }
 
-// LearnPix keeps the code of a charge.
-func LearnPix(o *Order, c *gateway.PixCharge) {
+// SetPix keeps the code of a charge.
+func SetPix(o *Order, c *gateway.PixCharge) {
 	if c.Payload != "" {
 		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage
 	}

@@ -45,8 +45,8 @@ func New(d Deps) *Store {
 	return &Store{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
 }
 
-// Own is what customers see of their orders.
-type Own struct{ store *Store }
+// CallerOrders is what customers see of their orders.
+type CallerOrders struct{ store *Store }
 
-// NewOwn makes it.
-func NewOwn(s *Store) *Own { return &Own{store: s} }
+// NewCallerOrders makes it.
+func NewCallerOrders(s *Store) *CallerOrders { return &CallerOrders{store: s} }

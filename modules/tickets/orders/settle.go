@@ -79,9 +79,9 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 		if outcome.Answer.RanOut {
 			return s.GiveBackTx(ctx, tx, o, outcome.Answer, end)
 		}
-		return s.learnTx(ctx, tx, o, outcome.Answer, end)
+		return s.recordMadeTx(ctx, tx, o, outcome.Answer, end)
 	case intent.Pending[Made]:
-		if err := s.learnTx(ctx, tx, o, outcome.Answer, end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
+		if err := s.recordMadeTx(ctx, tx, o, outcome.Answer, end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
 			return err
 		}
 		// The gateway has thought about the card for too long. What it takes after all
@@ -97,8 +97,8 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 	return fmt.Errorf("an outcome %T", outcome)
 }
 
-// learnTx keeps what the gateway has made, and does what follows from its money.
-func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
+// recordMadeTx keeps what the gateway has made, and does what follows from its money.
+func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	p := made.Payment
 	if made.Pix != nil {
 		p = &made.Pix.Payment
@@ -116,7 +116,7 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 			o.GatewayPaymentID = &p.ID
 		}
 		if made.Pix != nil && o.State == state.Reserved {
-			LearnPix(o, made.Pix)
+			SetPix(o, made.Pix)
 		}
 		if !pending {
 			closeIntent(o)
@@ -132,12 +132,12 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 		}
 	}
 	switch p.Status {
-	case gateway.PaymentSettled:
+	case gateway.PaymentStatusSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
-	case gateway.PaymentFailed, gateway.PaymentGone:
+	case gateway.PaymentStatusFailed, gateway.PaymentStatusGone:
 		made.RanOut = postgres.Text(o.PaymentMethod) != gateway.MethodCard
 		return s.GiveBackTx(ctx, tx, o, made, end)
-	case gateway.PaymentPending:
+	case gateway.PaymentStatusPending:
 		if open && made.Pix != nil && end.By == intent.ByLook && Payable(*o, s.deps.Clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
 		}
@@ -148,7 +148,7 @@ func (s *Store) learnTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end
 // isOtherAmount reports whether money is not the order's price, at a gateway where what was
 // asked for may be changed.
 func isOtherAmount(o Order, p gateway.Payment) bool {
-	return postgres.Text(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentSettled && int64(p.Amount) != o.TotalCents
+	return postgres.Text(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentStatusSettled && int64(p.Amount) != o.TotalCents
 }
 
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
@@ -267,7 +267,7 @@ func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string,
 // that who deletes it meanwhile loses the tickets that were paid before, and no others.
 func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
 	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
-	if !fault.Is(err, fault.Missing) {
+	if !fault.Is(err, fault.KindNotFound) {
 		return false, err
 	}
 	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, customerID)

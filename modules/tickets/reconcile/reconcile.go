@@ -40,7 +40,7 @@ func New(d Deps) *Reconciler {
 // Recover looks at an open order at once. One that is not open is left alone, and so is
 // one whose call may still be under way.
 func (s *Reconciler) Recover(ctx context.Context, id objectid.ID) error {
-	return s.intents.LookAt(ctx, intent.Order, id)
+	return s.intents.CheckOne(ctx, intent.Order, id)
 }
 
 // Adopt opens the intent of an order that has none: the release before made it.

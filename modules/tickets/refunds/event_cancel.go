@@ -179,7 +179,7 @@ func (s *Refunds) CancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 	if err := s.cancelEvent(ctx, q); err != nil {
 		return nil, err
 	}
-	return s.CancellationAnswer(ctx, id)
+	return s.CancellationEnvelope(ctx, id)
 }
 
 // GetCancellation answers GET /admin/events/{id}/cancellation.
@@ -188,11 +188,11 @@ func (s *Refunds) GetCancellation(ctx context.Context, in *cancellationInput) (*
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
 	}
-	return s.CancellationAnswer(ctx, id)
+	return s.CancellationEnvelope(ctx, id)
 }
 
-// CancellationAnswer tells how far the money of a called off event has come.
-func (s *Refunds) CancellationAnswer(ctx context.Context, id objectid.ID) (*httpapi.Output[cancellationBody], error) {
+// CancellationEnvelope tells how far the money of a called off event has come.
+func (s *Refunds) CancellationEnvelope(ctx context.Context, id objectid.ID) (*httpapi.Output[cancellationBody], error) {
 	c, err := s.cancellationOf(ctx, id)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func (s *Refunds) QueueGiveBacks(ctx context.Context) error {
 // limit how often they may be called, and the sale of other events goes on. An order whose
 // refund was asked for is due no more, so that another process goes on where one died.
 func (s *Refunds) GiveBackDue(ctx context.Context) error {
-	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
 		return errors.Join(err, river.JobSnooze(giveBackHeld))
 	}
 	tick := time.NewTicker(time.Second / time.Duration(s.deps.Config.RefundsPerSecond))

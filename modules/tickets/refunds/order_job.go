@@ -43,7 +43,7 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil || paid == nil {
 		return err
 	}
-	if kept, err := s.deps.Payments.Cases().IsKept(ctx, s.deps.Pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
+	if kept, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
 		return err // an admin has decided so
 	}
 	if listed, err := s.deps.Payments.Cases().IsRefundedByList(ctx, s.deps.Pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
@@ -52,7 +52,7 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
 		return err // it stands on the list, for people
 	}
-	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
 		return cmp.Or(err, errHeld)
 	}
 	e, err := s.db.EventGet(ctx, s.deps.Pool, o.EventID)

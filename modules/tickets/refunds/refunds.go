@@ -32,7 +32,7 @@ type Deps struct {
 	Payments  *payments.Service
 	Events    *events.Store
 	Orders    *orders.Store
-	Own       *orders.Own
+	Own       *orders.CallerOrders
 	Links     *orders.Links
 	Reconcile *reconcile.Reconciler
 	Config    Config

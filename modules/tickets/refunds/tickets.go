@@ -68,7 +68,7 @@ func (s *Refunds) RefundOrder(ctx context.Context, in *refundOrderInput) (*httpa
 	if err != nil {
 		return nil, err
 	}
-	return s.orderRefundAnswer(ctx, q.OrderID, &out)
+	return s.refundEnvelope(ctx, q.OrderID, &out)
 }
 
 // CancelOrderNow answers POST /admin/ticket-orders/{id}/cancel.
@@ -81,7 +81,7 @@ func (s *Refunds) CancelOrderNow(ctx context.Context, in *cancelOrderInput) (*ht
 	if err != nil {
 		return nil, err
 	}
-	return s.orderRefundAnswer(ctx, q.OrderID, out)
+	return s.refundEnvelope(ctx, q.OrderID, out)
 }
 
 func ticketRefund(ctx context.Context, path, reason string, consumed bool) (TicketRefund, error) {
@@ -96,23 +96,23 @@ func ticketRefund(ctx context.Context, path, reason string, consumed bool) (Tick
 	return TicketRefund{OrderID: id, Consumed: consumed, Reason: reason, Admin: caller.Username, AdminID: &caller.ID}, nil
 }
 
-// RecallOrderRefund tells what became of the refund of a request that was cut off
+// ReplayOrderRefund tells what became of the refund of a request that was cut off
 // (httpapi.Idempotent).
-func (s *Refunds) RecallOrderRefund(ctx context.Context, id objectid.ID) (*httpapi.Output[orderRefundBody], error) {
+func (s *Refunds) ReplayOrderRefund(ctx context.Context, id objectid.ID) (*httpapi.Output[orderRefundBody], error) {
 	out, err := s.deps.Payments.RefundByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	switch out.Refund.Status {
-	case gateway.RefundRequested:
+	case gateway.RefundStatusRequested:
 		return nil, idempotency.InProgress()
-	case gateway.RefundFailed:
+	case gateway.RefundStatusFailed:
 		return nil, httpapi.ErrCameToNothing
 	}
-	return s.orderRefundAnswer(ctx, out.Refund.LocalID, &out)
+	return s.refundEnvelope(ctx, out.Refund.LocalID, &out)
 }
 
-func (s *Refunds) orderRefundAnswer(ctx context.Context, id objectid.ID, out *payments.RefundOutcome) (*httpapi.Output[orderRefundBody], error) {
+func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID, out *payments.RefundOutcome) (*httpapi.Output[orderRefundBody], error) {
 	ctx = context.WithoutCancel(ctx)
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Refunds) orderRefundAnswer(ctx context.Context, id objectid.ID, out *pa
 		return httpapi.OK(body)
 	}
 	body.Message = "The refund was made."
-	if out.Refund.Status != gateway.RefundDone {
+	if out.Refund.Status != gateway.RefundStatusDone {
 		body.Message = "The refund is under way at the gateway."
 	}
 	body.RefundID, body.RefundAmount = &out.Refund.ID, events.Reais(out.Refund.Amount)
@@ -179,7 +179,7 @@ func (s *Refunds) RefundTickets(ctx context.Context, q TicketRefund) (payments.R
 		return out, nil
 	}
 	if !errors.Is(err, gateway.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
-		err = errors.Join(err, s.deps.Orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID, q.Admin))
+		err = errors.Join(err, s.deps.Orders.SyncRefunds(context.WithoutCancel(ctx), q.OrderID, q.Admin))
 	}
 	return out, s.deps.Payments.RefundFault(ctx, err)
 }
@@ -206,7 +206,7 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 	if err != nil {
 		return payments.RefundOutcome{}, err
 	}
-	paid, left, err := s.ownPayment(ctx, s.deps.Pool, o)
+	paid, left, err := s.orderPayment(ctx, s.deps.Pool, o)
 	if err != nil {
 		return payments.RefundOutcome{}, err
 	}
@@ -215,14 +215,14 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 		amount = left
 	}
 	if amount <= 0 {
-		return payments.RefundOutcome{}, errNothingLeft("Nothing of the order's payment is left to refund.")
+		return payments.RefundOutcome{}, errFullyRefunded("Nothing of the order's payment is left to refund.")
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	return s.deps.Payments.RefundPayment(call, payments.RefundRequest{
 		Payment: paid, Amount: amount, Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID,
 		Requested: func(ctx context.Context, tx pgx.Tx, r payments.Refund) error {
-			return s.askRefundTx(ctx, tx, q, chosen, r)
+			return s.assignTicketsTx(ctx, tx, q, chosen, r)
 		},
 	}, func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
 		o, err := s.db.OrderLock(ctx, tx, o.ID)
@@ -245,7 +245,7 @@ func (s *Refunds) noneUnanswered(ctx context.Context, o orders.Order) error {
 			continue
 		}
 		for _, r := range m.Refunds {
-			if orders.IsOf(r, p.Payment) && r.ByAdmin && r.Status == gateway.RefundRequested {
+			if orders.IsOf(r, p.Payment) && r.ByAdmin && r.Status == gateway.RefundStatusRequested {
 				return s.deps.Payments.RefundOpen(ctx, s.deps.Pool, r)
 			}
 		}
@@ -259,17 +259,17 @@ func refundable(o orders.Order) error {
 	case o.State == state.Paid && o.TotalCents > 0 && o.GatewayPaymentID != nil:
 		return nil
 	case o.State == state.Paid:
-		return errNothingLeft("The order was free: there is nothing to refund.")
+		return errFullyRefunded("The order was free: there is nothing to refund.")
 	case o.State == state.RefundDue:
-		return errNothingLeft("The order had no place, and is refunded already.")
+		return errFullyRefunded("The order had no place, and is refunded already.")
 	case o.State == state.Lost:
-		return errNothingLeft("The bank has given the order's money back: nothing is left to refund.")
+		return errFullyRefunded("The bank has given the order's money back: nothing is left to refund.")
 	}
-	return errNothingLeft("The order is " + string(o.State) + ": nothing of it can be refunded.")
+	return errFullyRefunded("The order is " + string(o.State) + ": nothing of it can be refunded.")
 }
 
-func errNothingLeft(message string) error {
-	return &fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: message}
+func errFullyRefunded(message string) error {
+	return &fault.Error{Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: message}
 }
 
 // choose gives the tickets that are meant.
@@ -292,9 +292,9 @@ func (q TicketRefund) choose(tickets []events.Ticket) ([]objectid.ID, error) {
 	case len(chosen) > 0, q.why != "" && used == 0:
 		return chosen, nil
 	case used > 0:
-		return nil, errNothingLeft("What is left of the order was used: include_consumed refunds it all the same.")
+		return nil, errFullyRefunded("What is left of the order was used: include_consumed refunds it all the same.")
 	}
-	return nil, errNothingLeft("No ticket of the order is left to refund.")
+	return nil, errFullyRefunded("No ticket of the order is left to refund.")
 }
 
 func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error) {
@@ -307,26 +307,26 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 		case slices.Contains(chosen, id):
 			continue
 		case tickets[i].RefundID != nil:
-			return nil, errNothingLeft("Ticket " + id.String() + " is refunded already.")
+			return nil, errFullyRefunded("Ticket " + id.String() + " is refunded already.")
 		case tickets[i].Status == state.Consumed && !q.Consumed:
-			return nil, errNothingLeft("Ticket " + id.String() + " was used: include_consumed refunds it all the same.")
+			return nil, errFullyRefunded("Ticket " + id.String() + " was used: include_consumed refunds it all the same.")
 		}
 		chosen = append(chosen, id)
 	}
 	if len(chosen) == 0 {
-		return nil, errNothingLeft("No ticket is named.")
+		return nil, errFullyRefunded("No ticket is named.")
 	}
 	return chosen, nil
 }
 
-// ownPayment is the order's own payment and what of it is neither back nor on its way.
-func (s *Refunds) ownPayment(ctx context.Context, db postgres.DB, o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
+// orderPayment is the order's own payment and what of it is neither back nor on its way.
+func (s *Refunds) orderPayment(ctx context.Context, db postgres.DB, o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
 	paid, err := s.deps.Payments.FindPayment(ctx, db, postgres.Text(o.Gateway), postgres.Text(o.GatewayPaymentID))
 	if err != nil {
 		return gateway.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
 	}
 	if paid == nil {
-		return gateway.LedgerPayment{}, 0, errNothingLeft("The order's payment is not settled.")
+		return gateway.LedgerPayment{}, 0, errFullyRefunded("The order's payment is not settled.")
 	}
 	refunds, err := s.deps.Payments.RefundsOf(ctx, db, gateway.ForOrder, o.ID)
 	if err != nil {
@@ -336,9 +336,9 @@ func (s *Refunds) ownPayment(ctx context.Context, db postgres.DB, o orders.Order
 	return *paid, left, nil
 }
 
-// askRefundTx gives tickets to the refund that is being committed. The refunds of the
+// assignTicketsTx gives tickets to the refund that is being committed. The refunds of the
 // payment are locked.
-func (s *Refunds) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, chosen []objectid.ID, r payments.Refund) error {
+func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund, chosen []objectid.ID, r payments.Refund) error {
 	o, err := s.db.OrderLock(ctx, tx, q.OrderID)
 	if err != nil {
 		return fmt.Errorf("lock order: %w", err)
@@ -358,16 +358,16 @@ func (s *Refunds) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, ch
 	if len(taken) != len(chosen) {
 		return fault.Conflict("A ticket was used or refunded meanwhile. Look at the order and ask again.")
 	}
-	return s.deps.Orders.AskGiveBackTx(ctx, tx, o, q.why, r)
+	return s.deps.Orders.RequestGiveBackTx(ctx, tx, o, q.why, r)
 }
 
 // RefundShares does so. What people or a dispute have decided meanwhile stays.
 func (s *Refunds) RefundShares(ctx context.Context, a orders.SharesArgs) error {
-	if held, err := s.deps.Payments.Comparison().RefundsHeld(ctx, s.deps.Pool); err != nil || held {
+	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
 		return errors.Join(err, errHeld)
 	}
 	_, err := s.RefundTickets(ctx, TicketRefund{OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway."})
-	if fault.Is(err, fault.Invalid) || errors.Is(err, gateway.ErrOutcomeUnknown) {
+	if fault.Is(err, fault.KindInvalid) || errors.Is(err, gateway.ErrOutcomeUnknown) {
 		return nil // nothing is left, or the looks ask what became of it
 	}
 	return err

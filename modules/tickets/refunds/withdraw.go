@@ -74,7 +74,7 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 	}
 	var disputed *payments.RefundDisputedError
 	if errors.As(refused, &disputed) { // since the order was read
-		refused = errNoWithdrawal(disputed.Told())
+		refused = errNoWithdrawal(disputed.Sentence())
 	}
 	if asked, err = s.isGivenBack(context.WithoutCancel(ctx), o); err != nil || !asked {
 		return withdrawal{}, errors.Join(refused, err)
@@ -124,7 +124,7 @@ func (s *Refunds) mayWithdraw(ctx context.Context, o orders.Order) (state.GivenB
 }
 
 func errNoWithdrawal(message string) error {
-	return &fault.Error{Kind: fault.Invalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
+	return &fault.Error{Kind: fault.KindInvalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
 }
 
 // withdrawalOf reads what became of it.
@@ -180,7 +180,7 @@ type withdrawalBody struct {
 // WithdrawOrder answers POST /me/ticket-orders/{order_id}/withdraw; another customer's order
 // is 404.
 func (s *Refunds) WithdrawOrder(ctx context.Context, in *orders.OrderInput) (*httpapi.Output[withdrawalBody], error) {
-	o, err := s.deps.Own.OwnOrder(ctx, in.OrderID)
+	o, err := s.deps.Own.CallerOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +194,8 @@ func withdrawalOutput(w withdrawal, err error) (*httpapi.Output[withdrawalBody],
 	return httpapi.OK(withdrawalBody{RefundAmount: events.Reais(w.amount), RefundedAt: httpapi.TimePtr(w.refundedAt), Status: w.status})
 }
 
-// RecallWithdrawal tells what became of a request that was cut off (httpapi.Idempotent).
-func (s *Refunds) RecallWithdrawal(ctx context.Context, refund objectid.ID) (*httpapi.Output[withdrawalBody], error) {
+// ReplayWithdrawal tells what became of a request that was cut off (httpapi.Idempotent).
+func (s *Refunds) ReplayWithdrawal(ctx context.Context, refund objectid.ID) (*httpapi.Output[withdrawalBody], error) {
 	id, err := s.orderOfRefund(ctx, refund)
 	if err != nil {
 		return nil, err

@@ -63,8 +63,8 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return gateway.Asked(nil, gateway.ReasonAskedPayment), err
+	if asked, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || asked {
+		return gateway.AwaitingConfirmation(nil, gateway.ReasonAskedPayment), err
 	}
 	if postgres.Text(o.Gateway) != e.Gateway {
 		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, gateway.ReasonOrderOtherGateway)
@@ -109,10 +109,10 @@ func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (order
 	return s.db.OrderGet(ctx, tx, e.Reference)
 }
 
-// asksLiveTx has money that the event alone does not prove be read from the gateway, by
+// confirmFirstTx has money that the event alone does not prove be read from the gateway, by
 // job: until then nothing is booked, and no ticket is issued. What the ledger has is not
 // asked for again.
-func (s *Applier) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) (bool, error) {
+func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) (bool, error) {
 	told, settled := e.Payload.(gateway.SettledPayment)
 	if !settled || e.IsProof() {
 		return false, nil
@@ -144,7 +144,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 	if o.State != state.Reserved {
 		return gateway.ReasonOrderNotOpen, nil
 	}
-	if p.Status == gateway.PaymentFailed {
+	if p.Status == gateway.PaymentStatusFailed {
 		return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
 	}
 	return "", s.deps.Orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })

@@ -42,11 +42,11 @@ func (s *Applier) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs, 
 func (s *Applier) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
 	known, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, gateway.GWA, a.PaymentID)
 	if err != nil || known != nil {
-		return cmp.Or(err, s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultApplied})) // the answer to the purchase was faster
+		return cmp.Or(err, s.finishConfirmation(ctx, a, gateway.Result{Status: gateway.ResultApplied})) // the answer to the purchase was faster
 	}
 	p, err := s.deps.Payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, a.OrderID)
 	if errors.Is(err, gateway.ErrMissing) {
-		return s.lookLater(ctx, a, err)
+		return s.retryConfirmation(ctx, a, err)
 	}
 	if err != nil {
 		return fmt.Errorf("read payment %s: %w", a.PaymentID, err)
@@ -59,24 +59,24 @@ func (s *Applier) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
 		if err != nil {
 			return err
 		}
-		return s.deps.Payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, result)
+		return s.deps.Payments.FinishConfirmationTx(ctx, tx, gateway.GWA, a.EventID, result)
 	})
 }
 
-// finishAsked tells in the webhook's log what came of asking the gateway.
-func (s *Applier) finishAsked(ctx context.Context, a LiveMoneyArgs, r gateway.Result) error {
+// finishConfirmation tells in the webhook's log what came of asking the gateway.
+func (s *Applier) finishConfirmation(ctx context.Context, a LiveMoneyArgs, r gateway.Result) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		return s.deps.Payments.FinishAskedTx(ctx, tx, gateway.GWA, a.EventID, r)
+		return s.deps.Payments.FinishConfirmationTx(ctx, tx, gateway.GWA, a.EventID, r)
 	})
 }
 
-// lookLater has a payment looked for once more, unless this was the last look.
-func (s *Applier) lookLater(ctx context.Context, a LiveMoneyArgs, why error) error {
+// retryConfirmation has a payment looked for once more, unless this was the last look.
+func (s *Applier) retryConfirmation(ctx context.Context, a LiveMoneyArgs, why error) error {
 	pause, again := gateway.LivePause(a.Misses)
 	if !again {
 		s.deps.Log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing", slog.String("order_id", a.OrderID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return s.finishAsked(ctx, a, gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold})
+		return s.finishConfirmation(ctx, a, gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold})
 	}
 	at := s.deps.Clock.Now().Add(pause)
 	a.Misses++

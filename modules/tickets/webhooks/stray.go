@@ -47,8 +47,8 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 		return gateway.Result{}, fmt.Errorf("read deleted order: %w", err)
 	}
 	o := orders.Order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
-	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return gateway.Asked(nil, gateway.ReasonAskedPayment), err
+	if asked, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || asked {
+		return gateway.AwaitingConfirmation(nil, gateway.ReasonAskedPayment), err
 	}
 	const why = gateway.ReasonOrderDeleted
 	if d.Gateway != e.Gateway {

@@ -162,7 +162,7 @@ func TestFaults_section14(t *testing.T) {
 	plan(stage.FaultTimeoutAfter, 0)
 	require.Error(t, attempt())
 	require.Equal(t, 1.0, payments(), "the effect, unknown to the caller")
-	require.Equal(t, []string{"PAYMENT_CREATED"}, names(b.told()), "its event comes all the same")
+	require.Equal(t, []string{"PAYMENT_CREATED"}, names(b.deliveredEvents()), "its event comes all the same")
 
 	plan(stage.FaultStatus, 404)
 	resp, raw := b.send("POST", "/v3/payments", pixPayment(c, 10))

@@ -23,7 +23,7 @@ func change[T any](g *Gateway, f func(now time.Time) (T, *apiError)) (T, error) 
 
 // changePayment is change for what answers a payment.
 func (g *Gateway) changePayment(f func(now time.Time) (*Payment, *apiError)) (any, error) {
-	return change(g, func(now time.Time) (paymentView, *apiError) { return g.paymentAnswer(f(now)) })
+	return change(g, func(now time.Time) (paymentView, *apiError) { return g.writePayment(f(now)) })
 }
 
 // Advance moves the gateway's clock forward; what falls due on the way happens in order.

@@ -83,7 +83,7 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.stage = s
-	if err := g.keptBy(s); err != nil {
+	if err := g.registerWith(s); err != nil {
 		return nil, err
 	}
 	if !s.Restored() {

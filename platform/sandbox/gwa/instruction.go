@@ -164,7 +164,7 @@ func (g *Gateway) cancelInstruction(i *Instruction, reason string, now time.Time
 
 // openInstruction is the order that waits for the day of a payment; nil when there is none.
 func (s *state) openInstruction(payment string) *Instruction {
-	for id, i := range s.Instructions.Look() {
+	for id, i := range s.Instructions.All() {
 		if i.Payment == payment && i.open() {
 			return s.Instructions.Get(id)
 		}

@@ -5,11 +5,11 @@ func (g *Gateway) postPayment(r request) (v paymentView, err *apiError) {
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.paymentAnswer(g.createPayment(in, r.now))
+	return g.writePayment(g.createPayment(in, r.now))
 }
 
-// paymentAnswer prints a payment unless there was an error.
-func (g *Gateway) paymentAnswer(p *Payment, err *apiError) (v paymentView, _ *apiError) {
+// writePayment prints a payment unless there was an error.
+func (g *Gateway) writePayment(p *Payment, err *apiError) (v paymentView, _ *apiError) {
 	if err != nil {
 		return v, err
 	}
@@ -26,7 +26,7 @@ func (s *state) anyPayment(id string) (*Payment, *apiError) {
 }
 
 func (g *Gateway) getPayment(r request) (paymentView, *apiError) {
-	return g.paymentAnswer(g.anyPayment(r.id()))
+	return g.writePayment(g.anyPayment(r.id()))
 }
 
 type statusView struct {
@@ -63,7 +63,7 @@ func (g *Gateway) postRefund(r request) (v paymentView, err *apiError) {
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.paymentAnswer(g.refund(r.id(), in, r.now))
+	return g.writePayment(g.refund(r.id(), in, r.now))
 }
 
 // listRefunds lists oldest first, as the payment does.
@@ -76,11 +76,11 @@ func (g *Gateway) listRefunds(r request) (v listView[Refund], err *apiError) {
 }
 
 func (g *Gateway) postSandboxConfirm(r request) (paymentView, *apiError) {
-	return g.paymentAnswer(g.pay(r.id(), r.now))
+	return g.writePayment(g.pay(r.id(), r.now))
 }
 
 func (g *Gateway) postSandboxOverdue(r request) (paymentView, *apiError) {
-	return g.paymentAnswer(g.forceOverdue(r.id(), r.now))
+	return g.writePayment(g.forceOverdue(r.id(), r.now))
 }
 
 // postSandboxApprove is the vendor's helper that approves the account, for cards too.

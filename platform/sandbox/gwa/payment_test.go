@@ -39,7 +39,7 @@ func TestCardIsDecidedWithinTheCall_section5(t *testing.T) {
 	require.Nil(t, p["paymentDate"])
 	require.Equal(t, "2035-04-13", p["creditDate"], "32 days later")
 	require.Equal(t, 18.81, p["netValue"], "0.49 + 2.99 %")
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_CONFIRMED"}, names(events))
 	require.Equal(t, "CONFIRMED", events[0].object("payment")["status"], "CREATED already says so")
 
@@ -53,11 +53,11 @@ func TestCardSettles32DaysLater_sections5And11(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", cardPayment(b.customer(), 19.90))
-	b.told()
+	b.deliveredEvents()
 	b.advance(31 * day)
-	require.Empty(t, b.told())
+	require.Empty(t, b.deliveredEvents())
 	b.advance(day)
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(events))
 	require.Equal(t, p["id"], events[0].object("payment")["id"])
 	require.Equal(t, "2035-04-13", events[0].object("payment")["paymentDate"])
@@ -111,7 +111,7 @@ func TestDeletePayment_section5(t *testing.T) {
 	got := b.ok("GET", "/v3/payments/"+id(p), nil)
 	require.Equal(t, true, got["deleted"])
 	require.Equal(t, "PENDING", got["status"])
-	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_DELETED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_DELETED"}, names(b.deliveredEvents()))
 	_, err := b.g.Pay(id(p))
 	require.Error(t, err)
 	status, code, _ := b.refused("DELETE", "/v3/payments/"+b.paidPIX(10), nil)
@@ -128,12 +128,12 @@ func TestRiskAnalysis_section5(t *testing.T) {
 	approved := b.ok("POST", "/v3/payments", cardPayment(c, 20))
 	require.Equal(t, "AWAITING_RISK_ANALYSIS", approved["status"])
 	require.NotContains(t, approved, "confirmedDate")
-	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_AWAITING_RISK_ANALYSIS"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_AWAITING_RISK_ANALYSIS"}, names(b.deliveredEvents()))
 	b.ok("POST", "/_sandbox/payments/"+id(approved)+"/risk/approve", nil)
-	require.Equal(t, []string{"PAYMENT_APPROVED_BY_RISK_ANALYSIS", "PAYMENT_CONFIRMED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_APPROVED_BY_RISK_ANALYSIS", "PAYMENT_CONFIRMED"}, names(b.deliveredEvents()))
 	reproved := b.ok("POST", "/v3/payments", cardPayment(c, 20))
 	b.ok("POST", "/_sandbox/payments/"+id(reproved)+"/risk/reprove", nil)
-	require.Contains(t, names(b.told()), "PAYMENT_REPROVED_BY_RISK_ANALYSIS")
+	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_REPROVED_BY_RISK_ANALYSIS")
 }
 
 func TestVendorHelpers_section9(t *testing.T) {
@@ -147,10 +147,10 @@ func TestVendorHelpers_section9(t *testing.T) {
 	require.Equal(t, "OVERDUE", overdue["status"])
 	require.Equal(t, "2035-03-11", overdue["dueDate"], "moved back")
 	require.Equal(t, "2035-03-12", overdue["originalDueDate"], "kept")
-	b.told()
+	b.deliveredEvents()
 	_, err := b.g.Pay(id(p))
 	require.NoError(t, err)
-	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.told()), "late PIX: CREATED > OVERDUE > RECEIVED")
+	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.deliveredEvents()), "late PIX: CREATED > OVERDUE > RECEIVED")
 }
 
 func TestChargebackStories_section11(t *testing.T) {
@@ -158,11 +158,11 @@ func TestChargebackStories_section11(t *testing.T) {
 	b := setup(t)
 	c := b.customer()
 	steps := func(payment string, steps ...gwa.ChargebackStep) []string {
-		b.told()
+		b.deliveredEvents()
 		for _, step := range steps {
 			b.ok("POST", "/_sandbox/payments/"+payment+"/chargeback", object{"step": step})
 		}
-		return names(b.told())
+		return names(b.deliveredEvents())
 	}
 	lost := id(b.ok("POST", "/v3/payments", cardPayment(c, 20)))
 	require.Equal(t, []string{"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_CHARGEBACK_DISPUTE", "PAYMENT_REFUNDED"},
@@ -175,7 +175,7 @@ func TestChargebackStories_section11(t *testing.T) {
 	require.Equal(t, []string{"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_CONFIRMED"},
 		steps(won, gwa.ChargebackRequested, gwa.ChargebackWon))
 	b.advance(33 * day)
-	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.deliveredEvents()))
 	require.Equal(t, []string{"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_RECEIVED"},
 		steps(won, gwa.ChargebackRequested, gwa.ChargebackWon))
 	_, err := b.g.Chargeback(won, gwa.ChargebackLost, "")

@@ -127,12 +127,12 @@ func (g *Gateway) transfer(value Cents, now time.Time) (*Payment, *apiError) {
 
 // paidBy finds what a payload pays: a payment or an authorization.
 func (g *Gateway) paidBy(payload string) (payment, authorization string) {
-	for id, p := range g.Payments.Look() {
+	for id, p := range g.Payments.All() {
 		if p.QRLocation != "" && !p.Deleted && g.payload(p.QRLocation, p.Value) == payload {
 			return id, ""
 		}
 	}
-	for id, a := range g.Authorizations.Look() {
+	for id, a := range g.Authorizations.All() {
 		if g.payload(a.QRLocation, a.FirstValue) == payload {
 			return "", id
 		}

@@ -36,7 +36,7 @@ func TestPixQRCode_section6(t *testing.T) {
 	}
 	require.NotEmpty(t, paid["pixQrCodeId"])
 	require.NotEmpty(t, paid["pixTransaction"])
-	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_RECEIVED"}, names(b.told()), "no CONFIRMED")
+	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_RECEIVED"}, names(b.deliveredEvents()), "no CONFIRMED")
 	_, err = b.g.PayPIX(qr["payload"].(string))
 	require.Error(t, err, "can be paid once")
 }
@@ -70,7 +70,7 @@ func TestExpirePIXControl(t *testing.T) {
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
 	b.ok("POST", "/_sandbox/payments/"+id(p)+"/expire", nil)
-	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_OVERDUE"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_OVERDUE"}, names(b.deliveredEvents()))
 	_, err := b.g.Pay(id(p))
 	require.Error(t, err)
 	status, _, _ := b.refused("POST", "/_sandbox/payments/pay_0000000000000000/expire", nil)
@@ -81,7 +81,7 @@ func TestStrangeMoneyMakesPaymentEventsToo_section10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("POST", "/_sandbox/pix/transfer", object{"value": 12.5})
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_RECEIVED"}, names(events))
 	require.Equal(t, 12.5, events[1].object("payment")["value"])
 	require.Nil(t, events[1].object("payment")["externalReference"])

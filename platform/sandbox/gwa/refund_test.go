@@ -12,7 +12,7 @@ func TestFullRefundOfPIX_section7(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.paidPIX(240)
-	b.told()
+	b.deliveredEvents()
 	got := b.ok("POST", "/v3/payments/"+p+"/refund", nil)
 	require.Equal(t, "REFUNDED", got["status"])
 	require.Nil(t, got["pixTransaction"])
@@ -23,7 +23,7 @@ func TestFullRefundOfPIX_section7(t *testing.T) {
 	require.Equal(t, "DONE", refund["status"])
 	require.Regexp(t, `^D19540550203503121300[A-Za-z0-9]{11}$`, refund["endToEndIdentifier"])
 	require.Regexp(t, `^2035-03-12 10:00:\d\d$`, refund["dateCreated"])
-	require.Equal(t, []string{"PAYMENT_REFUNDED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_REFUNDED"}, names(b.deliveredEvents()))
 	require.Equal(t, 1.0, b.ok("GET", "/v3/payments/"+p+"/refunds", nil)["totalCount"])
 	status, code, _ := b.refused("POST", "/v3/payments/"+p+"/refund", nil)
 	require.Equal(t, 400, status)
@@ -34,12 +34,12 @@ func TestPartialRefunds_section7(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.paidPIX(149.70)
-	b.told()
+	b.deliveredEvents()
 	for _, value := range []float64{20, 29.90} {
 		got := b.ok("POST", "/v3/payments/"+p+"/refund", object{"value": value, "description": "Cortesia"})
 		require.Equal(t, "RECEIVED", got["status"], "unchanged")
 	}
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_PARTIALLY_REFUNDED", "PAYMENT_PARTIALLY_REFUNDED"}, names(events))
 	require.Len(t, events[1].object("payment")["refunds"], 2, "the event repeats all refunds")
 	status, code, _ := b.refused("POST", "/v3/payments/"+p+"/refund", object{"value": 99.81})
@@ -77,9 +77,9 @@ func TestRefundOfCardFromConfirmed_section7(t *testing.T) {
 	require.Equal(t, "REFUNDED", got["status"])
 	require.Nil(t, got["refunds"].([]any)[0].(object)["endToEndIdentifier"])
 	require.Equal(t, "ACTIVE", b.ok("GET", "/v3/subscriptions/"+sub, nil)["status"], "the subscription goes on")
-	b.told()
+	b.deliveredEvents()
 	b.advance(33 * day)
-	require.NotContains(t, names(b.told()), "PAYMENT_RECEIVED", "refunded money does not settle")
+	require.NotContains(t, names(b.deliveredEvents()), "PAYMENT_RECEIVED", "refunded money does not settle")
 }
 
 func TestRefundInProgress_section7(t *testing.T) {
@@ -88,7 +88,7 @@ func TestRefundInProgress_section7(t *testing.T) {
 	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.RefundsInProgress = true })
 	require.NoError(t, err)
 	p := b.paidPIX(240)
-	b.told()
+	b.deliveredEvents()
 	got := b.ok("POST", "/v3/payments/"+p+"/refund", nil)
 	require.Equal(t, "REFUND_IN_PROGRESS", got["status"])
 	require.Equal(t, "PENDING", got["refunds"].([]any)[0].(object)["status"])
@@ -99,5 +99,5 @@ func TestRefundInProgress_section7(t *testing.T) {
 	require.Equal(t, "REFUNDED", got["status"])
 	require.Equal(t, []string{
 		"PAYMENT_REFUND_IN_PROGRESS", "PAYMENT_REFUND_DENIED", "PAYMENT_REFUND_IN_PROGRESS", "PAYMENT_REFUNDED",
-	}, names(b.told()))
+	}, names(b.deliveredEvents()))
 }

@@ -56,7 +56,7 @@ type story struct {
 
 func last(b *bundle, name string) event {
 	b.t.Helper()
-	events := b.told()
+	events := b.deliveredEvents()
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Name == name {
 			return events[i]

@@ -67,7 +67,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(r.status)
 }
 
-func (r *receiver) answer(status int) {
+func (r *receiver) respond(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status = status
@@ -171,8 +171,8 @@ func (b *bundle) refused(method, path string, body any) (status int, code, descr
 	return resp.StatusCode, v.Errors[0].Code, v.Errors[0].Description
 }
 
-// told waits until nothing more is to be sent and returns the events since the last call.
-func (b *bundle) told() []event {
+// deliveredEvents waits until nothing more is to be sent and returns the events since the last call.
+func (b *bundle) deliveredEvents() []event {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
 	defer cancel()

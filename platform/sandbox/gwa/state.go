@@ -65,8 +65,8 @@ type account struct {
 
 func newState() *state { return &state{account: account{Sequences: map[string]int64{}}} }
 
-// keptBy has the state file keep all of it.
-func (s *state) keptBy(at *stage.Stage) error {
+// registerWith has the state file keep all of it.
+func (s *state) registerWith(at *stage.Stage) error {
 	return errors.Join(
 		at.KeepValue("account", &s.account),
 		at.Keep("customers", &s.Customers),

@@ -26,7 +26,7 @@ func TestStateSurvivesARestart(t *testing.T) {
 	require.WithinDuration(t, monday, again.g.Now(), day/24, "the clock goes on")
 	require.Equal(t, "Outro", again.ok("GET", "/v3/subscriptions/"+sub, nil)["description"])
 	again.advance(day / 24)
-	require.Subset(t, names(again.told()), []string{"SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"}, "so do queue and jobs")
+	require.Subset(t, names(again.deliveredEvents()), []string{"SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"}, "so do queue and jobs")
 	require.Equal(t, "CONFIRMED", again.ok("GET", "/v3/payments/"+p, nil)["status"])
 }
 
@@ -60,7 +60,7 @@ func TestCardsAreNeverKept_section3(t *testing.T) {
 	b.ok("POST", "/v3/payments", merged(cardPayment(c, 10), secret))
 	b.ok("POST", "/v3/subscriptions", merged(subscription(c, "2035-03-12"), secret))
 	b.refused("POST", "/v3/payments", merged(cardPayment(c, 10), card("5184019740373151")))
-	b.told()
+	b.deliveredEvents()
 	require.NoError(t, b.g.Close())
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, 20.0, b.ok("GET", "/v3/payments?status=CONFIRMED", nil)["totalCount"])
 	seen := map[string]bool{}
-	for _, e := range b.told() {
+	for _, e := range b.deliveredEvents() {
 		require.False(t, seen[e.ID], e.ID)
 		seen[e.ID] = true
 	}

@@ -35,10 +35,10 @@ func TestSubscription_section4(t *testing.T) {
 	require.Equal(t, "2035-03-12", first["dueDate"])
 	require.Equal(t, s["externalReference"], first["externalReference"])
 	require.Equal(t, s["description"], first["description"])
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED"}, names(b.deliveredEvents()))
 
 	b.advance(time.Minute)
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_CONFIRMED"}, names(events), "the result comes by webhook")
 	require.Equal(t, id(s), events[0].object("payment")["subscription"])
 	require.Equal(t, "CONFIRMED", b.ok("GET", "/v3/payments/"+id(first)+"/status", nil)["status"])
@@ -53,7 +53,7 @@ func TestChargeFollowsTheAnswerByItself_section4(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return b.newest("/v3/subscriptions/" + id(s) + "/payments")["status"] == "CONFIRMED"
 	}, 5*time.Second, 10*time.Millisecond)
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED", "PAYMENT_CONFIRMED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED", "PAYMENT_CONFIRMED"}, names(b.deliveredEvents()))
 }
 
 func TestDeclinedCardLeavesNoSubscription_sections1And3(t *testing.T) {
@@ -68,7 +68,7 @@ func TestDeclinedCardLeavesNoSubscription_sections1And3(t *testing.T) {
 	}
 	require.Equal(t, 0.0, b.ok("GET", "/v3/subscriptions", nil)["totalCount"])
 	require.Equal(t, 0.0, b.ok("GET", "/v3/payments", nil)["totalCount"])
-	require.Empty(t, b.told())
+	require.Empty(t, b.deliveredEvents())
 }
 
 func TestRefusedSubscriptions_section4(t *testing.T) {
@@ -110,16 +110,16 @@ func TestTodayIsTheDateInSaoPaulo_section4(t *testing.T) {
 	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-12"))
 	require.Equal(t, "2035-03-12", s["dateCreated"])
 	b.advance(time.Minute)
-	require.Contains(t, names(b.told()), "PAYMENT_CONFIRMED")
+	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_CONFIRMED")
 }
 
 func TestFutureSubscriptionIsChargedOnTheDueDate_section4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-04-11"))
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED"}, names(b.deliveredEvents()))
 	b.advance(29 * day)
-	require.NotContains(t, names(b.told()), "PAYMENT_CONFIRMED")
+	require.NotContains(t, names(b.deliveredEvents()), "PAYMENT_CONFIRMED")
 	b.advance(day)
 	confirmed := last(b, "PAYMENT_CONFIRMED")
 	require.Equal(t, "2035-04-11", confirmed.object("payment")["confirmedDate"])
@@ -132,18 +132,18 @@ func TestChargesAreMade40DaysAhead_section4(t *testing.T) {
 	s := b.ok("POST", "/v3/subscriptions", body)
 	require.Equal(t, "2035-06-12", s["nextDueDate"])
 	b.advance(2 * time.Minute)
-	b.told()
+	b.deliveredEvents()
 
 	b.advance(50 * day) // 1 May: 42 days ahead
-	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.told()), "only the settlement of the first")
+	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.deliveredEvents()), "only the settlement of the first")
 	b.advance(2 * day) // 3 May: 40 days ahead
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED"}, names(events))
 	require.Equal(t, "2035-06-12", events[0].object("payment")["dueDate"])
 	require.Equal(t, "2035-05-03", events[0].object("payment")["dateCreated"])
 	require.Equal(t, "12/09/2035", events[1].object("subscription")["nextDueDate"], "the charge after the open one")
 	b.advance(40 * day)
-	require.Equal(t, []string{"PAYMENT_CONFIRMED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CONFIRMED"}, names(b.deliveredEvents()))
 }
 
 func TestMonthEndsAreKept_section4(t *testing.T) {
@@ -161,11 +161,11 @@ func TestRefusedRenewal_section11(t *testing.T) {
 	b := setup(t)
 	sub, _ := b.subscribed()
 	b.advance(2 * time.Minute)
-	b.told()
+	b.deliveredEvents()
 	_, err := b.g.FailNextCharge(sub)
 	require.NoError(t, err)
 	b.advance(31 * day) // 12 April, a Thursday
-	told := names(b.told())
+	told := names(b.deliveredEvents())
 	require.Contains(t, told, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
 	require.NotContains(t, told, "PAYMENT_CONFIRMED")
 	b.advance(day)
@@ -189,11 +189,11 @@ func TestRenewControl(t *testing.T) {
 	b := setup(t)
 	sub, _ := b.subscribed()
 	b.advance(2 * time.Minute)
-	b.told()
+	b.deliveredEvents()
 	b.ok("POST", "/_sandbox/subscriptions/"+sub+"/renew", nil)
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"}, names(b.deliveredEvents()))
 	b.ok("POST", "/_sandbox/subscriptions/"+sub+"/renew", object{"fail": true})
-	require.Contains(t, names(b.told()), "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
+	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
 	require.Equal(t, 2.0, b.ok("GET", "/v3/subscriptions/"+sub+"/payments?status=CONFIRMED", nil)["totalCount"])
 }
 
@@ -204,9 +204,9 @@ func TestDeleteSubscription_section4(t *testing.T) {
 	b.advance(2 * day) // the first is paid, the second made
 	open := id(b.newest("/v3/subscriptions/" + sub + "/payments"))
 	require.NotEqual(t, paid, open)
-	b.told()
+	b.deliveredEvents()
 	require.Equal(t, object{"deleted": true, "id": sub}, b.ok("DELETE", "/v3/subscriptions/"+sub, nil))
-	events := b.told()
+	events := b.deliveredEvents()
 	require.ElementsMatch(t, []string{"SUBSCRIPTION_DELETED", "PAYMENT_DELETED"}, names(events))
 	require.Equal(t, open, events[1].object("payment")["id"])
 	p := b.ok("GET", "/v3/payments/"+open, nil)
@@ -218,7 +218,7 @@ func TestDeleteSubscription_section4(t *testing.T) {
 	status, _, _ := b.refused("DELETE", "/v3/subscriptions/"+sub, nil)
 	require.Equal(t, 404, status)
 	b.advance(60 * day)
-	require.NotContains(t, names(b.told()), "PAYMENT_CREATED", "nothing is charged any more")
+	require.NotContains(t, names(b.deliveredEvents()), "PAYMENT_CREATED", "nothing is charged any more")
 }
 
 func TestUpdateSubscription_section4(t *testing.T) {
@@ -231,10 +231,10 @@ func TestUpdateSubscription_section4(t *testing.T) {
 	require.Equal(t, 49.9, b.ok("GET", charge, nil)["value"], "only future charges")
 	b.ok("PUT", path, object{"value": 59.90, "updatePendingPayments": true})
 	require.Equal(t, 59.9, b.ok("GET", charge, nil)["value"])
-	b.told()
+	b.deliveredEvents()
 
 	require.Equal(t, "INACTIVE", b.ok("PUT", path, object{"status": "INACTIVE"})["status"])
-	require.Equal(t, []string{"SUBSCRIPTION_INACTIVATED"}, names(b.told()))
+	require.Equal(t, []string{"SUBSCRIPTION_INACTIVATED"}, names(b.deliveredEvents()))
 	status, _, _ := b.refused("PUT", path, object{"status": "ACTIVE"})
 	require.Equal(t, 400, status, "to resume nextDueDate is needed")
 	resumed := b.ok("PUT", path, object{"status": "ACTIVE", "nextDueDate": "2035-05-20"})
@@ -249,11 +249,11 @@ func TestChangeCard_section4(t *testing.T) {
 	status, code, _ := b.refused("PUT", path+"/creditCard", card("5184019740373151"))
 	require.Equal(t, 400, status)
 	require.Equal(t, "invalid_action", code)
-	b.told()
+	b.deliveredEvents()
 	changed := b.ok("PUT", path+"/creditCard", card("4444444444444448"))
 	require.Equal(t, "4448", changed["creditCard"].(object)["creditCardNumber"])
 	require.Equal(t, "VISA", changed["creditCard"].(object)["creditCardBrand"])
-	require.NotContains(t, names(b.told()), "PAYMENT_CONFIRMED", "no charge")
+	require.NotContains(t, names(b.deliveredEvents()), "PAYMENT_CONFIRMED", "no charge")
 	b.advance(9 * day)
 	confirmed := last(b, "PAYMENT_CONFIRMED").object("payment")
 	require.Equal(t, "4448", confirmed["creditCard"].(object)["creditCardNumber"], "pending charges included")
@@ -266,7 +266,7 @@ func TestDeclinedCardUnderASubscription(t *testing.T) {
 	_, err := b.g.DeclineCard(sub, true)
 	require.NoError(t, err)
 	b.advance(2 * time.Minute)
-	require.Contains(t, names(b.told()), "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
+	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
 }
 
 func TestSubscriptionEnds_section4(t *testing.T) {
@@ -315,9 +315,9 @@ func TestPixSubscriptionIsPaidByItsPayer_section4(t *testing.T) {
 	require.NotContains(t, s, "creditCard")
 	require.Equal(t, "2035-03-19", s["nextDueDate"])
 	b.advance(time.Hour)
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED"}, names(b.deliveredEvents()))
 	b.ok("POST", "/_sandbox/subscriptions/"+id(s)+"/renew", nil)
-	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.told()), "the open charge first")
+	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.deliveredEvents()), "the open charge first")
 	b.ok("POST", "/_sandbox/subscriptions/"+id(s)+"/renew", object{"fail": true})
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED", "PAYMENT_OVERDUE"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED", "PAYMENT_OVERDUE"}, names(b.deliveredEvents()))
 }

@@ -90,7 +90,7 @@ func (g *Gateway) setUpWebhook(o Options) {
 
 // webhook is the account's webhook or nil.
 func (s *state) webhook() *Webhook {
-	for id := range s.Webhooks.Look() {
+	for id := range s.Webhooks.All() {
 		return s.Webhooks.Get(id)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (g *Gateway) createWebhook(in webhookInput) (*Webhook, *apiError) {
 		return nil, err
 	}
 	g.addWebhook(w)
-	g.follow(in)
+	g.syncQueue(in)
 	return w, nil
 }
 
@@ -156,12 +156,12 @@ func (g *Gateway) updateWebhook(id string, in webhookInput) (*Webhook, *apiError
 		return nil, err
 	}
 	*w = changed
-	g.follow(in)
+	g.syncQueue(in)
 	return w, nil
 }
 
-// follow carries a change over to the queue. interrupted false is how the panel resumes a paused queue.
-func (g *Gateway) follow(in webhookInput) {
+// syncQueue carries a change over to the queue. interrupted false is how the panel resumes a paused queue.
+func (g *Gateway) syncQueue(in webhookInput) {
 	g.applyWebhook()
 	switch {
 	case in.Interrupted == nil:

@@ -1,7 +1,7 @@
 package gwa
 
-// webhookAnswer prints a webhook unless there was an error.
-func (g *Gateway) webhookAnswer(w *Webhook, err *apiError) (v webhookView, _ *apiError) {
+// writeWebhook prints a webhook unless there was an error.
+func (g *Gateway) writeWebhook(w *Webhook, err *apiError) (v webhookView, _ *apiError) {
 	if err != nil {
 		return v, err
 	}
@@ -13,7 +13,7 @@ func (g *Gateway) postWebhook(r request) (v webhookView, err *apiError) {
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.webhookAnswer(g.createWebhook(in))
+	return g.writeWebhook(g.createWebhook(in))
 }
 
 func (g *Gateway) getWebhook(r request) (v webhookView, err *apiError) {
@@ -29,7 +29,7 @@ func (g *Gateway) putWebhook(r request) (v webhookView, err *apiError) {
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.webhookAnswer(g.updateWebhook(r.id(), in))
+	return g.writeWebhook(g.updateWebhook(r.id(), in))
 }
 
 func (g *Gateway) deleteWebhook(r request) (v deletedView, err *apiError) {

@@ -49,13 +49,13 @@ func TestOnly200IsSuccess_section10(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{201, 204, 302, 401, 500} {
 		b := setup(t)
-		b.hooks.answer(status)
+		b.hooks.respond(status)
 		b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
 		d := b.attempts(1)[0]
 		require.Equal(t, stage.Waiting, d.State, status)
-		b.hooks.answer(http.StatusOK)
+		b.hooks.respond(http.StatusOK)
 		b.advance(30 * time.Second)
-		events := b.told()
+		events := b.deliveredEvents()
 		require.Len(t, events, 2)
 		require.Equal(t, events[0].ID, events[1].ID, "the same event again")
 	}
@@ -64,7 +64,7 @@ func TestOnly200IsSuccess_section10(t *testing.T) {
 func TestQueuePausesAfter15Failures_section10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.hooks.answer(http.StatusInternalServerError)
+	b.hooks.respond(http.StatusInternalServerError)
 	b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
 	ladder := []time.Duration{
 		30 * time.Second, time.Minute, 210 * time.Second, 5 * time.Minute, 15 * time.Minute, 25 * time.Minute,
@@ -80,11 +80,11 @@ func TestQueuePausesAfter15Failures_section10(t *testing.T) {
 	require.Equal(t, true, hook["interrupted"])
 
 	b.transfer(10)
-	b.hooks.answer(http.StatusOK)
+	b.hooks.respond(http.StatusOK)
 	b.advance(time.Hour)
-	require.Len(t, b.told(), 15, "a paused queue collects only")
+	require.Len(t, b.deliveredEvents(), 15, "a paused queue collects only")
 	b.ok("POST", "/v3/webhooks/"+id(hook)+"/removeBackoff", nil)
-	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_CREATED", "PAYMENT_RECEIVED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_CREATED", "PAYMENT_RECEIVED"}, names(b.deliveredEvents()))
 	require.Equal(t, false, b.newest("/v3/webhooks")["interrupted"])
 }
 
@@ -97,7 +97,7 @@ func TestEventsAreLostAfter14Days_section10(t *testing.T) {
 	b.advance(15 * day)
 	b.transfer(20)
 	b.ok("PUT", "/v3/webhooks/"+hook, object{"interrupted": false})
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_CREATED", "PAYMENT_RECEIVED"}, names(events))
 	require.Equal(t, 20.0, events[0].object("payment")["value"])
 }
@@ -110,10 +110,10 @@ func TestSequentialQueueIsBlockedByAFailure_section10(t *testing.T) {
 			b := setup(t)
 			hook := id(b.newest("/v3/webhooks"))
 			require.Equal(t, mode, b.ok("PUT", "/v3/webhooks/"+hook, object{"sendType": mode})["sendType"])
-			b.hooks.answer(http.StatusInternalServerError)
+			b.hooks.respond(http.StatusInternalServerError)
 			b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
 			b.attempts(1)
-			b.hooks.answer(http.StatusOK)
+			b.hooks.respond(http.StatusOK)
 			b.ok("POST", "/v3/payments", pixPayment(b.customer(), 20))
 			if mode == "NON_SEQUENTIALLY" {
 				all := b.attempts(2)
@@ -121,7 +121,7 @@ func TestSequentialQueueIsBlockedByAFailure_section10(t *testing.T) {
 				return
 			}
 			b.advance(30 * time.Second)
-			events := b.told()
+			events := b.deliveredEvents()
 			require.Equal(t, 10.0, events[0].object("payment")["value"])
 			require.Equal(t, events[0].ID, events[1].ID, "the failed one first")
 			require.Equal(t, 20.0, events[2].object("payment")["value"])
@@ -146,12 +146,12 @@ func TestDuplicatesAndReordering_section14(t *testing.T) {
 	c := b.customer()
 	b.ok("POST", "/_sandbox/webhooks/duplicate", object{"count": 1})
 	b.ok("POST", "/v3/payments", pixPayment(c, 10))
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Len(t, events, 2)
 	require.Equal(t, events[0].ID, events[1].ID)
 	b.ok("POST", "/_sandbox/webhooks/reorder", object{"count": 1})
 	b.ok("POST", "/v3/payments", cardPayment(c, 10))
-	require.Equal(t, []string{"PAYMENT_CONFIRMED", "PAYMENT_CREATED"}, names(b.told()))
+	require.Equal(t, []string{"PAYMENT_CONFIRMED", "PAYMENT_CREATED"}, names(b.deliveredEvents()))
 }
 
 func TestWebhookIsSetUpByTheAPI_section10(t *testing.T) {
@@ -173,11 +173,11 @@ func TestWebhookIsSetUpByTheAPI_section10(t *testing.T) {
 	hook := b.ok("POST", "/v3/webhooks", body)
 	require.NotContains(t, hook, "authToken")
 	require.Equal(t, hook, b.ok("GET", "/v3/webhooks/"+id(hook), nil))
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_CREATED"}, names(events), "what was collected meanwhile")
 	require.Equal(t, "another-token-of-more-than-32-characters", events[0].Token)
 	b.subscribed()
-	require.Equal(t, []string{"PAYMENT_CREATED"}, names(b.told()), "only the events on the list")
+	require.Equal(t, []string{"PAYMENT_CREATED"}, names(b.deliveredEvents()), "only the events on the list")
 	status, _, _ := b.refused("POST", "/v3/webhooks", body)
 	require.Equal(t, 400, status, "this gateway carries one")
 }
@@ -187,12 +187,12 @@ func TestNamedEvents(t *testing.T) {
 	b := setup(t)
 	sub, p := b.subscribed()
 	a, _ := b.authorized()
-	b.told()
+	b.deliveredEvents()
 	for _, x := range [][2]string{
 		{"PAYMENT_CONFIRMED", p}, {"SUBSCRIPTION_UPDATED", sub}, {prefix + "EXPIRED", a}, {"PAYMENT_SOMETHING_NEW", p},
 	} {
 		b.ok("POST", "/_sandbox/events", object{"event": x[0], "id": x[1]})
-		require.Equal(t, []string{x[0]}, names(b.told()))
+		require.Equal(t, []string{x[0]}, names(b.deliveredEvents()))
 	}
 	require.Error(t, b.g.SendEvent("PAYMENT_CONFIRMED", sub), "the name doesn't fit the object")
 	require.Error(t, b.g.SendEvent("PAYMENT_CONFIRMED", "pay_0000000000000000"))
@@ -218,9 +218,9 @@ func TestSetWebhook(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *gwa.Options) { o.WebhookURL, o.WebhookToken = "", "" })
 	b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
-	require.Empty(t, b.told(), "without an address events wait")
+	require.Empty(t, b.deliveredEvents(), "without an address events wait")
 	b.g.SetWebhook(b.hookURL, "a-token")
-	events := b.told()
+	events := b.deliveredEvents()
 	require.Equal(t, []string{"PAYMENT_CREATED"}, names(events))
 	require.Equal(t, "a-token", events[0].Token)
 }

@@ -40,7 +40,7 @@ func TestPriceIsReplacedAndItsLookupKeyMoves(t *testing.T) {
 	require.Equal(t, next.ID, listed[0].ID)
 
 	c := b.customer()
-	wish := b.wish(c, b.attach("pm_card_visa", c).ID)
+	wish := b.subscriptionRequest(c, b.attach("pm_card_visa", c).ID)
 	wish.Items = []*stripe.SubscriptionCreateItemParams{{Price: &old.ID}}
 	_, err = b.sc.V1Subscriptions.Create(t.Context(), wish)
 	wantError(t, err, 400, "price_inactive")

@@ -20,7 +20,7 @@ func (g *Gateway) within(do func(o *op) error) error {
 	g.stage.Lock()
 	defer g.stage.Unlock()
 	defer g.stage.Changed()
-	return do(g.own())
+	return do(g.background())
 }
 
 // CreateCard makes the payment method that a browser would make from a test card, and returns its id. Other numbers are declined.
@@ -66,7 +66,7 @@ func (g *Gateway) withPIX(id string, do func(*op, *paymentIntent)) error {
 		if g.data.Intents.Get(id) == nil {
 			return stage.NotFound("payment intent", id)
 		}
-		p := g.waitsForPIX(id)
+		p := g.pendingPIX(id)
 		if p == nil {
 			return conflict("payment intent %s shows no PIX code", id)
 		}

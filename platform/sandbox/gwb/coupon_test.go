@@ -9,12 +9,12 @@ import (
 
 func (b *bundle) coupon(id string, off int64) *stripe.Coupon {
 	b.t.Helper()
-	c, err := b.sc.V1Coupons.Create(b.t.Context(), couponWish(id, off))
+	c, err := b.sc.V1Coupons.Create(b.t.Context(), couponRequest(id, off))
 	require.NoError(b.t, err)
 	return c
 }
 
-func couponWish(id string, off int64) *stripe.CouponCreateParams {
+func couponRequest(id string, off int64) *stripe.CouponCreateParams {
 	return &stripe.CouponCreateParams{
 		ID: &id, AmountOff: &off, Currency: stripe.String("brl"), Duration: stripe.String("once"),
 		MaxRedemptions: stripe.Int64(1), Metadata: map[string]string{"local_subscription_id": "s1"},
@@ -26,7 +26,7 @@ func TestCouponLowersTheFirstInvoiceAlone(t *testing.T) {
 	b := setup(t)
 	made := b.coupon("first-s1", 3000)
 	require.True(t, made.Valid)
-	wish := b.wish(b.customer(), "")
+	wish := b.subscriptionRequest(b.customer(), "")
 	wish.DefaultPaymentMethod = &b.attach("pm_card_visa", &stripe.Customer{ID: *wish.Customer}).ID
 	wish.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: &made.ID}}
 	wish.SetIdempotencyKey("sub-s1")
@@ -65,7 +65,7 @@ func TestCouponLowersTheFirstInvoiceAlone(t *testing.T) {
 func TestCouponOfTheWholePriceChargesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	wish := b.wish(b.customer(), "")
+	wish := b.subscriptionRequest(b.customer(), "")
 	wish.DefaultPaymentMethod = &b.attach("pm_card_chargeCustomerFail", &stripe.Customer{ID: *wish.Customer}).ID
 	wish.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: &b.coupon("first-s1", 9900).ID}}
 	s, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
@@ -81,17 +81,17 @@ func TestCouponRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.coupon("first-s1", 3000)
-	_, err := b.sc.V1Coupons.Create(t.Context(), couponWish("first-s1", 3000))
+	_, err := b.sc.V1Coupons.Create(t.Context(), couponRequest("first-s1", 3000))
 	wantError(t, err, 400, "resource_already_exists")
-	_, err = b.sc.V1Coupons.Create(t.Context(), couponWish("first-s2", 0))
+	_, err = b.sc.V1Coupons.Create(t.Context(), couponRequest("first-s2", 0))
 	wantError(t, err, 400, "parameter_invalid_integer")
-	bad := couponWish("first-s2", 3000)
+	bad := couponRequest("first-s2", 3000)
 	bad.AddExtra("first_invoice", "true")
 	_, err = b.sc.V1Coupons.Create(t.Context(), bad)
 	wantError(t, err, 400, "parameter_unknown")
 	_, err = b.sc.V1Coupons.Retrieve(t.Context(), "first-s2", nil)
 	wantError(t, err, 404, "resource_missing")
-	wish := b.wish(b.customer(), "")
+	wish := b.subscriptionRequest(b.customer(), "")
 	wish.DefaultPaymentMethod = &b.attach("pm_card_visa", &stripe.Customer{ID: *wish.Customer}).ID
 	wish.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: stripe.String("first-s2")}}
 	_, err = b.sc.V1Subscriptions.Create(t.Context(), wish)

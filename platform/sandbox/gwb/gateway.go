@@ -84,11 +84,11 @@ type data struct {
 	Refunds        stage.Table[refund]
 	Disputes       stage.Table[dispute]
 	Events         stage.Table[event]
-	Keys           stage.Table[keptAnswer]
+	Keys           stage.Table[storedResponse]
 }
 
-// keptBy has the state file keep all of it.
-func (d *data) keptBy(s *stage.Stage) error {
+// registerWith has the state file keep all of it.
+func (d *data) registerWith(s *stage.Stage) error {
 	return errors.Join(
 		s.Keep("customers", &d.Customers),
 		s.Keep("payment_methods", &d.PaymentMethods),
@@ -134,7 +134,7 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := g.data.keptBy(s); err != nil {
+	if err := g.data.registerWith(s); err != nil {
 		return nil, err
 	}
 	g.forgetRunning()
@@ -197,8 +197,8 @@ type op struct {
 	key       string
 }
 
-// own is an operation that no call caused.
-func (g *Gateway) own() *op { return &op{g: g, ctx: context.Background()} }
+// background is an operation that no call caused.
+func (g *Gateway) background() *op { return &op{g: g, ctx: context.Background()} }
 
 // handleJobs says what is done when the clock reaches a date. They run with the stage locked.
 func (g *Gateway) handleJobs() {
@@ -211,6 +211,6 @@ func (g *Gateway) handleJobs() {
 		jobRefundFail:       (*op).failRefundJob,
 		jobDispute:          (*op).disputeJob,
 	} {
-		g.stage.Clock.Handle(kind, func(id string) { run(g.own(), id) })
+		g.stage.Clock.Handle(kind, func(id string) { run(g.background(), id) })
 	}
 }

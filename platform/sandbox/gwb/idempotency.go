@@ -16,8 +16,8 @@ const (
 	keysKept = 1000           // each holds an answer
 )
 
-// keptAnswer is what an idempotency key replays. Status 0: the call is still running.
-type keptAnswer struct {
+// storedResponse is what an idempotency key replays. Status 0: the call is still running.
+type storedResponse struct {
 	Fingerprint string          `json:"fingerprint"`
 	Status      int             `json:"status"`
 	Body        json.RawMessage `json:"body"`
@@ -48,19 +48,19 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 			w.Header().Set(k, v)
 		}
 	}
-	status, body := g.answer(q, run, fault, asked)
+	status, body := g.respond(q, run, fault, asked)
 	write(w, status, body)
 }
 
-// answer is the call's effect and the record of its key in one step, so that no saved state holds the one without the other. What a
+// respond is the call's effect and the record of its key in one step, so that no saved state holds the one without the other. What a
 // fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and the key replays the gateway's own
 // answer. Without an effect only a 5xx is kept.
-func (g *Gateway) answer(q *request, run handler, fault *stage.Fault, asked string) (status int, body []byte) {
+func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, asked string) (status int, body []byte) {
 	g.stage.Lock()
 	defer g.stage.Unlock()
-	kept := keptAnswer{Fingerprint: asked}
+	kept := storedResponse{Fingerprint: asked}
 	keep := false
-	defer func() { g.keepAnswer(q.key, kept, keep) }() // also when the handler panics: the key must not stay taken
+	defer func() { g.storeResponse(q.key, kept, keep) }() // also when the handler panics: the key must not stay taken
 	if fault == nil || fault.Kind != stage.FaultStatus {
 		status, body, keep = g.carryOut(q, run)
 		kept.Status, kept.Body = status, body
@@ -80,14 +80,14 @@ func (g *Gateway) answer(q *request, run handler, fault *stage.Fault, asked stri
 }
 
 // takeKey returns the kept answer, or takes the key for a new call.
-func (g *Gateway) takeKey(key, asked string) (*keptAnswer, *apiError) {
+func (g *Gateway) takeKey(key, asked string) (*storedResponse, *apiError) {
 	if key == "" {
 		return nil, nil
 	}
 	kept := g.data.Keys.Get(key)
 	switch {
 	case kept == nil || g.now()-kept.At >= int64(keyLife/time.Second):
-		g.data.Keys.Put(key, &keptAnswer{Fingerprint: asked, At: g.now()})
+		g.data.Keys.Put(key, &storedResponse{Fingerprint: asked, At: g.now()})
 		return nil, nil
 	case kept.Fingerprint != asked:
 		return nil, &apiError{
@@ -103,7 +103,7 @@ func (g *Gateway) takeKey(key, asked string) (*keptAnswer, *apiError) {
 	return kept, nil
 }
 
-func (g *Gateway) keepAnswer(key string, kept keptAnswer, keep bool) {
+func (g *Gateway) storeResponse(key string, kept storedResponse, keep bool) {
 	if key == "" {
 		return
 	}
@@ -120,7 +120,7 @@ func (g *Gateway) keepAnswer(key string, kept keptAnswer, keep bool) {
 // forgetRunning frees the keys of calls that a crash cut off.
 func (g *Gateway) forgetRunning() {
 	var running []string
-	for key, kept := range g.data.Keys.Look() {
+	for key, kept := range g.data.Keys.All() {
 		if kept.Status == 0 {
 			running = append(running, key)
 		}

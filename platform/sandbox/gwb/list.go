@@ -149,30 +149,30 @@ func (g *Gateway) render(id string, s Shape) object {
 	prefix, _, _ := strings.Cut(id, "_")
 	switch prefix {
 	case "cus":
-		return shown(d.Customers.Get(id), (*customer).render)
+		return listed(d.Customers.Get(id), (*customer).render)
 	case "pm":
-		return shown(d.PaymentMethods.Get(id), (*paymentMethod).render)
+		return listed(d.PaymentMethods.Get(id), (*paymentMethod).render)
 	case "seti":
-		return shown(d.SetupIntents.Get(id), (*setupIntent).render)
+		return listed(d.SetupIntents.Get(id), (*setupIntent).render)
 	case "price":
-		return shown(d.Prices.Get(id), (*price).render)
+		return listed(d.Prices.Get(id), (*price).render)
 	case "sub":
-		return shown(d.Subscriptions.Get(id), func(v *subscription) object { return g.renderSubscription(v, s) })
+		return listed(d.Subscriptions.Get(id), func(v *subscription) object { return g.renderSubscription(v, s) })
 	case "in":
-		return shown(d.Invoices.Get(id), func(v *invoice) object { return g.renderInvoice(v, s) })
+		return listed(d.Invoices.Get(id), func(v *invoice) object { return g.renderInvoice(v, s) })
 	case "pi":
-		return shown(d.Intents.Get(id), func(v *paymentIntent) object { return g.renderIntent(v, s) })
+		return listed(d.Intents.Get(id), func(v *paymentIntent) object { return g.renderIntent(v, s) })
 	case "ch":
-		return shown(d.Charges.Get(id), func(v *charge) object { return g.renderCharge(v, s) })
+		return listed(d.Charges.Get(id), func(v *charge) object { return g.renderCharge(v, s) })
 	case "re":
-		return shown(d.Refunds.Get(id), (*refund).render)
+		return listed(d.Refunds.Get(id), (*refund).render)
 	case "du":
-		return shown(d.Disputes.Get(id), func(v *dispute) object { return g.renderDispute(v) })
+		return listed(d.Disputes.Get(id), func(v *dispute) object { return g.renderDispute(v) })
 	}
 	return nil
 }
 
-func shown[T any](v *T, render func(*T) object) object {
+func listed[T any](v *T, render func(*T) object) object {
 	if v == nil {
 		return nil
 	}

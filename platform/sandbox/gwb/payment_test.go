@@ -162,7 +162,7 @@ func TestAttachRules(t *testing.T) {
 	wantError(t, err, 400, "payment_method_unexpected_state")
 	_, err = b.sc.V1PaymentMethods.Attach(t.Context(), "pm_unknown", &stripe.PaymentMethodAttachParams{Customer: &two.ID})
 	wantError(t, err, 404, "resource_missing")
-	_, err = b.sc.V1Subscriptions.Create(t.Context(), b.wish(two, m.ID))
+	_, err = b.sc.V1Subscriptions.Create(t.Context(), b.subscriptionRequest(two, m.ID))
 	wantError(t, err, 400, "")
 }
 
@@ -218,7 +218,7 @@ func TestSetUpCardNeedsNoSecondAuthentication(t *testing.T) {
 	si, err = b.sc.V1SetupIntents.Retrieve(t.Context(), si.ID, nil)
 	require.NoError(t, err)
 	require.Equal(t, stripe.SetupIntentStatusSucceeded, si.Status)
-	s, err := b.sc.V1Subscriptions.Create(t.Context(), b.wish(c, si.PaymentMethod.ID))
+	s, err := b.sc.V1Subscriptions.Create(t.Context(), b.subscriptionRequest(c, si.PaymentMethod.ID))
 	require.NoError(t, err)
 	require.Equal(t, stripe.SubscriptionStatusActive, s.Status)
 	require.Equal(t, stripe.SubscriptionStatusIncomplete, b.subscribe("pm_card_authenticationRequiredOnSetup").Status)

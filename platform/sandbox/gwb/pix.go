@@ -66,8 +66,8 @@ func (g *Gateway) pixAction(p *paymentIntent) object {
 	}
 }
 
-// waitsForPIX finds an intent that shows a code.
-func (g *Gateway) waitsForPIX(id string) *paymentIntent {
+// pendingPIX finds an intent that shows a code.
+func (g *Gateway) pendingPIX(id string) *paymentIntent {
 	if p := g.data.Intents.Get(id); p != nil && p.Status == intentRequiresAction && p.PIXCode != "" {
 		return p
 	}
@@ -93,13 +93,13 @@ func (o *op) expirePIX(p *paymentIntent) {
 }
 
 func (o *op) payPIXJob(id string) {
-	if p := o.g.waitsForPIX(id); p != nil {
+	if p := o.g.pendingPIX(id); p != nil {
 		o.payPIX(p)
 	}
 }
 
 func (o *op) expirePIXJob(id string) {
-	if p := o.g.waitsForPIX(id); p != nil {
+	if p := o.g.pendingPIX(id); p != nil {
 		o.expirePIX(p)
 	}
 }
@@ -118,7 +118,7 @@ func (g *Gateway) servePIX(w http.ResponseWriter, r *http.Request) {
 	id, kind, _ := strings.Cut(name, ".")
 	g.stage.Lock()
 	code := ""
-	if p := g.waitsForPIX(id); p != nil {
+	if p := g.pendingPIX(id); p != nil {
 		code = p.PIXCode
 	}
 	g.stage.Unlock()

@@ -73,7 +73,7 @@ func (q *request) chargeToRefund() (*charge, error) {
 		return nil, unknownReference("charge", id, "charge")
 	case c.Status != chargeSucceeded:
 		return nil, unexpectedState("", "Charge %s has not succeeded.", c.ID)
-	case q.g.heldByDispute(c.ID):
+	case q.g.isDisputed(c.ID):
 		return nil, unexpectedState("charge_disputed", "Charge %s has been charged back; cannot issue a refund.", c.ID)
 	case c.Refunded == c.Amount:
 		return nil, unexpectedState("charge_already_refunded", "Charge %s has already been refunded.", c.ID)

@@ -186,8 +186,8 @@ func (b *bundle) price() *stripe.Price {
 	return p
 }
 
-// wish is a subscription as the product asks for it.
-func (b *bundle) wish(c *stripe.Customer, method string) *stripe.SubscriptionCreateParams {
+// subscriptionRequest is a subscription as the product asks for it.
+func (b *bundle) subscriptionRequest(c *stripe.Customer, method string) *stripe.SubscriptionCreateParams {
 	b.t.Helper()
 	p := &stripe.SubscriptionCreateParams{
 		Customer: &c.ID, Items: []*stripe.SubscriptionCreateItemParams{{Price: &b.price().ID}}, DefaultPaymentMethod: &method,
@@ -206,7 +206,7 @@ func (b *bundle) wish(c *stripe.Customer, method string) *stripe.SubscriptionCre
 func (b *bundle) subscribe(card string) *stripe.Subscription {
 	b.t.Helper()
 	c := b.customer()
-	s, err := b.sc.V1Subscriptions.Create(b.t.Context(), b.wish(c, b.attach(card, c).ID))
+	s, err := b.sc.V1Subscriptions.Create(b.t.Context(), b.subscriptionRequest(c, b.attach(card, c).ID))
 	require.NoError(b.t, err)
 	return s
 }

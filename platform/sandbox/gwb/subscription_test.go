@@ -132,7 +132,7 @@ func TestPaymentBehaviors(t *testing.T) {
 	b := setup(t)
 	c := b.customer()
 
-	wish := b.wish(c, b.attach("pm_card_chargeCustomerFail", c).ID)
+	wish := b.subscriptionRequest(c, b.attach("pm_card_chargeCustomerFail", c).ID)
 	wish.PaymentBehavior = stripe.String("error_if_incomplete")
 	_, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
 	wantError(t, err, 402, "card_declined")
@@ -140,7 +140,7 @@ func TestPaymentBehaviors(t *testing.T) {
 		Customer: &c.ID, Status: stripe.String("all"),
 	}).Data())
 
-	wish = b.wish(c, b.attach("pm_card_visa", c).ID)
+	wish = b.subscriptionRequest(c, b.attach("pm_card_visa", c).ID)
 	wish.PaymentBehavior = stripe.String("default_incomplete")
 	s, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
 	require.NoError(t, err)
@@ -156,7 +156,7 @@ func TestTrialStartsWithAPaidInvoiceOfZero(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
-	wish := b.wish(c, b.attach("pm_card_visa", c).ID)
+	wish := b.subscriptionRequest(c, b.attach("pm_card_visa", c).ID)
 	wish.TrialPeriodDays = stripe.Int64(7)
 	s, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
 	require.NoError(t, err)

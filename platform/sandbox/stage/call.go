@@ -60,14 +60,14 @@ func (s *Stage) serveCall(w http.ResponseWriter, r *http.Request, routes http.Ha
 		entry.Fault = string(c.fault.Kind)
 	}
 	c.journal = sync.OnceFunc(func() { s.Journal.Record(entry) })
-	ans := &answer{header: http.Header{}}
+	ans := &response{header: http.Header{}}
 	sent := false
 	defer func() {
 		if sent {
 			entry.Status = ans.status
 		}
 		c.journal()
-		s.Webhooks.answered(c.deliveries)
+		s.Webhooks.callEnded(c.deliveries)
 	}()
 
 	if !s.faultBefore(w, r, c, ans) {
@@ -89,12 +89,12 @@ func (s *Stage) sendEarly(ctx context.Context, c *call) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, earlyLimit)
 	defer cancel()
-	s.Webhooks.answered(c.deliveries)
+	s.Webhooks.callEnded(c.deliveries)
 	s.Webhooks.attempted(ctx, c.deliveries)
 }
 
 // faultBefore carries out what comes before the effect; true means that the answer is complete without it.
-func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, c *call, ans *answer) bool {
+func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, c *call, ans *response) bool {
 	f := c.fault
 	if f == nil || s.opts.OwnFaults && f.withinGateway() {
 		return false
@@ -123,14 +123,14 @@ func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, c *call, ans
 }
 
 // faultAfter carries out what comes after the effect. Where no answer comes, the events don't wait for it.
-func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans *answer) {
+func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans *response) {
 	f := c.fault
 	if f == nil || s.opts.OwnFaults && f.withinGateway() {
 		return
 	}
 	switch f.Kind {
 	case FaultTimeoutAfter:
-		s.Webhooks.answered(c.deliveries)
+		s.Webhooks.callEnded(c.deliveries)
 		s.hang(r, c)
 	case FaultResetAfter:
 		reset(w, c)
@@ -192,27 +192,27 @@ func reset(w http.ResponseWriter, c *call) {
 	panic(http.ErrAbortHandler)
 }
 
-// answer is a response held back until the stage lets it go.
-type answer struct {
+// response is a response held back until the stage lets it go.
+type response struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (a *answer) Header() http.Header { return a.header }
+func (a *response) Header() http.Header { return a.header }
 
-func (a *answer) WriteHeader(status int) {
+func (a *response) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
 }
 
-func (a *answer) Write(p []byte) (int, error) {
+func (a *response) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(p)
 }
 
-func (a *answer) send(w http.ResponseWriter) {
+func (a *response) send(w http.ResponseWriter) {
 	a.WriteHeader(http.StatusOK)
 	for k, v := range a.header {
 		w.Header()[k] = v

@@ -212,7 +212,7 @@ func TestStateIsOnDiskBeforeAnEventIsSent(t *testing.T) {
 	file := t.TempDir() + "/state.json"
 	b := setup(t, func(o *stage.Options) { o.StateFile = file })
 	seen := make(chan string, 1)
-	b.receiver.answers(func(string) int {
+	b.receiver.responses(func(string) int {
 		raw, _ := os.ReadFile(file)
 		seen <- string(raw)
 		return 200
@@ -243,7 +243,7 @@ func TestRestartKeepsClockJobsAndWaitingEvents(t *testing.T) {
 // met but the one that was planned for.
 func TestOddAnswers(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[stage.OddAnswer]string{
+	for answer, want := range map[stage.OddResponse]string{
 		stage.OddEmpty: "", stage.OddObject: "{}", stage.OddNull: "null", stage.OddList: "[]",
 		stage.OddForeign: `{"data":[{"id":"row_20b"}],"id":"obj_20bf"}`, stage.OddTruncated: wholeObject[:len(wholeObject)/2],
 	} {

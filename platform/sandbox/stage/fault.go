@@ -37,7 +37,7 @@ type Fault struct {
 	Suffix string            `json:"suffix,omitempty"` // end of the path; empty: any
 	Kind   FaultKind         `json:"kind"`
 	Status int               `json:"status,omitempty"` // for status faults, default 500; for odd ones, default 200
-	Answer OddAnswer         `json:"answer,omitempty"` // for odd faults
+	Answer OddResponse       `json:"answer,omitempty"` // for odd faults
 	Body   string            `json:"body,omitempty"`   // for status faults; empty: the gateway's own error form (Options.FaultBody)
 	Header map[string]string `json:"header,omitempty"` // for status faults, e.g. RateLimit-Reset
 	Delay  Duration          `json:"delay,omitempty"`  // for delay; for others time to wait before the fault

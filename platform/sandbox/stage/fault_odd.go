@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// OddAnswer is an answer that is none, as a proxy, a wrong address or a broken gateway gives it.
-type OddAnswer string
+// OddResponse is an answer that is none, as a proxy, a wrong address or a broken gateway gives it.
+type OddResponse string
 
 // The odd answers.
 const (
-	OddEmpty     OddAnswer = "empty"     // no body
-	OddObject    OddAnswer = "object"    // {}
-	OddNull      OddAnswer = "null"      // null
-	OddList      OddAnswer = "list"      // []
-	OddHTML      OddAnswer = "html"      // a proxy's page
-	OddForeign   OddAnswer = "foreign"   // the true answer with another object's id, in the rows of a list, too
-	OddError     OddAnswer = "error"     // the gateway's own form of an error, whatever the status
-	OddTruncated OddAnswer = "truncated" // the first half of the true answer
-	OddHuge      OddAnswer = "huge"      // the true answer and 10 MB of blanks
+	OddEmpty     OddResponse = "empty"     // no body
+	OddObject    OddResponse = "object"    // {}
+	OddNull      OddResponse = "null"      // null
+	OddList      OddResponse = "list"      // []
+	OddHTML      OddResponse = "html"      // a proxy's page
+	OddForeign   OddResponse = "foreign"   // the true answer with another object's id, in the rows of a list, too
+	OddError     OddResponse = "error"     // the gateway's own form of an error, whatever the status
+	OddTruncated OddResponse = "truncated" // the first half of the true answer
+	OddHuge      OddResponse = "huge"      // the true answer and 10 MB of blanks
 )
 
 // OddAnswers are all of them.
-var OddAnswers = []OddAnswer{OddEmpty, OddObject, OddNull, OddList, OddHTML, OddForeign, OddError, OddTruncated, OddHuge}
+var OddAnswers = []OddResponse{OddEmpty, OddObject, OddNull, OddList, OddHTML, OddForeign, OddError, OddTruncated, OddHuge}
 
 // hugeBlanks is how many blanks a huge answer has.
 const hugeBlanks = 10 << 20
@@ -34,7 +34,7 @@ const hugeBlanks = 10 << 20
 const proxyPage = "<html>\r\n<head><title>Error</title></head>\r\n<body>\r\n<center><h1>The page cannot be shown.</h1></center>\r\n</body>\r\n</html>\r\n"
 
 // NeedsEffect tells that the answer is made of the true one.
-func (a OddAnswer) NeedsEffect() bool { return a == OddForeign || a == OddTruncated }
+func (a OddResponse) NeedsEffect() bool { return a == OddForeign || a == OddTruncated }
 
 func (f Fault) checkOdd() error {
 	known := false
@@ -55,7 +55,7 @@ func (f Fault) checkOdd() error {
 }
 
 // writeOdd turns the true answer, empty when there was no effect, into an odd one.
-func (s *Stage) writeOdd(ans *answer, f *Fault) {
+func (s *Stage) writeOdd(ans *response, f *Fault) {
 	body := s.odd(f.Answer, bytes.Clone(ans.body.Bytes()), f.Status)
 	kind := "application/json"
 	if f.Answer == OddHTML {
@@ -67,7 +67,7 @@ func (s *Stage) writeOdd(ans *answer, f *Fault) {
 	ans.body.Write(body)
 }
 
-func (s *Stage) odd(a OddAnswer, whole []byte, status int) []byte {
+func (s *Stage) odd(a OddResponse, whole []byte, status int) []byte {
 	switch a {
 	case OddObject:
 		return []byte("{}")

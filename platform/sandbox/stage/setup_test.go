@@ -53,7 +53,7 @@ func (r *receiver) all() []string {
 	return append([]string{}, r.got...)
 }
 
-func (r *receiver) answers(f func(body string) int) {
+func (r *receiver) responses(f func(body string) int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answer = f

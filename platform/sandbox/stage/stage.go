@@ -41,7 +41,7 @@ type Stage struct {
 	mux      *http.ServeMux
 	saver    *saver
 	restored restored
-	keepers  []keeper
+	keepers  []persisted
 	ctx      context.Context
 	stop     context.CancelFunc
 	work     sync.WaitGroup

@@ -38,8 +38,8 @@ type changes struct {
 	Records []record `json:"c"`
 }
 
-// keeper is what stands in the state file: a table of the gateway, a value, the clock or the webhook queue.
-type keeper interface {
+// persisted is what stands in the state file: a table of the gateway, a value, the clock or the webhook queue.
+type persisted interface {
 	// drain hands out what may have changed since it was called last. A nil value: the object is gone.
 	drain(put func(table, id string, n int64, value any))
 	// markAll has the next drain hand out everything.

@@ -56,12 +56,12 @@ func (f failing) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// shown is everything that is kept, as JSON.
-func (k *keeping) shown() string {
+// saved is everything that is kept, as JSON.
+func (k *keeping) saved() string {
 	k.s.Lock()
 	defer k.s.Unlock()
 	all := []any{k.count}
-	for id, v := range k.things.Look() {
+	for id, v := range k.things.All() {
 		all = append(all, id, *v)
 	}
 	for _, d := range k.s.Webhooks.Deliveries() {
@@ -118,7 +118,7 @@ func TestEachChangeIsReadBack(t *testing.T) {
 	before, last := "", []byte{}
 	for i := range 60 {
 		k.step(r, i)
-		shown := k.shown()
+		shown := k.saved()
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, shown, readBack(t, raw))
@@ -141,12 +141,12 @@ func readBack(t *testing.T, raw []byte) string {
 	file := filepath.Join(t.TempDir(), "state.json")
 	require.NoError(t, os.WriteFile(file, raw, 0o600))
 	k := keep(t, file)
-	shown := k.shown()
+	shown := k.saved()
 	k.step(rand.New(rand.NewSource(2)), 7)
-	further := k.shown()
+	further := k.saved()
 	require.NoError(t, k.s.Close())
 	again := keep(t, file)
-	require.Equal(t, further, again.shown())
+	require.Equal(t, further, again.saved())
 	require.NoError(t, again.s.Close())
 	return shown
 }
@@ -169,7 +169,7 @@ func TestStateFileIsWrittenAfresh(t *testing.T) {
 	}
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, k.shown(), readBack(t, raw))
+	require.Equal(t, k.saved(), readBack(t, raw))
 	require.NoError(t, k.s.Close())
 	require.NoFileExists(t, file+".new")
 }

@@ -90,8 +90,8 @@ func (t *Table[T]) Newest(match func(*T) bool) []*T {
 	return out
 }
 
-// Look goes through all objects, oldest first, to be looked at only: what is to be changed is got with Get.
-func (t *Table[T]) Look() iter.Seq2[string, *T] {
+// All goes through all objects, oldest first, to be looked at only: what is to be changed is got with Get.
+func (t *Table[T]) All() iter.Seq2[string, *T] {
 	return func(yield func(string, *T) bool) {
 		for _, id := range t.order {
 			if !yield(id, t.items[id].value) {
@@ -141,7 +141,7 @@ func (t *Table[T]) restore(name string, records []record, kept bool) error {
 
 // table is any Table.
 type table interface {
-	keeper
+	persisted
 	restore(name string, records []record, kept bool) error
 }
 

@@ -86,8 +86,8 @@ func (w *Webhooks) trim() {
 	w.deliveries = kept
 }
 
-// answered lets the deliveries of a call go, now that it has been answered.
-func (w *Webhooks) answered(ids []int64) {
+// callEnded lets the deliveries of a call go, now that it has been answered.
+func (w *Webhooks) callEnded(ids []int64) {
 	if len(ids) == 0 {
 		return
 	}

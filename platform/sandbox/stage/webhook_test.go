@@ -33,7 +33,7 @@ func TestEventWaitsForTheAnswer(t *testing.T) {
 		}
 		answered := make(chan struct{})
 		sawAnswer := make(chan bool, 1)
-		b.receiver.answers(func(string) int {
+		b.receiver.responses(func(string) int {
 			select {
 			case <-answered:
 				sawAnswer <- true
@@ -107,21 +107,21 @@ func TestSequentialBlocksAndPausesNonSequentialDoesNot(t *testing.T) {
 		o.Webhooks.Sequential, o.Webhooks.PauseAfter = true, 15
 		o.Webhooks.Ladder = make([]time.Duration, 20)
 	})
-	b.receiver.answers(refuseA)
+	b.receiver.responses(refuseA)
 	b.emit("a", "b")
 	require.Len(t, b.arrived(), 15, "only a, until the queue pauses")
 	require.True(t, b.s.Webhooks.Status().Paused)
-	b.receiver.answers(nil)
+	b.receiver.responses(nil)
 	b.control("POST", "/_sandbox/webhooks/remove-backoff", "")
 	require.Equal(t, []string{"a", "b"}, b.arrived()[15:])
 	require.False(t, b.s.Webhooks.Status().Paused)
 
 	b = setup(t, func(o *stage.Options) { o.Webhooks.Ladder = []time.Duration{time.Hour} })
-	b.receiver.answers(refuseA)
+	b.receiver.responses(refuseA)
 	b.emit("a", "b")
 	require.Eventually(t, func() bool { return len(b.receiver.all()) == 2 }, 5*time.Second, time.Millisecond)
 	require.Equal(t, []string{`"a"`, `"b"`}, b.receiver.all())
-	b.receiver.answers(nil)
+	b.receiver.responses(nil)
 	b.control("POST", "/_sandbox/clock/advance", `{"by":"1h"}`)
 	require.Equal(t, []string{"a", "b", "a"}, b.arrived(), "the clock brings the retry forward")
 	b.control("PUT", "/_sandbox/webhooks/mode", `{"sequential":true}`)

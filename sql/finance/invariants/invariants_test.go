@@ -55,7 +55,7 @@ func TestEachInvariantFindsWhatBreaksIt(t *testing.T) {
 	db := pgtest.DB(t)
 	_, err := db.Exec(t.Context(), soundSQL)
 	require.NoError(t, err)
-	pgtest.Sound(t, db, at)
+	pgtest.RequireInvariants(t, db, at)
 	for _, inv := range invariants.All() {
 		require.NotEmpty(t, plants[inv.Name], "no violation of %s is planted", inv.Name)
 		for i, plant := range plants[inv.Name] {
@@ -102,7 +102,7 @@ func TestGraceIsGiven(t *testing.T) {
 		UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:40', created_at = '2026-11-19';
 		UPDATE tickets.events SET capacity = 1, register_update_date = now()`)
 	require.NoError(t, err)
-	pgtest.Sound(t, db, at)
+	pgtest.RequireInvariants(t, db, at)
 }
 
 func TestOffendersAreBoundedAndCounted(t *testing.T) {

@@ -20,14 +20,14 @@ import (
 // the answer's status.
 func (p *platform) sent(request string) int {
 	p.T.Helper()
-	statuses := p.answers(request, true)
+	statuses := p.statuses(request, true)
 	require.NotEmpty(p.T, statuses)
 	return statuses[0]
 }
 
-// answers writes bytes that the server may take for several requests, and returns the
+// statuses writes bytes that the server may take for several requests, and returns the
 // statuses until it closes; half tells it first that no more will come.
-func (p *platform) answers(requests string, half bool) (statuses []int) {
+func (p *platform) statuses(requests string, half bool) (statuses []int) {
 	p.T.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.Guest.URL(), "http://"))
 	require.NoError(p.T, err)
@@ -130,7 +130,7 @@ func TestNumbersThatAreNearlyWhole(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
 	_, admin := p.NewAdmin()
-	season := func(slug, number string) *apitest.Answer {
+	season := func(slug, number string) *apitest.Response {
 		return admin.Post("/seasons", fmt.Sprintf(`[{"name":%[1]q,"slug":%[1]q,"number":%[2]s}]`, slug, number))
 	}
 	for _, number := range []string{
@@ -160,7 +160,7 @@ func TestBodiesThatSayTheyArePacked(t *testing.T) {
 		"gzip": true, "br": true, "deflate": true, "x": true, "identity, gzip": true, "": false, "identity": false,
 	} {
 		packed := admin.With("Content-Encoding", coding)
-		for what, a := range map[string]*apitest.Answer{
+		for what, a := range map[string]*apitest.Response{
 			"JSON of anybody":  packed.Post("/auth/forgot-password", object{"email": "a@example.com"}),
 			"JSON of an admin": packed.Post("/seasons", []object{{"name": "Two"}}),
 			"a form":           packed.PostForm("/token", url.Values{"username": {"a"}, "password": {"b"}}),
@@ -195,14 +195,14 @@ func TestMessagesOfTwoLengths(t *testing.T) {
 		"Content-Length: 900\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:            http.StatusOK,
 		"Content-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:              http.StatusBadRequest,
 	} {
-		require.Equal(t, []int{want}, p.answers(numbered(head+"Connection: close\r\n"+framing), false), framing)
+		require.Equal(t, []int{want}, p.statuses(numbered(head+"Connection: close\r\n"+framing), false), framing)
 	}
 	// No handler sees that there was a Content-Length: net/http drops it, and reads on where the chunks end.
 	const next = "GET /api/v1/health HTTP/1.1\r\nHost: api.example.com\r\nConnection: close\r\n\r\n"
 	for _, length := range []string{"0", "9", "900"} {
 		require.Equal(t, []int{
 			http.StatusOK, http.StatusOK,
-		}, p.answers(numbered(head+"Content-Length: "+length+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked+next), false), length)
+		}, p.statuses(numbered(head+"Content-Length: "+length+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked+next), false), length)
 	}
 }
 

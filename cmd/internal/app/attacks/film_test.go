@@ -22,7 +22,7 @@ func (p *platform) upload(admin *apitest.Client, record objectid.ID, name string
 }
 
 // uploading sends bytes for a record.
-func (p *platform) uploading(admin *apitest.Client, record, name string, data []byte) *apitest.Answer {
+func (p *platform) uploading(admin *apitest.Client, record, name string, data []byte) *apitest.Response {
 	p.T.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -36,12 +36,12 @@ func (p *platform) uploading(admin *apitest.Client, record, name string, data []
 
 // opening is every way to a file: with the header, with the access token in the
 // address, and with an archive token.
-func (p *platform) opening(username, file string) map[string]func(header ...string) *apitest.Answer {
+func (p *platform) opening(username, file string) map[string]func(header ...string) *apitest.Response {
 	p.T.Helper()
 	session := p.SignIn(p.Guest, username, platformtest.Password).Map()
 	access, archive := session["access_token"].(string), session["archive_token"].(string)
-	get := func(c *apitest.Client, path string) func(header ...string) *apitest.Answer {
-		return func(header ...string) *apitest.Answer {
+	get := func(c *apitest.Client, path string) func(header ...string) *apitest.Response {
+		return func(header ...string) *apitest.Response {
 			asking := c
 			for i := 0; i < len(header); i += 2 {
 				asking = asking.With(header[i], header[i+1])
@@ -49,7 +49,7 @@ func (p *platform) opening(username, file string) map[string]func(header ...stri
 			return asking.Get(path)
 		}
 	}
-	return map[string]func(header ...string) *apitest.Answer{
+	return map[string]func(header ...string) *apitest.Response{
 		"header":        get(p.Guest.As(access), "/archive-records/"+file),
 		"query":         get(p.Guest, "/archive-records/"+file+"?token="+access),
 		"archive token": get(p.Guest, "/archive-records-public/"+archive+"?f="+file),

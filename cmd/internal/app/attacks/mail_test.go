@@ -35,7 +35,7 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 	})
 	flood := func(c, attacker *apitest.Client, name, taxID string) (refused int) {
 		box := name + "@example.com"
-		for _, a := range []*apitest.Answer{
+		for _, a := range []*apitest.Response{
 			c.Post("/customers/signup", []object{{
 				"username": name, "email": box, "password": platformtest.Password, "full_name": "Ana Box", "phone": "+5511987654321",
 			}}),

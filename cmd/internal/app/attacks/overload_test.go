@@ -133,7 +133,7 @@ func TestPurchasesBehindALock(t *testing.T) {
 			}
 			all.Wait()
 			release()
-			require.Zero(t, b.held())
+			require.Zero(t, b.reservedPlaces())
 			require.NotContains(t, b.Logged(), `"ERROR"`)
 			b.guest("203.0.113.9", 1).Expect(http.StatusOK)
 		})
@@ -173,13 +173,13 @@ func TestAnyTableLocked(t *testing.T) {
 				var all sync.WaitGroup
 				for _, route := range strings.Fields("/customers /videos /webhook-logs /admin/promo-codes /customers /videos /webhook-logs /events") {
 					all.Go(func() {
-						within(t, 2500*time.Millisecond, route+" beside "+table, func() { answeredOrBusy(t, admin.Get(route), route, table) })
+						within(t, 2500*time.Millisecond, route+" beside "+table, func() { okOrBusy(t, admin.Get(route), route, table) })
 					})
 				}
 				for n := range 3 {
 					all.Go(func() {
 						within(t, 5*time.Second, "a webhook beside "+table, func() {
-							answeredOrBusy(t, webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
+							okOrBusy(t, webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
 						})
 					})
 				}
@@ -199,8 +199,8 @@ func TestAnyTableLocked(t *testing.T) {
 	}
 }
 
-// answeredOrBusy is what anybody gets beside a lock.
-func answeredOrBusy(t *testing.T, a *apitest.Answer, what, table string) {
+// okOrBusy is what anybody gets beside a lock.
+func okOrBusy(t *testing.T, a *apitest.Response, what, table string) {
 	t.Helper()
 	if a.Status == http.StatusOK {
 		return

@@ -16,15 +16,15 @@ import (
 // codeWay is a route at which a code may be given.
 type codeWay struct {
 	name string
-	try  func(c *apitest.Client, code string) *apitest.Answer
+	try  func(c *apitest.Client, code string) *apitest.Response
 }
 
 // giving are the ways besides validation and redemption; signup is everybody's.
 func (p *platform) giving() []codeWay {
 	subscriptionstest.Plan(p.T, p.DB, subscriptionstest.PlanID, 4990)
 	people := 0
-	post := func(path string, more object) func(c *apitest.Client, code string) *apitest.Answer {
-		return func(c *apitest.Client, code string) *apitest.Answer {
+	post := func(path string, more object) func(c *apitest.Client, code string) *apitest.Response {
+		return func(c *apitest.Client, code string) *apitest.Response {
 			body := object{"plan_id": subscriptionstest.PlanID, "promo_code": code}
 			for k, v := range more {
 				body[k] = v
@@ -33,7 +33,7 @@ func (p *platform) giving() []codeWay {
 		}
 	}
 	return []codeWay{
-		{"signup", func(c *apitest.Client, code string) *apitest.Answer {
+		{"signup", func(c *apitest.Client, code string) *apitest.Response {
 			people++
 			name := fmt.Sprintf("guesser%d", people)
 			return c.Post("/customers/signup", []object{{

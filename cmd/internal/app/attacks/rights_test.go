@@ -105,7 +105,7 @@ func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
 		chief.ID.String(): "Only a root user may change or delete a root user.", colleague.ID.String(): refused,
 	} {
 		file := p.upload(root, objectid.ID(user), "contract.pdf", []byte("%PDF- mine"))
-		for what, a := range map[string]*apitest.Answer{
+		for what, a := range map[string]*apitest.Response{
 			"delete":             plain.Delete("/upload-file/archive-records/"+user+"/"+file, nil),
 			"add":                p.uploading(plain, user, "planted.pdf", []byte("%PDF- theirs")),
 			"add without a body": plain.Post("/upload-file/archive-records/"+user, nil),

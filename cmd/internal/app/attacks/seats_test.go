@@ -47,38 +47,38 @@ func (b *boxOffice) order(quantity int) object {
 }
 
 // guest holds places by PIX as somebody new from an address.
-func (b *boxOffice) guest(address string, quantity int) *apitest.Answer {
+func (b *boxOffice) guest(address string, quantity int) *apitest.Response {
 	b.T.Helper()
 	n := b.guests.Add(1)
 	return b.guestAs(fmt.Sprintf("guest%d@example.com", n), taxID(600_000_000+int(n)), address, quantity)
 }
 
-func (b *boxOffice) guestAs(email, tax, address string, quantity int) *apitest.Answer {
+func (b *boxOffice) guestAs(email, tax, address string, quantity int) *apitest.Response {
 	b.T.Helper()
 	body := b.order(quantity)
 	body["buyer"] = object{"full_name": "Bruno Lima", "email": email, "tax_id": tax}
 	return from(b.Guest, address).Post("/store/purchase/checkout/gwb/pix", body)
 }
 
-func (b *boxOffice) pix(c *apitest.Client, quantity int) *apitest.Answer {
+func (b *boxOffice) pix(c *apitest.Client, quantity int) *apitest.Response {
 	b.T.Helper()
 	return c.Post("/store/purchase/gwb/pix", b.order(quantity))
 }
 
-func (b *boxOffice) card(c *apitest.Client, quantity int) *apitest.Answer {
+func (b *boxOffice) card(c *apitest.Client, quantity int) *apitest.Response {
 	b.T.Helper()
 	body := b.order(quantity)
 	body["payment_method_id"] = paymentstest.TokenApproved
 	return c.Post("/store/purchase/gwb/card", body)
 }
 
-func (b *boxOffice) held() int {
+func (b *boxOffice) reservedPlaces() int {
 	return b.Count("SELECT tickets_issued FROM tickets.events WHERE id = $1", b.event)
 }
 
 // refused is a purchase that a limit of unpaid places keeps out, in a sentence that
 // names it, with the seconds to wait.
-func refused(t *testing.T, a *apitest.Answer, sentence string) {
+func refused(t *testing.T, a *apitest.Response, sentence string) {
 	t.Helper()
 	require.Contains(t, a.Expect(http.StatusTooManyRequests).Detail(), sentence)
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
@@ -109,12 +109,12 @@ func TestGuestsHoldAWholeEvent(t *testing.T) {
 		refused(t, b.guest(address, 10), "half of the free places")
 		refused(t, b.guest(address, 1), "Sign in")
 	}
-	require.Equal(t, 20, b.held())
+	require.Equal(t, 20, b.reservedPlaces())
 	_, buyer := b.NewCustomer()
 	b.card(buyer, 10).Expect(200)
 	_, other := b.NewCustomer()
 	b.pix(other, 10).Expect(200)
-	require.Equal(t, 40, b.held())
+	require.Equal(t, 40, b.reservedPlaces())
 	require.Equal(t, "The event is sold out.", b.guest("198.51.100.5", 1).Expect(409).Detail())
 	for range 200 {
 		b.guest("198.51.100.6", 1).Expect(409) // a room behind one address is heard, each of them
@@ -135,7 +135,7 @@ func TestFreshAccountsHoldAWholeEvent(t *testing.T) {
 	require.Equal(t, 20, b.Count("SELECT places_unpaid_guests FROM tickets.events WHERE id = $1", b.event))
 	_, proved := b.NewCustomer()
 	b.pix(proved, 10).Expect(200)
-	require.Equal(t, 30, b.held())
+	require.Equal(t, 30, b.reservedPlaces())
 }
 
 // The last places are not out of a guest's reach.
@@ -145,14 +145,14 @@ func TestTheLastPlaceGoesToAGuest(t *testing.T) {
 	_, buyer := b.NewCustomer()
 	b.card(buyer, 2).Expect(200)
 	b.guest("198.51.100.1", 1).Expect(200)
-	require.Equal(t, 3, b.held())
+	require.Equal(t, 3, b.reservedPlaces())
 }
 
 // Many hold an event again and again: for ten minutes each time, not for thirty.
 func TestAnEventIsHeldAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	b := selling(t, object{"capacity": 40})
-	lasts := func(a *apitest.Answer) time.Duration {
+	lasts := func(a *apitest.Response) time.Duration {
 		pix := a.Expect(200).Map()["pix"].(object)
 		end, err := time.Parse(time.RFC3339, pix["expiration_date"].(string))
 		require.NoError(t, err)
@@ -207,7 +207,7 @@ func TestOnePersonHoldsManyPlacesAtOnce(t *testing.T) {
 		all.Go(func() { b.pix(buyer, 1) })
 	}
 	all.Wait()
-	require.Equal(t, 10, b.held())
+	require.Equal(t, 10, b.reservedPlaces())
 }
 
 // A room full of invented guests behind one address.
@@ -256,7 +256,7 @@ func TestAResellerBuysTooMany(t *testing.T) {
 		all.Go(func() { b.card(hasty, 1) })
 	}
 	all.Wait()
-	require.Equal(t, 4+4, b.held())
+	require.Equal(t, 4+4, b.reservedPlaces())
 }
 
 // A reseller at an event that costs nothing, whose places are never unpaid.
@@ -267,7 +267,7 @@ func TestAResellerTakesTooManyForNothing(t *testing.T) {
 	b.card(buyer, 2).Expect(200)
 	b.card(buyer, 1).Expect(409)
 	b.guest("198.51.100.1", 2).Expect(200)
-	require.Equal(t, 4, b.held())
+	require.Equal(t, 4, b.reservedPlaces())
 }
 
 // Without throttles, as for load tests, nothing of this holds but the event's own limit.
@@ -277,5 +277,5 @@ func TestUnthrottledPlacesAreHeldFreely(t *testing.T) {
 	for range 6 {
 		b.guest("198.51.100.1", 10).Expect(200)
 	}
-	require.Equal(t, 60, b.held())
+	require.Equal(t, 60, b.reservedPlaces())
 }

@@ -25,7 +25,7 @@ func signedAt(at time.Time, body string) string {
 	return fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(mac.Sum(nil)))
 }
 
-func webhook(c *apitest.Client, gateway, header, value, body string) *apitest.Answer {
+func webhook(c *apitest.Client, gateway, header, value, body string) *apitest.Response {
 	return from(c, "203.0.113.7").With(header, value).Send(http.MethodPost, "/webhooks/"+gateway, "application/json", []byte(body))
 }
 

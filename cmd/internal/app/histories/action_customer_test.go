@@ -14,54 +14,58 @@ var customerActions = []action{
 		if code, _ := withCode(object{}, s.Pick)["promo_code"].(string); code != "" { // the route takes none
 			h.signedUpWith(h.person(s), code)
 		}
-		h.own(s, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
+		h.customerRequest(s, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
 	}},
 	{name: "gwa card", weight: 6, act: func(h *history, s step) {
 		body := object{"plan_id": plan(s), "credit_card": card(s.Pick), "credit_card_holder_info": holder()}
-		h.own(s, http.MethodPost, "/gwa/subscribe", withCode(body, s.Pick))
+		h.customerRequest(s, http.MethodPost, "/gwa/subscribe", withCode(body, s.Pick))
 	}},
-	{name: "gwb pix", weight: 4, act: func(h *history, s step) { h.ownPix(s, "/gwb/subscribe/pix") }},
-	{name: "gwa pix", weight: 4, act: func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix") }},
-	{name: "gwa automatic", weight: 5, act: func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix-automatico") }},
+	{name: "gwb pix", weight: 4, act: func(h *history, s step) { h.customerPix(s, "/gwb/subscribe/pix") }},
+	{name: "gwa pix", weight: 4, act: func(h *history, s step) { h.customerPix(s, "/gwa/subscribe/pix") }},
+	{name: "gwa automatic", weight: 5, act: func(h *history, s step) { h.customerPix(s, "/gwa/subscribe/pix-automatico") }},
 	{name: "reads", weight: 2, act: func(h *history, s step) {
-		h.own(s, http.MethodGet, "/gwb/subscription", nil)
-		h.own(s, http.MethodGet, "/customers/me/pix-qr", nil)
+		h.customerRequest(s, http.MethodGet, "/gwb/subscription", nil)
+		h.customerRequest(s, http.MethodGet, "/customers/me/pix-qr", nil)
 	}},
 	{name: "sync", weight: 2, act: func(h *history, s step) {
 		p := h.person(s)
-		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
+		h.process.run(context.Background(), func(ctx context.Context) { h.logError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
 	}},
 	{name: "customer cancels", weight: 3, act: func(h *history, s step) {
 		path, _ := pick([]string{
 			"/gwa/subscription", "/gwb/subscription", "/customers/me/subscription",
 			"/customers/me/subscription?at=period_end", "/gwa/subscription?at=period_end",
 		}, s.Pick)
-		h.own(s, http.MethodDelete, path, nil)
+		h.customerRequest(s, http.MethodDelete, path, nil)
 	}},
 	{name: "gwb card change", weight: 2, act: func(h *history, s step) {
-		h.own(s, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": token(s.Pick)})
+		h.customerRequest(s, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": token(s.Pick)})
 	}},
 	{name: "gwa card change", weight: 2, act: func(h *history, s step) {
-		h.own(s, http.MethodPut, "/gwa/subscription/credit-card", object{
+		h.customerRequest(s, http.MethodPut, "/gwa/subscription/credit-card", object{
 			"credit_card": card(s.Pick), "credit_card_holder_info": holder(),
 		})
 	}},
 	{
 		name: "renews without a card", weight: 1,
-		act: func(h *history, s step) { h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{}) },
+		act: func(h *history, s step) {
+			h.customerRequest(s, http.MethodPut, "/customers/me/subscription/renew", object{})
+		},
 	},
 	{name: "renews", weight: 3, act: func(h *history, s step) {
-		h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{
+		h.customerRequest(s, http.MethodPut, "/customers/me/subscription/renew", object{
 			"payment_method_id": token(s.Pick), "credit_card": card(s.Pick), "credit_card_holder_info": holder(),
 		})
 	}},
 	{
 		name: "renews by pix", weight: 2,
-		act: func(h *history, s step) { h.own(s, http.MethodPost, "/customers/me/subscription/renew/pix", nil) },
+		act: func(h *history, s step) {
+			h.customerRequest(s, http.MethodPost, "/customers/me/subscription/renew/pix", nil)
+		},
 	},
 	{name: "deletes account", weight: 1, act: func(h *history, s step) {
 		p := h.person(s)
-		if a := h.own(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK || a.status == 0 {
+		if a := h.customerRequest(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK || a.status == 0 {
 			p.gone = h.isGone(p)
 		}
 	}},
@@ -75,18 +79,18 @@ var customerActions = []action{
 
 func (h *history) person(s step) *person { return &h.persons[s.Who%len(h.persons)] }
 
-// own is a request of the step's customer.
-func (h *history) own(s step, method, path string, body any) answer {
+// customerRequest is a request of the step's customer.
+func (h *history) customerRequest(s step, method, path string, body any) response {
 	p := h.person(s)
 	if p.gone {
-		return answer{}
+		return response{}
 	}
 	return h.request(method, path, p.token, body)
 }
 
-func (h *history) ownPix(s step, path string) {
+func (h *history) customerPix(s step, path string) {
 	h.months, _ = pick([]int{1, 1, 1, 3, 12, 6}, s.Pick)
-	h.own(s, http.MethodPost, path, withCode(object{"plan_id": plan(s)}, s.Pick))
+	h.customerRequest(s, http.MethodPost, path, withCode(object{"plan_id": plan(s)}, s.Pick))
 }
 
 // isGone reports whether the account can be used no more.

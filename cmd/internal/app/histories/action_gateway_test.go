@@ -17,26 +17,26 @@ var gatewayActions = []action{
 	{name: "pix runs out", weight: 2, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(isOpenPix), s.Pick); ok && s.Who == 0 {
 			_, err := h.gateways.a.ExpirePIX(str(p, "id"))
-			h.noteError("expire", err)
-		} else if i, ok := pick(h.intentsB(showsPix), s.Pick); ok {
-			h.noteError("expire", h.gateways.b.ExpirePIX(str(i, "id")))
+			h.logError("expire", err)
+		} else if i, ok := pick(h.intentsB(hasPix), s.Pick); ok {
+			h.logError("expire", h.gateways.b.ExpirePIX(str(i, "id")))
 		}
 	}},
 	{name: "authentication done", weight: 4, act: func(h *history, s step) {
-		if i, ok := pick(h.intentsB(waitsForBank), s.Pick); ok {
-			h.noteError("authenticate", h.gateways.b.CompleteChallenge(str(i, "id")))
+		if i, ok := pick(h.intentsB(isPendingAtBank), s.Pick); ok {
+			h.logError("authenticate", h.gateways.b.CompleteChallenge(str(i, "id")))
 		}
 	}},
 	{name: "authentication failed", weight: 1, act: func(h *history, s step) {
-		if i, ok := pick(h.intentsB(waitsForBank), s.Pick); ok {
-			h.noteError("authenticate", h.gateways.b.FailChallenge(str(i, "id")))
+		if i, ok := pick(h.intentsB(isPendingAtBank), s.Pick); ok {
+			h.logError("authenticate", h.gateways.b.FailChallenge(str(i, "id")))
 		}
 	}},
 	{name: "renewal paid", weight: 4, act: func(h *history, s step) { h.renewal(s, "pm_card_visa") }},
 	{name: "renewal fails", weight: 4, act: func(h *history, s step) { h.renewal(s, "pm_card_chargeCustomerFail") }},
 	{name: "invoice retried", weight: 2, act: func(h *history, s step) {
 		if i, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/invoices?status=open"), s.Pick); ok {
-			h.noteError("retry", h.gateways.b.RetryInvoice(str(i, "id")))
+			h.logError("retry", h.gateways.b.RetryInvoice(str(i, "id")))
 		}
 	}},
 	{name: "debit fails", weight: 2, act: func(h *history, s step) {
@@ -45,29 +45,29 @@ var gatewayActions = []action{
 		})
 		if p, ok := pick(open, s.Pick); ok {
 			_, err := h.gateways.a.FailDebit(str(p, "id"))
-			h.noteError("fail debit", err)
+			h.logError("fail debit", err)
 		}
 	}},
 	{name: "overdue", weight: 1, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "PENDING" }), s.Pick); ok {
 			_, err := h.gateways.a.Overdue(str(p, "id"))
-			h.noteError("overdue", err)
+			h.logError("overdue", err)
 		}
 	}},
 	{name: "gateway refunds", weight: 4, act: func(h *history, s step) { h.refundAtPanel(s) }},
 	{name: "refund fails", weight: 1, act: func(h *history, s step) {
 		if r, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/refunds"), s.Pick); ok {
-			h.noteError("refund", h.gateways.b.FinishRefund(str(r, "id"), s.Pick%3 == 0))
+			h.logError("refund", h.gateways.b.FinishRefund(str(r, "id"), s.Pick%3 == 0))
 		}
 	}},
 	{name: "refunds take time", weight: 1, act: func(h *history, s step) {
 		_, err := h.gateways.a.ChangeSettings(func(o *sandboxa.Settings) { o.RefundsInProgress = s.Pick%2 == 0 })
-		h.noteError("settings", err)
+		h.logError("settings", err)
 	}},
 	{name: "refund decided", weight: 2, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "REFUND_IN_PROGRESS" }), s.Who); ok {
 			_, err := h.gateways.a.EndRefund(str(p, "id"), s.Pick%2 == 1)
-			h.noteError("refund", err)
+			h.logError("refund", err)
 		}
 	}},
 	{name: "dispute opened", weight: 3, act: func(h *history, s step) { h.dispute(s) }},
@@ -91,14 +91,14 @@ var gatewayActions = []action{
 	{name: "authorization cancelled", weight: 2, act: func(h *history, s step) {
 		if a, ok := pick(h.gateways.list(h.t, gateway.GWA, "/v3/pix/automatic/authorizations"), s.Pick); ok {
 			_, err := h.gateways.a.CancelAuthorization(str(a, "id"), "CANCELLED_BY_PAYER")
-			h.noteError("authorization", err)
+			h.logError("authorization", err)
 		}
 	}},
 }
 
 func (h *history) panel(name gateway.Name, method, path string, form url.Values) {
-	status, answer := h.gateways.ask(h.t, name, method, path, form)
-	h.note("panel %s %s: %d %.200v", method, path, status, answer)
+	status, answer := h.gateways.call(h.t, name, method, path, form)
+	h.logStep("panel %s %s: %d %.200v", method, path, status, answer)
 }
 
 // paymentsA are the payments of gateway A that are so, newest first.
@@ -121,17 +121,17 @@ func (h *history) intentsB(is func(object) bool) []object {
 	})
 }
 
-func showsPix(i object) bool {
+func hasPix(i object) bool {
 	next, _ := i["next_action"].(object)
 	return str(next, "type") == "pix_display_qr_code"
 }
 
-func waitsForBank(i object) bool { return !showsPix(i) }
+func isPendingAtBank(i object) bool { return !hasPix(i) }
 
 // pixPaid pays one of the codes that are shown, at either gateway.
 func (h *history) pixPaid(s step) {
 	var ways []func() error
-	for _, i := range h.intentsB(showsPix) {
+	for _, i := range h.intentsB(hasPix) {
 		ways = append(ways, func() error { return h.gateways.b.PayPIX(str(i, "id")) })
 	}
 	for _, p := range h.paymentsA(isOpenPix) {
@@ -143,7 +143,7 @@ func (h *history) pixPaid(s step) {
 		}
 	}
 	if pay, ok := pick(ways, s.Pick); ok {
-		h.noteError("pay", pay())
+		h.logError("pay", pay())
 	}
 }
 
@@ -168,7 +168,7 @@ func (h *history) renewal(s step, outcome string) {
 		})
 	}
 	if renew, ok := pick(ways, s.Pick); ok {
-		h.noteError("renew", renew())
+		h.logError("renew", renew())
 	}
 }
 
@@ -205,10 +205,10 @@ func (h *history) refundAtPanel(s step) {
 func (h *history) dispute(s step) {
 	if p, ok := pick(h.paymentsA(settledA), s.Pick); ok && s.Pick%2 == 0 {
 		_, err := h.gateways.a.Chargeback(str(p, "id"), sandboxa.ChargebackRequested, "")
-		h.noteError("chargeback", err)
+		h.logError("chargeback", err)
 	} else if c, ok := pick(h.chargesB(), s.Pick); ok {
 		_, err := h.gateways.b.OpenDispute(str(c, "id"), "", s.Pick%5 == 1)
-		h.noteError("dispute", err)
+		h.logError("dispute", err)
 	}
 }
 
@@ -223,8 +223,8 @@ func (h *history) decide(s step, won bool) {
 			way = sandboxa.ChargebackWon
 		}
 		_, err := h.gateways.a.Chargeback(str(p, "id"), way, "")
-		h.noteError("chargeback", err)
+		h.logError("chargeback", err)
 	} else if d, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/disputes"), s.Pick); ok {
-		h.noteError("dispute", h.gateways.b.CloseDispute(str(d, "id"), won))
+		h.logError("dispute", h.gateways.b.CloseDispute(str(d, "id"), won))
 	}
 }

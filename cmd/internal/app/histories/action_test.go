@@ -59,19 +59,19 @@ var clockActions = []action{
 // sweep does what is due and was not done. That a gateway does not answer is no
 // problem.
 func (h *history) sweep() {
-	h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sweep", h.subscriptions.Sweep(ctx)) })
+	h.process.run(context.Background(), func(ctx context.Context) { h.logError("sweep", h.subscriptions.Sweep(ctx)) })
 }
 
 func (h *history) reconcile(since time.Duration) {
 	h.process.run(context.Background(), func(ctx context.Context) {
 		_, err := h.subscriptions.Reconcile(ctx, payments.ReconcileOptions{Since: h.now().Add(-since)})
-		h.noteError("reconcile", err)
+		h.logError("reconcile", err)
 	})
 }
 
-func (h *history) noteError(what string, err error) {
+func (h *history) logError(what string, err error) {
 	if err != nil {
-		h.note("%s: %v", what, err)
+		h.logStep("%s: %v", what, err)
 	}
 }
 
@@ -90,7 +90,7 @@ func (h *history) pass(s step, span time.Duration) {
 			h.gateways.collect()
 			h.travel(s.Mail)
 			h.sweepDueTickets()
-			h.look()
+			h.runStatusChecks()
 		}
 		if !next.Before(target) {
 			return
@@ -104,8 +104,8 @@ func (h *history) pass(s step, span time.Duration) {
 const dueLooksSQL = `SELECT gateway FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) <= $1
 	UNION SELECT gateway FROM payments.gateway_state WHERE failing_since IS NOT NULL ORDER BY gateway`
 
-// look makes the turns of looks that are due, as the periodic job does.
-func (h *history) look() {
+// runStatusChecks makes the turns of looks that are due, as the periodic job does.
+func (h *history) runStatusChecks() {
 	rows, err := h.db.Query(context.Background(), dueLooksSQL, h.now())
 	require.NoError(h.t, err)
 	gateways, err := pgx.CollectRows(rows, pgx.RowTo[gateway.Name])
@@ -113,7 +113,7 @@ func (h *history) look() {
 	for _, gateway := range gateways {
 		h.process.run(context.Background(), func(ctx context.Context) {
 			h.process.many = true
-			h.noteError("looks", h.payments.Intents().LookDue(ctx, gateway))
+			h.logError("looks", h.payments.Intents().CheckDue(ctx, gateway))
 		})
 		h.inTime(longestJob)
 		h.process.many = false
@@ -159,7 +159,7 @@ func (h *history) moveTo(at time.Time) {
 // rest lets everything come to its end: what is on its way arrives, what was lost
 // is found.
 func (h *history) rest() {
-	h.note("rest at %s", h.now().Format(time.DateTime))
+	h.logStep("rest at %s", h.now().Format(time.DateTime))
 	h.process, h.step, h.trouble = &process{}, step{}, 0
 	h.decideRefunds()
 	h.travel(inOrder)
@@ -178,11 +178,11 @@ func (h *history) rest() {
 func (h *history) decideRefunds() {
 	for _, p := range h.paymentsA(func(p object) bool { return str(p, "status") == "REFUND_IN_PROGRESS" }) {
 		_, err := h.gateways.a.EndRefund(str(p, "id"), true)
-		h.noteError("refund", err)
+		h.logError("refund", err)
 	}
 	for _, r := range h.gateways.list(h.t, gateway.GWB, "/v1/refunds") {
 		if str(r, "status") == "pending" {
-			h.noteError("refund", h.gateways.b.FinishRefund(str(r, "id"), true))
+			h.logError("refund", h.gateways.b.FinishRefund(str(r, "id"), true))
 		}
 	}
 	h.gateways.collect()

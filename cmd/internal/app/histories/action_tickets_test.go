@@ -14,20 +14,20 @@ import (
 // soon gone, so that money also comes too late.
 var ticketActions = []action{
 	{name: "gwb ticket", weight: 2, act: func(h *history, s step) {
-		h.own(s, http.MethodPost, "/store/purchase/gwb/card", order(s, object{"payment_method_id": token(s.Pick % 11)})) // not the card that never takes a refund
+		h.customerRequest(s, http.MethodPost, "/store/purchase/gwb/card", order(s, object{"payment_method_id": token(s.Pick % 11)})) // not the card that never takes a refund
 	}},
 	{name: "gwa ticket", weight: 2, act: func(h *history, s step) {
-		h.own(s, http.MethodPost, "/store/purchase/gwa/card", order(s, object{
+		h.customerRequest(s, http.MethodPost, "/store/purchase/gwa/card", order(s, object{
 			"credit_card": card(s.Pick), "credit_card_holder_info": holder(),
 		}))
 	}},
 	{name: "pix ticket", weight: 4, act: func(h *history, s step) {
 		path, _ := pick([]string{"/store/purchase/gwa/pix", "/store/purchase/gwb/pix"}, s.Pick)
-		h.own(s, http.MethodPost, path, order(s, object{}))
+		h.customerRequest(s, http.MethodPost, path, order(s, object{}))
 	}},
 	{name: "redeems", weight: 1, act: func(h *history, s step) {
 		code, _ := pick([]string{codeTicket, codeTen, codeFree}, s.Pick)
-		h.own(s, http.MethodPut, "/customers/me/redeem-promo-code?code="+code, nil)
+		h.customerRequest(s, http.MethodPut, "/customers/me/redeem-promo-code?code="+code, nil)
 	}},
 	{name: "ticket sweep", weight: 1, act: func(h *history, _ step) { h.sweepTickets() }},
 }
@@ -42,11 +42,11 @@ const heldTooSQL = `SELECT id FROM tickets.orders WHERE state = 'reserved' AND N
 // sweepTickets does what is due with orders: one after the other, where the
 // service's own sweep does some at a time, so that a history runs alike each time.
 func (h *history) sweepTickets() {
-	h.look()
+	h.runStatusChecks()
 	h.eachOrder(heldTooSQL, h.tickets.GiveBackUnpaid)
 	h.process.run(context.Background(), func(ctx context.Context) {
 		h.process.many = true
-		h.noteError("ticket sweep", h.tickets.Sweep(ctx))
+		h.logError("ticket sweep", h.tickets.Sweep(ctx))
 	})
 	h.inTime(longestJob)
 	h.process.many = false
@@ -67,7 +67,7 @@ func (h *history) eachOrder(query string, do func(context.Context, objectid.ID) 
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
 	require.NoError(h.t, err)
 	for _, id := range ids {
-		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("order", do(ctx, id)) })
+		h.process.run(context.Background(), func(ctx context.Context) { h.logError("order", do(ctx, id)) })
 		h.inTime(longestJob)
 	}
 }

@@ -75,8 +75,8 @@ func soundness(atRest bool) string {
 
 var soundAfterStep, soundAtRest = soundness(false), soundness(true)
 
-// sound runs the queries of a check and reports the first that finds something.
-func (h *history) sound(query string) {
+// checkInvariants runs the queries of a check and reports the first that finds something.
+func (h *history) checkInvariants(query string) {
 	h.t.Helper()
 	rows, err := h.db.Query(context.Background(), query, h.now())
 	require.NoError(h.t, err)
@@ -89,7 +89,7 @@ func (h *history) sound(query string) {
 
 // checkStep is what holds after each step, whatever is still on its way.
 func (h *history) checkStep() {
-	h.sound(soundAfterStep)
+	h.checkInvariants(soundAfterStep)
 	for _, p := range h.persons {
 		if h.watches(p) {
 			h.checkPaid(p)
@@ -170,7 +170,7 @@ func (h *history) paidAt(name gateway.Name, id objectid.ID, remote string) bool 
 // checkRest is what holds once everything has come to its end.
 func (h *history) checkRest() {
 	h.checkConnections()
-	h.sound(soundAtRest)
+	h.checkInvariants(soundAtRest)
 	h.checkMoney()
 	h.checkPrices()
 	h.checkFinance()
@@ -216,7 +216,7 @@ func (h *history) checkRunning() {
 	running("recurrence of gateway B", h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions"), "active", "trialing", "past_due", "unpaid", "incomplete")
 	running("authorization", h.gateways.list(h.t, gateway.GWA, "/v3/pix/automatic/authorizations"), "ACTIVE", "CREATED")
 	running("code of gateway A", h.paymentsA(isOpenPix), "PENDING", "OVERDUE")
-	running("code of gateway B", h.intentsB(showsPix), "requires_action")
+	running("code of gateway B", h.intentsB(hasPix), "requires_action")
 }
 
 const monthsSQL = `SELECT s.id, s.period_months * 1.0, coalesce(s.expires_at, s.next_billing_date), min(p.settled_at), count(p.id),

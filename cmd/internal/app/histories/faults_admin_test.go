@@ -8,7 +8,7 @@ import (
 )
 
 // adminDeeds are what admins do.
-var adminDeeds = []deed{
+var adminDeeds = []gatewayCall{
 	{
 		name: "subscription_update", what: "plan at gateway A", good: []int{200}, also: []int{409},
 		given: a(newPlan, cardA), do: movePlan, done: onPremium,
@@ -100,11 +100,11 @@ var adminDeeds = []deed{
 var why = object{"reason": "as promised"}
 
 // admin makes a request of the administration about the newest subscription.
-func admin(method, path string, body any) func(h *history) answer {
-	return func(h *history) answer { return h.request(method, fmt.Sprintf(path, h.all()[0].ID), h.admin, body) }
+func admin(method, path string, body any) func(h *history) response {
+	return func(h *history) response { return h.request(method, fmt.Sprintf(path, h.all()[0].ID), h.admin, body) }
 }
 
-func movePlan(h *history) answer {
+func movePlan(h *history) response {
 	return h.request(http.MethodPut, "/subscriptions", h.admin, []object{{"_id": h.all()[0].ID, "plan_id": planPremium}})
 }
 
@@ -115,10 +115,10 @@ func onPremium(h *history) bool {
 }
 
 // once leaves the repetition out of a deed whose second time is another wish.
-func once(do func(h *history) answer) func(h *history) answer {
-	return func(h *history) answer {
+func once(do func(h *history) response) func(h *history) response {
+	return func(h *history) response {
 		if h.givenBack() > 0 {
-			return answer{status: http.StatusOK}
+			return response{status: http.StatusOK}
 		}
 		return do(h)
 	}
@@ -138,14 +138,14 @@ func givenBack(cents int64) func(h *history) bool {
 }
 
 // refundIntent names the payment as gateway B's panel shows it.
-func refundIntent(h *history) answer {
+func refundIntent(h *history) response {
 	intent := str(h.chargesB()[0], "payment_intent")
 	return admin(http.MethodPost, "/admin/gwb/subscriptions/%s/refund", object{
 		"reason": "as promised", "payment_intent_id": intent,
 	})(h)
 }
 
-func syncPlan(h *history) answer {
+func syncPlan(h *history) response {
 	return h.request(http.MethodPost, "/plans/"+planPremium+"/sync-gwb", h.admin, nil)
 }
 

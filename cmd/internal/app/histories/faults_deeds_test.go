@@ -8,140 +8,140 @@ import (
 )
 
 // customerDeeds are what customers do.
-var customerDeeds = []deed{
+var customerDeeds = []gatewayCall{
 	{
 		name: "gwb_subscribe", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
 	},
 	{
 		name: "gwb_subscribe", what: "declined", key: true, good: []int{201},
-		do: own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")), done: noneLive,
+		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")), done: noneLive,
 	},
 	{name: "gwb_subscribe", what: "to authenticate", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))},
+		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))},
 	{
 		name: "gwb_subscribe", what: "in place of one that was not authenticated", key: true, good: []int{201},
 		again: []int{409},
-		given: before(own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))),
-		do:    own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+		given: before(customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))),
+		do:    customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
 	},
 	{
 		name: "gwb_subscribe_pix", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode,
+		do: customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode,
 	},
 	{name: "gwb_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
-		given: a(before(own(http.MethodPost, "/gwb/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
-		do:    own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode},
+		given: a(before(customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
+		do:    customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode},
 	{
 		name: "gwa_subscribe", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
+		do: customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
 	},
 	{
 		name: "gwa_subscribe", what: "declined", key: true, good: []int{400}, also: []int{201}, again: []int{400},
-		do: own(http.MethodPost, "/gwa/subscribe", cardBody(3, "")), done: noneLive,
+		do: customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(3, "")), done: noneLive,
 	},
 	{
 		name: "gwa_subscribe", what: "with a discount", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), done: oneLive("active"),
+		do: customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), done: oneLive("active"),
 	},
 	{
 		name: "gwa_subscribe", what: "first month free", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeFree)), done: oneLive("active"),
+		do: customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, codeFree)), done: oneLive("active"),
 	},
 	{
 		name: "gwa_subscribe_pix", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
+		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
 	},
 	{
 		name: "gwa_subscribe_pix", what: "with a discount", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody(codeTen)), done: oneCode,
+		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody(codeTen)), done: oneCode,
 	},
 	{
 		name: "gwa_subscribe_pix", what: "automatic by the setting", key: true, good: []int{201}, again: []int{409},
 		given: func(h *history) { h.pixMode = "recurring" },
-		do:    own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
+		do:    customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
 	},
 	{name: "gwa_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
-		given: a(before(own(http.MethodPost, "/gwa/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
-		do:    own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
+		given: a(before(customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
+		do:    customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
 	{
 		name: "gwa_subscribe_pix_automatic", key: true, good: []int{201}, again: []int{409},
-		do: own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode,
+		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode,
 	},
 	{name: "gwa_subscribe_pix_automatic", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
-		given: a(before(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody(""))), sleep(25*time.Hour)),
-		do:    own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
+		given: a(before(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody(""))), sleep(25*time.Hour)),
+		do:    customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
 	{
 		name: "my_pix_qr_get", what: "gwa", good: []int{200}, also: []int{404}, lapses: true,
-		given: a(pixA, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
+		given: a(pixA, forgetCode), do: customerRequest(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
 	},
 	{
 		name: "my_pix_qr_get", what: "gwa automatic", good: []int{200}, lapses: true, given: a(automatic, forgetCode),
-		do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
+		do: customerRequest(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
 	},
 	{
 		name: "my_pix_qr_get", what: "gwb", good: []int{200}, given: a(pixB, forgetCode),
-		do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
+		do: customerRequest(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
 	},
 	{
 		name: "gwb_subscription_get", good: []int{200},
-		given: a(before(own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))), authenticated),
-		do:    own(http.MethodGet, "/gwb/subscription", nil), done: oneLive("active"),
+		given: a(before(customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))), authenticated),
+		do:    customerRequest(http.MethodGet, "/gwb/subscription", nil), done: oneLive("active"),
 	},
 	{
 		name: "gwb_subscription_card", good: []int{200}, given: cardB,
-		do:   own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}),
+		do:   customerRequest(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}),
 		done: oneLive("active"),
 	},
 	{
 		name: "gwb_subscription_card", what: "with an open invoice", good: []int{200}, given: a(cardB, failedRenewal),
-		do:   own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}),
+		do:   customerRequest(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}),
 		done: oneLive("active"),
 	},
 	{
 		name: "gwa_subscription_card", good: []int{200}, given: cardA,
-		do: own(http.MethodPut, "/gwa/subscription/credit-card", object{
+		do: customerRequest(http.MethodPut, "/gwa/subscription/credit-card", object{
 			"credit_card": card(0), "credit_card_holder_info": holder(),
 		}),
 		done: oneLive("active"),
 	},
 	{
 		name: "my_subscription_withdraw", what: "gwa card", good: []int{200}, again: []int{200}, given: cardA,
-		do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil), done: noneLive,
+		do: customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil), done: noneLive,
 	},
 	{
 		name: "my_subscription_withdraw", what: "gwb card", rests: 26 * time.Hour, good: []int{200},
-		again: []int{200}, given: cardB, do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil),
+		again: []int{200}, given: cardB, do: customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil),
 		done: noneLive,
 	},
 	{
 		name: "my_subscription_withdraw", what: "automatic PIX", good: []int{200}, again: []int{200},
-		given: a(automatic, paid), do: own(http.MethodPost, "/customers/me/subscription/withdraw", nil),
+		given: a(automatic, paid), do: customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil),
 		done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "gwa card", good: []int{200}, again: []int{404}, given: cardA,
-		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+		do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "gwb card", good: []int{200}, again: []int{404}, given: cardB,
-		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+		do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "gwa PIX", good: []int{200}, again: []int{404}, given: pixA,
-		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+		do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "gwb PIX", good: []int{200}, again: []int{404}, given: pixB,
-		do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+		do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "automatic PIX unpaid", good: []int{200}, again: []int{404},
-		given: automatic, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+		given: automatic, do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "automatic PIX", good: []int{200}, again: []int{404},
-		given: a(automatic, paid), do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+		given: a(automatic, paid), do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "gwa card, at the period's end", good: []int{200}, given: cardA,
@@ -157,44 +157,44 @@ var customerDeeds = []deed{
 	},
 	{
 		name: "gwa_subscription_cancel", good: []int{200}, again: []int{404}, given: cardA,
-		do: own(http.MethodDelete, "/gwa/subscription", nil), done: noneLive,
+		do: customerRequest(http.MethodDelete, "/gwa/subscription", nil), done: noneLive,
 	},
 	{
 		name: "gwb_subscription_cancel", good: []int{200}, given: cardB,
-		do: own(http.MethodDelete, "/gwb/subscription", nil), done: endsWithPeriod,
+		do: customerRequest(http.MethodDelete, "/gwb/subscription", nil), done: endsWithPeriod,
 	},
 	{
 		name: "my_subscription_renew", what: "gwa card", key: true, good: []int{200}, again: []int{404}, given: cardA,
-		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
-		anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
+		do:   customerRequest(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
 	},
 	{
 		name: "my_subscription_renew", what: "gwb card", key: true, good: []int{200}, again: []int{404}, given: cardB,
-		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
-		anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+		do:   customerRequest(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
 	},
 	{
 		name: "my_subscription_renew", what: "gwa PIX", key: true, good: []int{200}, again: []int{404}, given: pixA,
-		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
-		anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
+		do:   customerRequest(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
 	},
 	{
 		name: "my_subscription_renew", what: "gwb PIX", key: true, good: []int{200}, again: []int{404}, given: pixB,
-		do:   own(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
-		anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
+		do:   customerRequest(http.MethodPut, "/customers/me/subscription/renew", renewBody()),
+		anew: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
 	},
 	{
 		name: "my_subscription_renew", what: "taken back", good: []int{200}, again: []int{400},
-		given: a(cardB, before(cancelAtEnd)), do: own(http.MethodPut, "/customers/me/subscription/renew", object{}),
+		given: a(cardB, before(cancelAtEnd)), do: customerRequest(http.MethodPut, "/customers/me/subscription/renew", object{}),
 		done: recurs,
 	},
 	{
 		name: "my_subscription_renew_pix", what: "gwa", key: true, good: []int{201}, given: a(pixA, paid, nearTheEnd),
-		do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode,
+		do: customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode,
 	},
 	{
 		name: "my_subscription_renew_pix", what: "gwb", key: true, good: []int{201}, given: a(pixB, paid, nearTheEnd),
-		do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode,
+		do: customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode,
 	},
 	{
 		name: "subscription_activate", good: []int{200}, given: a(cardB, before(cancelAtEnd)),
@@ -207,28 +207,28 @@ var customerDeeds = []deed{
 }
 
 // signupDeeds are what customers do who gave a promo code at signup.
-var signupDeeds = []deed{
+var signupDeeds = []gatewayCall{
 	{
 		name: "gwb_subscribe", what: "with the code of the signup", key: true, good: []int{201}, again: []int{409},
-		given: signupCode(codeTen), do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
+		given: signupCode(codeTen), do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
 		done: oneLive("active"),
 	},
 	{
 		name: "gwb_subscribe", what: "with the code of the signup, first month free", key: true, good: []int{201},
-		again: []int{409}, given: signupCode(codeFree), do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
+		again: []int{409}, given: signupCode(codeFree), do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
 		done: oneLive("active"),
 	},
 }
 
 const visa = "pm_card_visa"
 
-// own makes a request of the first customer.
-func own(method, path string, body any) func(h *history) answer {
-	return func(h *history) answer { return h.request(method, path, h.persons[0].token, body) }
+// customerRequest makes a request of the first customer.
+func customerRequest(method, path string, body any) func(h *history) response {
+	return func(h *history) response { return h.request(method, path, h.persons[0].token, body) }
 }
 
 // before makes a request part of what comes before.
-func before(do func(h *history) answer) func(h *history) {
+func before(do func(h *history) response) func(h *history) {
 	return func(h *history) {
 		if got := do(h); got.status >= http.StatusBadRequest || got.status == 0 {
 			h.fail("what comes before does not work", "%d %s", got.status, got.body)
@@ -248,11 +248,11 @@ func a(all ...func(h *history)) func(h *history) {
 }
 
 var (
-	cardA     = before(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")))
-	cardB     = before(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)))
-	pixA      = before(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")))
-	pixB      = before(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")))
-	automatic = before(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")))
+	cardA     = before(customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")))
+	cardB     = before(customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)))
+	pixA      = before(customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")))
+	pixB      = before(customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody("")))
+	automatic = before(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")))
 )
 
 // signupCode: the first customer gave the code at signup.
@@ -322,12 +322,12 @@ func failedRenewal(h *history) {
 	h.travel(inOrder)
 }
 
-func logIn(h *history) answer {
-	var got answer
+func logIn(h *history) response {
+	var got response
 	h.process.run(context.Background(), func(ctx context.Context) {
 		got = h.send(ctx, http.MethodPost, "/token", "", loginForm(h.persons[0].name))
 	})
-	h.note("POST /token: %d", got.status)
+	h.logStep("POST /token: %d", got.status)
 	return got
 }
 
@@ -349,7 +349,7 @@ func noneLive(h *history) bool { return len(h.live()) == 0 }
 
 // oneCode: there is one PIX to be paid, and its code can be shown.
 func oneCode(h *history) bool {
-	return slices.Equal(h.live(), []string{"pending"}) && own(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
+	return slices.Equal(h.live(), []string{"pending"}) && customerRequest(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
 }
 
 // nearTheEnd goes on to some days before the paid month ends.
@@ -359,10 +359,10 @@ var nearTheEnd = pass(25 * 24 * time.Hour)
 func oneRenewalCode(h *history) bool {
 	var n int
 	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'open' AND NOT intent_open`).Scan(&n)
-	return err == nil && n == 1 && oneLive("active")(h) && own(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
+	return err == nil && n == 1 && oneLive("active")(h) && customerRequest(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
 }
 
-var cancelAtEnd = own(http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
+var cancelAtEnd = customerRequest(http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
 
 // recurs: the one subscription has no end.
 func recurs(h *history) bool { return oneLive("active")(h) && !endsWithPeriod(h) }

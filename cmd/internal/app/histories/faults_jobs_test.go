@@ -13,46 +13,46 @@ import (
 )
 
 // jobDeeds are what jobs and webhooks do by themselves.
-var jobDeeds = []deed{
+var jobDeeds = []gatewayCall{
 	{
 		name: "payments_intents_look", what: "gwa card",
-		given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"),
+		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"),
 		do:    inSilence(10 * time.Minute), done: oneLive("active"),
 	},
 	{
 		name: "payments_intents_look", what: "gwa discounted card",
-		given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"),
+		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"),
 		do:    during(10 * time.Minute), done: oneLive("active"),
 	},
 	{
 		name: "payments_intents_look", what: "gwa PIX",
-		given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"),
+		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"),
 		do:    during(10 * time.Minute), lapses: true, done: oneCode,
 	},
 	{
 		name: "payments_intents_look", what: "gwa automatic PIX",
-		given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"),
+		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"),
 		do:    during(10 * time.Minute), lapses: true, done: oneCode,
 	},
 	{
 		name: "payments_intents_look", what: "gwb card",
-		given: a(lost(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf),
+		given: a(lost(customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf),
 		do:    during(10 * time.Minute), done: oneLive("active"),
 	},
 	{
 		name: "payments_intents_look", what: "gwb PIX",
-		given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"),
+		given: lost(customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"),
 		do:    during(10 * time.Minute), lapses: true, done: oneCode,
 	},
 	{name: "subscriptions_drop_pix", what: "gwa", given: pixA, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
 	{
-		name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalTold),
+		name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalReported),
 		do: during(2 * time.Hour), done: oneLive("active"),
 	},
 	{
-		name: "subscriptions_follow_recurrence", given: a(cardA, deletionTold), do: during(2 * time.Hour),
+		name: "subscriptions_follow_recurrence", given: a(cardA, deletionReported), do: during(2 * time.Hour),
 		done: oneLive("active"),
 	},
 	{
@@ -73,17 +73,17 @@ var jobDeeds = []deed{
 	},
 	{
 		name: "subscriptions_renewal_charge", what: "gwa",
-		given: a(pixA, paid, nearTheEnd, lost(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v3/payments")),
+		given: a(pixA, paid, nearTheEnd, lost(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v3/payments")),
 		do:    during(time.Hour), done: oneRenewalCode,
 	},
 	{
 		name: "subscriptions_renewal_charge", what: "gwb",
-		given: a(pixB, paid, nearTheEnd, lost(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v1/payment_intents")),
+		given: a(pixB, paid, nearTheEnd, lost(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v1/payment_intents")),
 		do:    during(time.Hour), done: oneRenewalCode,
 	},
 	{
 		name: "subscriptions_renewal_charge", what: "of what has ended",
-		given: a(pixA, paid, nearTheEnd, before(own(http.MethodPost, "/customers/me/subscription/renew/pix", nil))),
+		given: a(pixA, paid, nearTheEnd, before(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil))),
 		do:    during(10 * 24 * time.Hour), done: noneLive,
 	},
 	{
@@ -135,7 +135,7 @@ var jobDeeds = []deed{
 	},
 	{
 		name: "subscriptions_give_back", what: "gwa",
-		given: a(cardA, lost(own(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf),
+		given: a(cardA, lost(customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf),
 		do:    during(2 * time.Hour), done: givenBack(4990),
 	},
 	{name: "subscriptions_charge_move", what: "gwa", given: cardA, do: extended, after: sweptForDays, done: chargeMoved},
@@ -170,39 +170,39 @@ var jobDeeds = []deed{
 	{name: "accounts_sync_subscription", given: a(cardA, slowLogin), do: during(time.Hour), done: oneLive("active")},
 	{
 		name: "payments_intents_look", what: "order, gwa card",
-		given: a(lost(own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
 			"credit_card": card(0), "credit_card_holder_info": holder(),
 		})), "POST /v3/payments"), deaf),
 		do: sweepTickets, after: sweepAll, done: seated("paid"),
 	},
 	{
 		name: "payments_intents_look", what: "order, gwb card",
-		given: a(lost(own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), "POST /v1/payment_intents"), deaf),
+		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), "POST /v1/payment_intents"), deaf),
 		do:    sweepTickets, after: sweepAll, done: seated("paid"),
 	},
 	{
 		name: "payments_intents_look", what: "order, gwa PIX",
-		given: a(lost(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)), "POST /v3/payments")),
+		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)), "POST /v3/payments")),
 		do:    sweepTickets, after: sweepAll, done: noTickets,
 	},
 	{
 		name: "payments_intents_look", what: "order, gwb PIX",
-		given: a(lost(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)), "POST /v1/payment_intents")),
+		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)), "POST /v1/payment_intents")),
 		do:    sweepTickets, after: sweepAll, done: noTickets,
 	},
 	{
 		name: "tickets_sweep", what: "unpaid, gwa",
-		given: a(before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)))), do: sweepTickets,
+		given: a(before(customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)))), do: sweepTickets,
 		after: sweepAll, done: noTickets,
 	},
 	{
 		name: "tickets_refund", what: "gwa",
-		given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate),
+		given: a(onSaleNow, before(customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate),
 		do:    sweepTickets, after: sweepAll, done: givenBack(6000),
 	},
 	{
 		name: "tickets_refund", what: "gwb", rests: 26 * time.Hour,
-		given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate),
+		given: a(onSaleNow, before(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate),
 		do:    sweepTickets, after: sweepAll, done: givenBack(6000),
 	},
 }
@@ -214,7 +214,7 @@ func paidAgain(h *history) {
 	first := h.paymentsA(settledA)[0]
 	body := fmt.Sprintf(`{"customer":%q,"billingType":"PIX","value":49.90,"dueDate":%q,"externalReference":%q}`,
 		str(first, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(first, "externalReference"))
-	status, made := h.gateways.ask(h.t, gateway.GWA, http.MethodPost, "/v3/payments", url.Values{"json": {body}})
+	status, made := h.gateways.call(h.t, gateway.GWA, http.MethodPost, "/v3/payments", url.Values{"json": {body}})
 	require.Equal(h.t, http.StatusOK, status, "%v", made)
 	_, err := h.gateways.a.Pay(str(made, "id"))
 	require.NoError(h.t, err)
@@ -242,34 +242,34 @@ func debitRetried(h *history) (paid bool) {
 }
 
 // during lets the platform work for some time.
-func during(span time.Duration) func(h *history) answer {
-	return func(h *history) answer {
+func during(span time.Duration) func(h *history) response {
+	return func(h *history) response {
 		h.pass(step{}, span)
-		return answer{}
+		return response{}
 	}
 }
 
 // inSilence is during, while no webhook arrives.
-func inSilence(span time.Duration) func(h *history) answer {
-	return func(h *history) answer {
+func inSilence(span time.Duration) func(h *history) response {
+	return func(h *history) response {
 		for range span / time.Minute {
 			h.moveTo(h.now().Add(time.Minute))
 			deaf(h)
 			h.workJobs(h.t, h.process)
-			h.look()
+			h.runStatusChecks()
 		}
-		return answer{}
+		return response{}
 	}
 }
 
 // lost does something of which the answer of the gateway's call never comes.
-func lost(do func(h *history) answer, call string) func(h *history) {
+func lost(do func(h *history) response, call string) func(h *history) {
 	return func(h *history) { h.troubled(do, resetAfter, call) }
 }
 
 // troubled does something while a call fails, and lets neither jobs nor webhooks
 // follow.
-func (h *history) troubled(do func(h *history) answer, f fault, call string) {
+func (h *history) troubled(do func(h *history) response, f fault, call string) {
 	h.calls = &calls{fault: f, named: call}
 	do(h)
 	h.calls = &calls{over: true}
@@ -278,7 +278,7 @@ func (h *history) troubled(do func(h *history) answer, f fault, call string) {
 // notEnded cancels here while the gateway does not hear of it.
 func notEnded(call string) func(h *history) {
 	return func(h *history) {
-		h.troubled(own(http.MethodDelete, "/customers/me/subscription", nil), timeoutBefore, call)
+		h.troubled(customerRequest(http.MethodDelete, "/customers/me/subscription", nil), timeoutBefore, call)
 	}
 }
 
@@ -290,13 +290,13 @@ func notStopped(call string) func(h *history) {
 func slowLogin(h *history) { h.troubled(logIn, timeoutBefore, "GET /v3/subscriptions/{id}") }
 
 func erase(h *history) {
-	own(http.MethodDelete, "/customers/me", nil)(h)
+	customerRequest(http.MethodDelete, "/customers/me", nil)(h)
 	h.persons[0].gone = true
 }
 
 // unheardOf has both customers subscribe, and no webhook of it ever arrive.
 func unheardOf(h *history) {
-	own(http.MethodPost, "/gwa/subscribe", cardBody(0, ""))(h)
+	customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, ""))(h)
 	h.request(http.MethodPost, "/gwb/subscribe", h.persons[1].token, tokenBody(visa))
 	h.moveTo(h.now().Add(time.Hour))
 	deaf(h)
@@ -310,11 +310,11 @@ func deaf(h *history) {
 	}
 }
 
-func reconcileAll(h *history) answer {
+func reconcileAll(h *history) response {
 	h.reconcile(48 * time.Hour)
 	h.inTime(longestReconcile)
 	h.workJobs(h.t, h.process)
-	return answer{}
+	return response{}
 }
 
 // refundedAtPanel gives a payment back at gateway B, which tells its payment
@@ -324,18 +324,18 @@ func refundedAtPanel(h *history) {
 	h.refundAtPanel(step{Who: 1})
 }
 
-// refusalTold is an event about an authorization that was never refused.
-func refusalTold(h *history) {
+// refusalReported is an event about an authorization that was never refused.
+func refusalReported(h *history) {
 	var auth string
-	h.noteError("authorization", h.db.QueryRow(context.Background(), `SELECT gwa_pix_auth_id FROM subscriptions.subscriptions WHERE pix_automatic`).Scan(&auth))
-	h.noteError("refusal", h.gateways.a.SendEvent("PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", auth))
+	h.logError("authorization", h.db.QueryRow(context.Background(), `SELECT gwa_pix_auth_id FROM subscriptions.subscriptions WHERE pix_automatic`).Scan(&auth))
+	h.logError("refusal", h.gateways.a.SendEvent("PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", auth))
 }
 
-// deletionTold is an event about a recurrence that was never deleted.
-func deletionTold(h *history) {
+// deletionReported is an event about a recurrence that was never deleted.
+func deletionReported(h *history) {
 	var recurrence string
-	h.noteError("recurrence", h.db.QueryRow(context.Background(), `SELECT gwa_subscription_id FROM subscriptions.subscriptions`).Scan(&recurrence))
-	h.noteError("deletion", h.gateways.a.SendEvent("SUBSCRIPTION_DELETED", recurrence))
+	h.logError("recurrence", h.db.QueryRow(context.Background(), `SELECT gwa_subscription_id FROM subscriptions.subscriptions`).Scan(&recurrence))
+	h.logError("deletion", h.gateways.a.SendEvent("SUBSCRIPTION_DELETED", recurrence))
 }
 
 func disputed(h *history) { admin(http.MethodPost, "/subscriptions/%s/chargeback", why)(h) }
@@ -343,7 +343,7 @@ func disputed(h *history) { admin(http.MethodPost, "/subscriptions/%s/chargeback
 func lifted(h *history) { admin(http.MethodPost, "/admin/subscriptions/%s/activate", why)(h) }
 
 // extended gives ten days as an admin, and lets the platform tell the gateway.
-func extended(h *history) answer {
+func extended(h *history) response {
 	h.touched[h.all()[0].ID.String()] = true
 	admin(http.MethodPost, "/admin/subscriptions/%s/extend", object{"days": 10})(h)
 	return during(2 * time.Hour)(h)
@@ -386,14 +386,14 @@ func collects(again bool) func(h *history) bool {
 }
 
 // sweepTickets is half an hour and more of the ticket store's periodic job.
-func sweepTickets(h *history) answer {
+func sweepTickets(h *history) response {
 	for range 8 {
 		h.pass(step{}, 5*time.Minute)
-		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sweep", h.tickets.Sweep(ctx)) })
+		h.process.run(context.Background(), func(ctx context.Context) { h.logError("sweep", h.tickets.Sweep(ctx)) })
 		h.inTime(longestJob)
 		h.workJobs(h.t, h.process)
 	}
-	return answer{}
+	return response{}
 }
 
 func sweepAll(h *history) { sweepTickets(h) }
@@ -401,7 +401,7 @@ func sweepAll(h *history) { sweepTickets(h) }
 // onSaleNow makes the event one that is over in half an hour.
 func onSaleNow(h *history) {
 	_, err := h.db.Exec(context.Background(), `UPDATE tickets.events SET event_date = $1`, h.now().Add(-150*time.Minute))
-	h.noteError("event", err)
+	h.logError("event", err)
 }
 
 // paidLate pays a code in time; the platform hears of it when the event is over.

@@ -21,17 +21,17 @@ func TestFaultsSoak(t *testing.T) {
 		tryShare(t)
 		return
 	}
-	for n, d := range deeds() {
+	for n, d := range gatewayCalls() {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
-			w, began, played := newWorld(t), time.Now(), 0
+			w, began, played := newTestPlatform(t), time.Now(), 0
 			all := trials(d, w.cleanRun(t, d))
 			for i, x := range all {
 				if !soak.Has(n + i) { // deeds of few trials begin at different shares
 					continue
 				}
 				if played++; played%worldLife == 0 {
-					w = newWorld(t)
+					w = newTestPlatform(t)
 				}
 				w.requireFine(t, x)
 			}
@@ -46,14 +46,14 @@ const every = 3
 // tryShare tries each fault at calls of several deeds.
 func tryShare(t *testing.T) {
 	t.Helper()
-	w := newWorld(t)
-	for i, d := range deeds() {
+	w := newTestPlatform(t)
+	for i, d := range gatewayCalls() {
 		if i%every == 0 {
 			f := faults[i/every%len(faults)]
 			if d.beside && f.kills() {
 				f = timeoutAfter
 			}
-			w.requireFine(t, trial{deed: d, fault: f, at: 1 + i%2, lasting: !f.kills() && i%2 == 0, perhaps: true})
+			w.requireFine(t, trial{gatewayCall: d, fault: f, at: 1 + i%2, lasting: !f.kills() && i%2 == 0, perhaps: true})
 			continue
 		}
 		// Each deed of the others meets one odd answer.
@@ -61,19 +61,19 @@ func tryShare(t *testing.T) {
 		if i%2 == 0 {
 			all = oddBefore
 		}
-		w.requireFine(t, trial{deed: d, fault: all[i*7%len(all)], at: 1 + i%3, lasting: i%4 < 2, perhaps: true})
+		w.requireFine(t, trial{gatewayCall: d, fault: all[i*7%len(all)], at: 1 + i%3, lasting: i%4 < 2, perhaps: true})
 	}
 }
 
 // cleanRun plays a deed without trouble and returns the calls that it makes.
-func (w *world) cleanRun(t *testing.T, d deed) []string {
+func (w *testPlatform) cleanRun(t *testing.T, d gatewayCall) []string {
 	t.Helper()
-	made := w.requireFine(t, trial{deed: d}).made
+	made := w.requireFine(t, trial{gatewayCall: d}).made
 	require.NotEmpty(t, made, "%s asks no gateway", d)
 	return made
 }
 
-func (w *world) requireFine(t *testing.T, x trial) outcome {
+func (w *testPlatform) requireFine(t *testing.T, x trial) outcome {
 	t.Helper()
 	out := w.tryOut(t, x)
 	if out.problem != "" {
@@ -83,24 +83,24 @@ func (w *world) requireFine(t *testing.T, x trial) outcome {
 }
 
 // trials are all faults at all calls of a deed.
-func trials(d deed, made []string) (all []trial) {
+func trials(d gatewayCall, made []string) (all []trial) {
 	for i, call := range made {
 		all = append(all, oddTrials(d, call, i+1)...)
 		for _, f := range faults {
 			if d.beside && f.kills() {
 				continue
 			}
-			all = append(all, trial{deed: d, fault: f, at: i + 1})
+			all = append(all, trial{gatewayCall: d, fault: f, at: i + 1})
 			if !f.kills() {
-				all = append(all, trial{deed: d, fault: f, at: i + 1, lasting: true})
+				all = append(all, trial{gatewayCall: d, fault: f, at: i + 1, lasting: true})
 			}
 		}
 	}
 	return all
 }
 
-// deeds are all of them.
-func deeds() []deed {
+// gatewayCalls are all of them.
+func gatewayCalls() []gatewayCall {
 	return slices.Concat(customerDeeds, adminDeeds, ticketDeeds, jobDeeds, signupDeeds)
 }
 
@@ -108,9 +108,9 @@ func deeds() []deed {
 // asks a gateway, and thereby has its calls troubled.
 func TestEveryRouteAndJobIsADeedOrQuiet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestPlatform(t)
 	covered := map[string]bool{}
-	for _, d := range deeds() {
+	for _, d := range gatewayCalls() {
 		covered[d.name] = true
 	}
 	check := func(kind string, all, quiet []string) {

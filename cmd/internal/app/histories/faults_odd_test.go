@@ -25,7 +25,7 @@ func oddFault(f stage.Fault) fault {
 func oddFaults() map[fault]stage.Fault {
 	all := map[fault]stage.Fault{}
 	for _, kind := range []stage.FaultKind{stage.FaultOdd, stage.FaultOddAfter} {
-		for _, f := range oddAnswers(kind) {
+		for _, f := range oddResponses(kind) {
 			all[oddFault(f)] = f
 		}
 	}
@@ -33,13 +33,13 @@ func oddFaults() map[fault]stage.Fault {
 }
 
 func oddNames(kind stage.FaultKind) (all []fault) {
-	for _, f := range oddAnswers(kind) {
+	for _, f := range oddResponses(kind) {
 		all = append(all, oddFault(f))
 	}
 	return all
 }
 
-func oddAnswers(kind stage.FaultKind) (all []stage.Fault) {
+func oddResponses(kind stage.FaultKind) (all []stage.Fault) {
 	for _, answer := range stage.OddAnswers {
 		for _, status := range []int{200, 404, 500} {
 			if kind == stage.FaultOddAfter || !answer.NeedsEffect() {
@@ -52,13 +52,13 @@ func oddAnswers(kind stage.FaultKind) (all []stage.Fault) {
 
 // oddTrials are the odd answers at one call: a read has no effect, so that before
 // and after are the same there.
-func oddTrials(d deed, call string, at int) (all []trial) {
+func oddTrials(d gatewayCall, call string, at int) (all []trial) {
 	names := oddAfter
 	if !strings.Contains(call, " GET ") {
 		names = append(append([]fault{}, oddAfter...), oddBefore...)
 	}
 	for _, f := range names {
-		all = append(all, trial{deed: d, fault: f, at: at}, trial{deed: d, fault: f, at: at, lasting: true})
+		all = append(all, trial{gatewayCall: d, fault: f, at: at}, trial{gatewayCall: d, fault: f, at: at, lasting: true})
 	}
 	return all
 }

@@ -23,7 +23,7 @@ const (
 
 // trial is a deed with one of its calls troubled, or without trouble.
 type trial struct {
-	deed
+	gatewayCall
 	fault   fault
 	at      int
 	lasting bool
@@ -32,13 +32,13 @@ type trial struct {
 
 func (x trial) String() string {
 	if x.at == 0 {
-		return x.deed.String()
+		return x.gatewayCall.String()
 	}
 	lasting := ""
 	if x.lasting {
 		lasting = ", and from then on"
 	}
-	return fmt.Sprintf("%s: %s at call %d%s", x.deed, x.fault, x.at, lasting)
+	return fmt.Sprintf("%s: %s at call %d%s", x.gatewayCall, x.fault, x.at, lasting)
 }
 
 // outcome is what became of a trial.
@@ -52,7 +52,7 @@ type outcome struct {
 // tryOut plays a trial on a clean slate: the deed under its fault, everything that
 // follows until nothing moves any more, the same request again, and what must hold
 // after each of them.
-func (w *world) tryOut(t tester, x trial) (out outcome) {
+func (w *testPlatform) tryOut(t tester, x trial) (out outcome) {
 	t.Helper()
 	h := w.begin(t, 0)
 	defer func() {
@@ -70,10 +70,10 @@ func (w *world) tryOut(t tester, x trial) (out outcome) {
 	if x.given != nil {
 		x.given(h)
 	}
-	if x.deed.key {
+	if x.gatewayCall.key {
 		h.key = "one-and-only"
 	}
-	h.note("%s", x)
+	h.logStep("%s", x)
 	out.status, out.made = h.carryOut(x)
 	h.checkStep()
 	h.travel(inOrder)
@@ -93,7 +93,7 @@ func (w *world) tryOut(t tester, x trial) (out outcome) {
 		return out // nothing is left to ask for
 	}
 	if out.status != 0 || x.kills() {
-		h.askAgain(x, out.status)
+		h.repeat(x, out.status)
 	}
 	if x.done != nil && !x.done(h) {
 		h.fail("the effect is not there once", "%s", x)
@@ -121,7 +121,7 @@ func (h *history) carryOut(x trial) (int, []string) {
 }
 
 // judge compares the answer of a request with what the contract allows (docs/contract/payments.md, Not known).
-func (h *history) judge(x trial, a answer) {
+func (h *history) judge(x trial, a response) {
 	switch {
 	case len(x.good) == 0, a.status == 0 && x.fault.kills(): // a job; nobody is there to be answered
 	case x.at == 0 && a.status != x.good[0]:
@@ -146,11 +146,11 @@ func (h *history) breached(x trial) bool {
 	return len(endpoints) > 1
 }
 
-// askAgain repeats the request when all is over: it is done now, or was done
+// repeat repeats the request when all is over: it is done now, or was done
 // before. Where the first came to nothing and its key only brings the first answer
 // again, as an outcome that was not known, the next wish has a key of its own.
-func (h *history) askAgain(x trial, first int) {
-	h.note("again")
+func (h *history) repeat(x trial, first int) {
+	h.logStep("again")
 	h.calls = &calls{over: true}
 	a := x.do(h)
 	kept := a.header.Get("Idempotent-Replayed") != "" && a.status == first
@@ -159,7 +159,7 @@ func (h *history) askAgain(x trial, first int) {
 	}
 	h.pass(step{}, time.Hour)
 	if x.done != nil && !x.done(h) {
-		h.note("anew")
+		h.logStep("anew")
 		h.key = ""
 		do := x.do
 		if x.anew != nil {
@@ -170,7 +170,7 @@ func (h *history) askAgain(x trial, first int) {
 		}
 		h.pass(step{}, time.Hour)
 	}
-	h.sound(soundAtRest)
+	h.checkInvariants(soundAtRest)
 	h.checkMoney()
 	h.checkRunning()
 }

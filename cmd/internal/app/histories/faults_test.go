@@ -98,13 +98,13 @@ func (c *calls) roundTrip(h *history, x wire, r *http.Request) (*http.Response, 
 	name := nameOf(x, r)
 	hit := c.hits(name)
 	if !hit {
-		answer := x.answer(r)
-		h.note("  %s: %d", name, answer.StatusCode)
+		answer := x.respond(r)
+		h.logStep("  %s: %d", name, answer.StatusCode)
 		return answer, nil
 	}
-	h.note("  %s: %s", name, c.fault)
+	h.logStep("  %s: %s", name, c.fault)
 	if f, odd := odds[c.fault]; odd {
-		return c.answerWith(h, x, r, f)
+		return c.respondWith(h, x, r, f)
 	}
 	switch c.fault {
 	case crashBefore:
@@ -115,15 +115,15 @@ func (c *calls) roundTrip(h *history, x wire, r *http.Request) (*http.Response, 
 	case resetBefore:
 		return nil, reset()
 	case tooMany:
-		return c.answerWith(h, x, r, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusTooManyRequests})
+		return c.respondWith(h, x, r, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusTooManyRequests})
 	case brokenBefore:
-		return c.answerWith(h, x, r, stage.Fault{Kind: stage.FaultStatus})
+		return c.respondWith(h, x, r, stage.Fault{Kind: stage.FaultStatus})
 	case brokenAfter:
-		return c.answerWith(h, x, r, stage.Fault{Kind: stage.FaultStatusAfter})
+		return c.respondWith(h, x, r, stage.Fault{Kind: stage.FaultStatusAfter})
 	case slowBefore:
 		return c.stall(x.refuse(r, broken), r, name), nil
 	}
-	answer := x.answer(r)
+	answer := x.respond(r)
 	switch c.fault {
 	case crashAfter:
 		die(r.Context())
@@ -136,13 +136,13 @@ func (c *calls) roundTrip(h *history, x wire, r *http.Request) (*http.Response, 
 	return c.stall(answer, r, name), nil // slowAfter
 }
 
-// answerWith has the gateway itself answer with an error, which gateway B keeps
+// respondWith has the gateway itself answer with an error, which gateway B keeps
 // for the idempotency key of the call as the real one does.
-func (c *calls) answerWith(h *history, x wire, r *http.Request, f stage.Fault) (*http.Response, error) {
+func (c *calls) respondWith(h *history, x wire, r *http.Request, f stage.Fault) (*http.Response, error) {
 	if err := h.gateways.stage(x.name).Faults.Plan(f); err != nil {
 		return nil, err
 	}
-	return x.answer(r), nil
+	return x.respond(r), nil
 }
 
 // hang answers as a client does whose deadline has passed, without waiting for it.
@@ -185,26 +185,26 @@ func (s *stalled) Read(p []byte) (int, error) {
 
 func (*stalled) Close() error { return nil }
 
-// deed is something that the platform does and for which it asks a gateway: a
+// gatewayCall is something that the platform does and for which it asks a gateway: a
 // request, or the jobs of some time.
-type deed struct {
+type gatewayCall struct {
 	name   string           // operation id, or kind of the job
 	what   string           // tells the deeds of one name apart
 	given  func(h *history) // what comes before
-	do     func(h *history) answer
-	good   []int                   // statuses when all goes well; the first is the usual one
-	also   []int                   // further statuses under a fault, beside 503
-	again  []int                   // further statuses of the repetition, when all is over
-	done   func(h *history) bool   // the effect is there, once; asked at the very end
-	anew   func(h *history) answer // what is asked for when the deed came to nothing; nil: the same
-	after  func(h *history)        // what comes after, before all comes to rest
-	beside bool                    // the calls are made beside the request, which a crash of the histories' processes cannot end cleanly
-	lapses bool                    // what is there runs out while gateway A rests
-	rests  time.Duration           // how long it may take until all is well
-	key    bool                    // the request carries an Idempotency-Key
+	do     func(h *history) response
+	good   []int                     // statuses when all goes well; the first is the usual one
+	also   []int                     // further statuses under a fault, beside 503
+	again  []int                     // further statuses of the repetition, when all is over
+	done   func(h *history) bool     // the effect is there, once; asked at the very end
+	anew   func(h *history) response // what is asked for when the deed came to nothing; nil: the same
+	after  func(h *history)          // what comes after, before all comes to rest
+	beside bool                      // the calls are made beside the request, which a crash of the histories' processes cannot end cleanly
+	lapses bool                      // what is there runs out while gateway A rests
+	rests  time.Duration             // how long it may take until all is well
+	key    bool                      // the request carries an Idempotency-Key
 }
 
-func (d deed) String() string {
+func (d gatewayCall) String() string {
 	if d.what == "" {
 		return d.name
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // ticketDeeds are purchases.
-var ticketDeeds = []deed{
+var ticketDeeds = []gatewayCall{
 	{
 		name: "admin_ticket_order_refund", what: "gwa", key: true, good: []int{200}, again: []int{422},
 		given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/refund"), done: givenBack(6000),
@@ -25,7 +25,7 @@ var ticketDeeds = []deed{
 	},
 	{
 		name: "admin_ticket_order_cancel", what: "pending", key: true, good: []int{200},
-		given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)))),
+		given: a(onSaleNow, before(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)))),
 		do:    ofOrder("/cancel"), done: noTickets,
 	},
 	{
@@ -38,20 +38,20 @@ var ticketDeeds = []deed{
 	},
 	{
 		name: "tickets_give_back", what: "nothing paid", after: sweepAll,
-		given: before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), do: callOff, done: noTickets,
+		given: before(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), do: callOff, done: noTickets,
 	},
 	{
 		name: "me_ticket_order_withdraw", what: "gwa", key: true, good: []int{200}, again: []int{200},
-		after: sweepAll, given: before(cardTicketsA), do: ofOwnOrder("/withdraw"), done: givenBack(6000),
+		after: sweepAll, given: before(cardTicketsA), do: withCustomerOrder("/withdraw"), done: givenBack(6000),
 	},
 	{
 		name: "me_ticket_order_withdraw", what: "gwb", key: true, good: []int{200}, again: []int{200},
-		after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB), do: ofOwnOrder("/withdraw"),
+		after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB), do: withCustomerOrder("/withdraw"),
 		done: givenBack(6000),
 	},
 	{
 		name: "store_purchase_gwa_card", key: true, good: []int{200}, after: sweepAll,
-		do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+		do: customerRequest(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
 			"credit_card": card(0), "credit_card_holder_info": holder(),
 		})),
 		done: seated("paid"),
@@ -59,29 +59,29 @@ var ticketDeeds = []deed{
 	{
 		name: "store_purchase_gwa_card", what: "declined", key: true, good: []int{400}, also: []int{200},
 		again: []int{200}, after: sweepAll,
-		do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+		do: customerRequest(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
 			"credit_card": card(3), "credit_card_holder_info": holder(),
 		})),
 		done: noTickets,
 	},
 	{
 		name: "store_purchase_gwa_pix", key: true, good: []int{200}, after: sweepAll,
-		do: own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)),
+		do: customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)),
 	},
 	{
 		name: "store_purchase_gwb_card", key: true, good: []int{200}, after: sweepAll,
-		do:   own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})),
+		do:   customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})),
 		done: seated("paid"),
 	},
 	{
 		name: "store_purchase_gwb_card", what: "declined", key: true, good: []int{400}, also: []int{200},
 		again: []int{200}, after: sweepAll,
-		do:   own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": "pm_card_visa_chargeDeclined"})),
+		do:   customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": "pm_card_visa_chargeDeclined"})),
 		done: noTickets,
 	},
 	{
 		name: "store_purchase_gwb_pix", key: true, good: []int{200}, after: sweepAll,
-		do: own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)),
+		do: customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)),
 	},
 	{
 		name: "store_checkout_gwa_card", key: true, good: []int{200}, after: sweepAll,
@@ -110,12 +110,12 @@ func ticketsBy(how object) object {
 	return body
 }
 
-func guest(path string, how object) func(h *history) answer {
+func guest(path string, how object) func(h *history) response {
 	body := ticketsBy(how)
 	body["buyer"] = object{
 		"full_name": "Rita Lima", "email": "rita@example.com", "tax_id": "52998224725", "phone": "+5511987654321",
 	}
-	return func(h *history) answer { return h.request(http.MethodPost, path, "", body) }
+	return func(h *history) response { return h.request(http.MethodPost, path, "", body) }
 }
 
 // orders counts those that hold places, or have been paid for.
@@ -142,32 +142,32 @@ func (h *history) issued() (n int) {
 }
 
 var (
-	cardTicketsA = own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
+	cardTicketsA = customerRequest(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
 		"credit_card": card(0), "credit_card_holder_info": holder(),
 	}))
-	cardTicketsB = own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa}))
+	cardTicketsB = customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa}))
 )
 
 // callOff calls the one event off, and has the jobs of the next half hour run.
-func callOff(h *history) answer {
+func callOff(h *history) response {
 	h.request(http.MethodPost, "/admin/events/"+eventID+"/cancel", h.admin, object{
 		"reason": "as promised", "refund": "all",
 	})
 	return sweepTickets(h)
 }
 
-// ofOwnOrder has the customer do something with their one order.
-func ofOwnOrder(what string) func(h *history) answer {
-	return func(h *history) answer {
+// withCustomerOrder has the customer do something with their one order.
+func withCustomerOrder(what string) func(h *history) response {
+	return func(h *history) response {
 		var id string
 		require.NoError(h.t, h.db.QueryRow(context.Background(), "SELECT id FROM tickets.orders").Scan(&id))
-		return own(http.MethodPost, "/me/ticket-orders/"+id+what, nil)(h)
+		return customerRequest(http.MethodPost, "/me/ticket-orders/"+id+what, nil)(h)
 	}
 }
 
 // ofOrder has an admin do something with the one order.
-func ofOrder(what string) func(h *history) answer {
-	return func(h *history) answer {
+func ofOrder(what string) func(h *history) response {
+	return func(h *history) response {
 		var id string
 		require.NoError(h.t, h.db.QueryRow(context.Background(), "SELECT id FROM tickets.orders").Scan(&id))
 		return h.request(http.MethodPost, "/admin/ticket-orders/"+id+what, h.admin, why)

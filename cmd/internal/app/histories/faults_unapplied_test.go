@@ -23,8 +23,8 @@ func unapplied(automatic bool) func(h *history) {
 }
 
 // decide decides as an admin about what is on the list.
-func decide(how string) func(h *history) answer {
-	return func(h *history) answer {
+func decide(how string) func(h *history) response {
+	return func(h *history) response {
 		var id string
 		if err := h.db.QueryRow(context.Background(), `SELECT id FROM payments.unapplied_payments`).Scan(&id); err != nil {
 			h.fail("the database refuses", "%v", err)
@@ -34,11 +34,11 @@ func decide(how string) func(h *history) answer {
 }
 
 // sweepUnapplied is an hour of the periodic job that refunds by itself what may be.
-func sweepUnapplied(h *history) answer {
+func sweepUnapplied(h *history) response {
 	for range 12 {
 		h.turnOfUnapplied(5 * time.Minute)
 	}
-	return answer{}
+	return response{}
 }
 
 // unappliedForDays is the same for as long as a look may wait for another.
@@ -50,7 +50,7 @@ func unappliedForDays(h *history) {
 
 func (h *history) turnOfUnapplied(span time.Duration) {
 	h.pass(step{}, span)
-	h.process.run(context.Background(), func(ctx context.Context) { h.noteError("unapplied", h.payments.Cases().RefundDueUnapplied(ctx)) })
+	h.process.run(context.Background(), func(ctx context.Context) { h.logError("unapplied", h.payments.Cases().RefundDueUnapplied(ctx)) })
 	h.inTime(longestJob)
 	h.workJobs(h.t, h.process)
 }
@@ -62,7 +62,7 @@ func strayA(h *history) {
 	own := h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions")[0]
 	body := fmt.Sprintf(`{"customer":%q,"billingType":"CREDIT_CARD","cycle":"MONTHLY","value":49.90,"nextDueDate":%q,"externalReference":%q,"remoteIp":"203.0.113.7","creditCardToken":%q}`,
 		str(own, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(own, "externalReference"), str(own["creditCard"].(object), "creditCardToken"))
-	status, made := h.gateways.ask(h.t, gateway.GWA, http.MethodPost, "/v3/subscriptions", url.Values{"json": {body}})
+	status, made := h.gateways.call(h.t, gateway.GWA, http.MethodPost, "/v3/subscriptions", url.Values{"json": {body}})
 	if status != http.StatusOK {
 		h.fail("what comes before does not work", "%d %v", status, made)
 	}
@@ -81,7 +81,7 @@ func strayB(h *history) {
 	for name, value := range own["metadata"].(object) {
 		form.Set("metadata["+name+"]", fmt.Sprint(value))
 	}
-	status, made := h.gateways.ask(h.t, gateway.GWB, http.MethodPost, "/v1/subscriptions", form)
+	status, made := h.gateways.call(h.t, gateway.GWB, http.MethodPost, "/v1/subscriptions", form)
 	if status != http.StatusOK {
 		h.fail("what comes before does not work", "%d %v", status, made)
 	}

@@ -105,7 +105,7 @@ func (d *delivery) proof(at time.Time) (header, value string) {
 
 // wire carries the platform's calls to a gateway without a network.
 type wire struct {
-	w    *world
+	w    *testPlatform
 	name gateway.Name
 }
 
@@ -125,7 +125,7 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if dying(r.Context()) {
 		return nil, syscall.ECONNRESET
 	}
-	noteCall(r.Context())
+	recordCall(r.Context())
 	if h.calls != nil {
 		return h.calls.roundTrip(h, x, r)
 	}
@@ -144,8 +144,8 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case overloaded, broken:
 		return x.refuse(r, trouble), nil
 	}
-	answer := x.answer(r)
-	h.note("  %s %s %s: %d", x.name, r.Method, r.URL.Path, answer.StatusCode)
+	answer := x.respond(r)
+	h.logStep("  %s %s %s: %d", x.name, r.Method, r.URL.Path, answer.StatusCode)
 	if acts {
 		h.meanwhile()
 	}
@@ -155,7 +155,7 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-func (x wire) answer(r *http.Request) *http.Response {
+func (x wire) respond(r *http.Request) *http.Response {
 	served := r.Clone(r.Context())
 	if served.Body == nil {
 		served.Body = http.NoBody
@@ -189,9 +189,9 @@ func (x wire) refuse(r *http.Request, trouble string) *http.Response {
 // object is a JSON object of a gateway or of the platform.
 type object = map[string]any
 
-// ask calls a gateway's own API from outside the platform, as somebody at the
+// call calls a gateway's own API from outside the platform, as somebody at the
 // vendor's panel does. The status tells how that went.
-func (g *gateways) ask(t tester, name gateway.Name, method, path string, form url.Values) (int, object) {
+func (g *gateways) call(t tester, name gateway.Name, method, path string, form url.Values) (int, object) {
 	t.Helper()
 	var r *http.Request
 	if name == gateway.GWA {
@@ -237,7 +237,7 @@ func (g *gateways) list(t tester, name gateway.Name, path string) []object {
 				page += "&starting_after=" + str(all[len(all)-1], "id")
 			}
 		}
-		status, answer := g.ask(t, name, http.MethodGet, page, nil)
+		status, answer := g.call(t, name, http.MethodGet, page, nil)
 		require.Equal(t, http.StatusOK, status, "%s: %v", page, answer)
 		for _, o := range answer["data"].([]any) {
 			all = append(all, o.(object))

@@ -47,7 +47,7 @@ var starts = []time.Time{
 
 // history is one run of a story.
 type history struct {
-	*world
+	*testPlatform
 	t        tester
 	gateways *gateways
 	persons  []person
@@ -63,12 +63,12 @@ type history struct {
 	touched  map[string]bool // ids whose dates somebody set by hand or hurried
 }
 
-func (w *world) begin(t tester, start int) *history {
+func (w *testPlatform) begin(t tester, start int) *history {
 	t.Helper()
 	at := starts[start%len(starts)]
 	w.clean(t, at)
 	w.at.Store(at.UnixMilli())
-	h := &history{world: w, t: t, months: 1, pixMode: "manual", process: &process{}, touched: map[string]bool{}}
+	h := &history{testPlatform: w, t: t, months: 1, pixMode: "manual", process: &process{}, touched: map[string]bool{}}
 	h.gateways = newGateways(t, at)
 	w.current = h
 	w.adapters[gateway.GWA].renew(w.newGWA())
@@ -80,10 +80,10 @@ func (w *world) begin(t tester, start int) *history {
 	return h
 }
 
-func (h *history) now() time.Time { return h.world.Now() }
+func (h *history) now() time.Time { return h.testPlatform.Now() }
 
-// note keeps what happened, for the report of a failure.
-func (h *history) note(format string, args ...any) {
+// logStep keeps what happened, for the report of a failure.
+func (h *history) logStep(format string, args ...any) {
 	h.trace = append(h.trace, fmt.Sprintf(format, args...))
 }
 
@@ -91,7 +91,7 @@ func (h *history) note(format string, args ...any) {
 // by which shrinking knows it; the rest is in the trace.
 func (h *history) fail(headline, format string, args ...any) {
 	h.t.Helper()
-	h.note("PROBLEM "+headline+": "+format, args...)
+	h.logStep("PROBLEM "+headline+": "+format, args...)
 	panic(problem(headline))
 }
 
@@ -99,7 +99,7 @@ type problem string
 
 // play runs the steps, lets everything come to rest, and checks. The problem is ""
 // when everything holds.
-func (w *world) play(t tester, s story) (found problem, h *history) {
+func (w *testPlatform) play(t tester, s story) (found problem, h *history) {
 	t.Helper()
 	h = w.begin(t, s.Start)
 	defer func() {
@@ -113,7 +113,7 @@ func (w *world) play(t tester, s story) (found problem, h *history) {
 		}
 	}()
 	for i, one := range s.Steps {
-		h.note("%d %#v at %s", i, one, h.now().Format(time.DateTime))
+		h.logStep("%d %#v at %s", i, one, h.now().Format(time.DateTime))
 		if h.take(one) {
 			h.checkStep()
 		}
@@ -160,7 +160,7 @@ func (h *history) meanwhile() {
 	h.step.During, h.nested = "", true
 	own := h.process
 	h.process = &process{}
-	h.note("  meanwhile %s", during)
+	h.logStep("  meanwhile %s", during)
 	actionsByName[during].act(h, step{Do: during, Who: h.step.Who, Pick: h.step.Pick})
 	own.deadlock += h.process.deadlock
 	own.called += h.process.called
@@ -211,7 +211,7 @@ func (h *history) deliver(d *delivery) {
 	h.process.webhook = true
 	ended := h.process.run(context.Background(), func(ctx context.Context) { h.api.ServeHTTP(recorder, r.WithContext(ctx)) })
 	h.process.webhook = false
-	h.note("webhook %s %s: %d %s", d.gateway, d.kind, recorder.Code, strings.TrimSpace(recorder.Body.String()))
+	h.logStep("webhook %s %s: %d %s", d.gateway, d.kind, recorder.Code, strings.TrimSpace(recorder.Body.String()))
 	if !ended {
 		return
 	}
@@ -221,14 +221,14 @@ func (h *history) deliver(d *delivery) {
 	d.taken = true
 }
 
-// answer is the platform's; status 0: the process died.
-type answer struct {
+// response is the platform's; status 0: the process died.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-func (a answer) text(t tester, field string) string {
+func (a response) text(t tester, field string) string {
 	t.Helper()
 	var o object
 	require.NoError(t, json.Unmarshal(a.body, &o))
@@ -236,7 +236,7 @@ func (a answer) text(t tester, field string) string {
 }
 
 // send calls the platform.
-func (w *world) send(ctx context.Context, method, path, token string, body any) answer {
+func (w *testPlatform) send(ctx context.Context, method, path, token string, body any) response {
 	var reader io.Reader = http.NoBody
 	contentType := "application/json"
 	switch b := body.(type) {
@@ -262,17 +262,17 @@ func (w *world) send(ctx context.Context, method, path, token string, body any) 
 	}
 	recorder := httptest.NewRecorder()
 	w.api.ServeHTTP(recorder, r)
-	return answer{recorder.Code, recorder.Header(), recorder.Body.Bytes()}
+	return response{recorder.Code, recorder.Header(), recorder.Body.Bytes()}
 }
 
 // request calls the platform in the step's process. An answer that nobody is to
 // get is a problem.
-func (h *history) request(method, path, token string, body any) answer {
-	var a answer
+func (h *history) request(method, path, token string, body any) response {
+	var a response
 	if !h.process.run(context.Background(), func(ctx context.Context) { a = h.send(ctx, method, path, token, body) }) {
-		a = answer{}
+		a = response{}
 	}
-	h.note("%s %s: %d %.300s", method, path, a.status, a.body)
+	h.logStep("%s %s: %d %.300s", method, path, a.status, a.body)
 	internal := a.status == http.StatusInternalServerError && !bytes.Contains(a.body, []byte("REFUND_FAILED"))
 	if internal || a.status == http.StatusUnauthorized {
 		h.fail("the platform's own fault", "%s %s: %d %s", method, path, a.status, a.body)

@@ -111,7 +111,7 @@ func (h *history) workJob(t tester, p *process, job *rivertype.JobRow) {
 		n := time.Duration(min(job.Attempt, 10))
 		state, finished, again = rivertype.JobStateRetryable, nil, new(now.Add(n*n*n*n*time.Second))
 	}
-	h.note("job %s %s: %s %v", job.Kind, job.EncodedArgs, state, failed)
+	h.logStep("job %s %s: %s %v", job.Kind, job.EncodedArgs, state, failed)
 	_, err := h.db.Exec(context.Background(), finishJobSQL, job.ID, string(state), finished, job.Attempt, again)
 	require.NoError(t, err)
 }

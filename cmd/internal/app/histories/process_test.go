@@ -77,9 +77,9 @@ func dying(ctx context.Context) (dead bool) {
 	return dead
 }
 
-// dead tells what may not end here whether the process is. A goroutine of it that
+// hasEnded tells what may not end here whether the process is. A goroutine of it that
 // is being ended may roll back.
-func dead(ctx context.Context) bool {
+func hasEnded(ctx context.Context) bool {
 	p := processOf(ctx)
 	if p == nil {
 		return false
@@ -99,9 +99,9 @@ func die(ctx context.Context) {
 	}
 }
 
-// noteCall notes where the process calls a gateway while it answers a webhook, or holds
+// recordCall notes where the process calls a gateway while it answers a webhook, or holds
 // a connection, and so perhaps a transaction.
-func noteCall(ctx context.Context) {
+func recordCall(ctx context.Context) {
 	p := processOf(ctx)
 	if p == nil {
 		return
@@ -172,7 +172,7 @@ type commitKey struct{}
 
 func (*connections) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	if q.SQL != "commit" {
-		if dead(ctx) {
+		if hasEnded(ctx) {
 			return cancelled(ctx) // the pool gives back what ends in an error, but not what never ends
 		}
 		return ctx

@@ -129,7 +129,7 @@ var found = []struct {
 // TestFound plays what random stories have found before.
 func TestFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestPlatform(t)
 	for _, f := range found {
 		if problem, h := w.play(t, f.story); problem != "" {
 			t.Errorf("%s: %s\n%s", f.name, problem, strings.Join(h.trace, "\n"))

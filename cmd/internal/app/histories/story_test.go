@@ -30,14 +30,14 @@ const (
 func TestHistoriesSoak(t *testing.T) {
 	t.Parallel()
 	seed := setUpRapid(t)
-	w, played, began := newWorld(t), 0, time.Now()
+	w, played, began := newTestPlatform(t), 0, time.Now()
 	t.Cleanup(func() { // also of a run that fails
 		t.Logf("%d histories from seed %s in %v", played, seed, time.Since(began).Round(time.Millisecond))
 	})
 	kept := false
 	rapid.Check(t, func(r *rapid.T) {
 		if played++; played%worldLife == 0 || w.db.Stat().AcquiredConns() > 0 { // a history lost some
-			w = newWorld(t)
+			w = newTestPlatform(t)
 		}
 		s := stories().Draw(r, "story")
 		if found, h := w.play(r, s); found != "" {

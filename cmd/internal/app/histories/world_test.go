@@ -48,9 +48,9 @@ const (
 	masterKey = "0123456789abcdef0123456789abcdef"
 )
 
-// world is the composed platform on one database. Histories run on it one after
+// testPlatform is the composed platform on one database. Histories run on it one after
 // the other, each on a clean slate and at its own time.
-type world struct {
+type testPlatform struct {
 	db            *pgxpool.Pool
 	at            atomic.Int64 // the platform's time in milliseconds
 	current       *history
@@ -72,15 +72,15 @@ type world struct {
 }
 
 // Now makes the world the platform's clock.
-func (w *world) Now() time.Time { return time.UnixMilli(w.at.Load()).UTC() }
+func (w *testPlatform) Now() time.Time { return time.UnixMilli(w.at.Load()).UTC() }
 
 // dawn lies before every history, and after the machine's own time, at which the
 // database puts jobs that are due at once.
 var dawn = time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)
 
-func newWorld(t *testing.T) *world {
+func newTestPlatform(t *testing.T) *testPlatform {
 	t.Helper()
-	w := &world{workers: river.NewWorkers(), connections: &connections{held: map[*pgx.Conn]loan{}}}
+	w := &testPlatform{workers: river.NewWorkers(), connections: &connections{held: map[*pgx.Conn]loan{}}}
 	w.db = tracedPool(t, w.connections)
 	w.at.Store(dawn.UnixMilli())
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -148,26 +148,26 @@ type adapter struct {
 	told func(ctx context.Context, right bool)
 }
 
-// OnAnswer implements gateway.Adapter, for the adapters that are made later, too.
-func (a *adapter) OnAnswer(f func(ctx context.Context, right bool)) {
+// OnReply implements gateway.Adapter, for the adapters that are made later, too.
+func (a *adapter) OnReply(f func(ctx context.Context, right bool)) {
 	a.told = f
-	a.Adapter.OnAnswer(f)
+	a.Adapter.OnReply(f)
 }
 
 // renew puts another in its place.
 func (a *adapter) renew(by gateway.Adapter) {
 	a.Adapter = by
-	a.OnAnswer(a.told)
+	a.OnReply(a.told)
 }
 
-func (w *world) newGWA() gateway.Adapter {
+func (w *testPlatform) newGWA() gateway.Adapter {
 	return gwa.New(gwa.Config{
 		URL: "http://gwa/v3", APIKey: gwaKey, WebhookTokens: []string{gwaToken}, Zone: w.zone, Clock: w,
 		RetryWait: time.Nanosecond, Transport: wire{w, gateway.GWA},
 	})
 }
 
-func (w *world) newGWB() gateway.Adapter {
+func (w *testPlatform) newGWB() gateway.Adapter {
 	return gwb.New(gwb.Config{
 		URL: "http://gwb", SecretKey: gwbKey, WebhookSecrets: []string{gwbSecret}, Clock: w,
 		RetryWait: time.Nanosecond, Transport: wire{w, gateway.GWB},
@@ -189,7 +189,7 @@ func tracedPool(t *testing.T, watched *connections) *pgxpool.Pool {
 	return db
 }
 
-func newAccounts(t *testing.T, w *world, client *jobs.Client, archive *files.Service, templates *mail.Templates) *accounts.Service {
+func newAccounts(t *testing.T, w *testPlatform, client *jobs.Client, archive *files.Service, templates *mail.Templates) *accounts.Service {
 	t.Helper()
 	d := accountstest.Deps(t, w.db)
 	d.Jobs, d.Clock, d.Files, d.Mail, d.Templates = client, w, archive, nobody{}, templates
@@ -205,7 +205,7 @@ type nobody struct{}
 func (nobody) Send(context.Context, mail.Message) error { return nil }
 
 // pix is the platform's PIX setting, which the history turns.
-type pix struct{ w *world }
+type pix struct{ w *testPlatform }
 
 func (p pix) PixBillingMonths(context.Context) (int, error)       { return p.w.current.months, nil }
 func (p pix) PixSubscriptionMode(context.Context) (string, error) { return p.w.current.pixMode, nil }
@@ -233,7 +233,7 @@ const (
 var plans = map[string]int64{planPlus: 4990, planTrial: 2990, planPremium: 6990}
 
 // furnish makes what outlives the histories.
-func (w *world) furnish(t *testing.T) {
+func (w *testPlatform) furnish(t *testing.T) {
 	t.Helper()
 	for id, price := range plans {
 		subscriptionstest.Plan(t, w.db, id, price)
@@ -251,14 +251,14 @@ func (w *world) furnish(t *testing.T) {
 }
 
 // stage makes the one event: five months ahead, few places, 30.00 each.
-func (*world) stage(ctx context.Context, db postgres.DB, at time.Time) error {
+func (*testPlatform) stage(ctx context.Context, db postgres.DB, at time.Time) error {
 	_, err := db.Exec(ctx, `INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
 		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', 14, 3000, true)`, eventID, at.AddDate(0, 0, 150))
 	return err
 }
 
 // login returns an access token. It asks no gateway: the sync is a step of its own.
-func (w *world) login(t tester, username string) string {
+func (w *testPlatform) login(t tester, username string) string {
 	t.Helper()
 	answer := w.send(context.Background(), http.MethodPost, "/token", "", loginForm(username))
 	require.Equal(t, http.StatusOK, answer.status, "%s", answer.body)
@@ -270,7 +270,7 @@ func loginForm(username string) url.Values {
 }
 
 // newPerson makes a customer; n tells customers apart.
-func (w *world) newPerson(t tester, n int) person {
+func (w *testPlatform) newPerson(t tester, n int) person {
 	t.Helper()
 	name := fmt.Sprintf("customer%d", n)
 	u, err := w.accounts.CreateUser(context.Background(), accounts.NewUser{
@@ -304,7 +304,7 @@ const fullSQL = `SELECT format('DELETE FROM %I.%I;', n.nspname, c.relname) FROM 
 
 // clean empties what histories fill. Triggers keep histories and ledgers from
 // being changed, by anybody but the owner of a test's database.
-func (w *world) clean(t tester, at time.Time) {
+func (w *testPlatform) clean(t tester, at time.Time) {
 	t.Helper()
 	if w.cleaning == "" {
 		rows, err := w.db.Query(context.Background(), fullSQL)

@@ -78,12 +78,12 @@ func (p *Platform) Token(username string) string {
 }
 
 // SignIn asks for a token.
-func (*Platform) SignIn(c *apitest.Client, username, password string) *apitest.Answer {
+func (*Platform) SignIn(c *apitest.Client, username, password string) *apitest.Response {
 	return c.PostForm("/token", url.Values{"username": {username}, "password": {password}})
 }
 
 // SignUp signs a customer up with changes of the usual payload.
-func (p *Platform) SignUp(name string, changes Object) *apitest.Answer {
+func (p *Platform) SignUp(name string, changes Object) *apitest.Response {
 	p.T.Helper()
 	body := Object{
 		"username": name, "email": name + "@example.com", "password": Password, "full_name": "Ana " + name,
@@ -96,7 +96,7 @@ func (p *Platform) SignUp(name string, changes Object) *apitest.Answer {
 }
 
 // Session is the access token in the answer to a sign-up.
-func Session(a *apitest.Answer) string {
+func Session(a *apitest.Response) string {
 	auth, _ := a.Map()["auth"].(Object)
 	token, _ := auth["access_token"].(string)
 	return token
@@ -126,7 +126,7 @@ func (p *Platform) Make(by *apitest.Client, path string, fields Object) Object {
 }
 
 // FirstDoc is the first document of an answer.
-func FirstDoc(a *apitest.Answer) Object {
+func FirstDoc(a *apitest.Response) Object {
 	docs, _ := a.Map()["docs"].([]any)
 	return docs[0].(Object)
 }

@@ -80,7 +80,7 @@ func NewOf(t testing.TB, o Options) *Platform {
 	if o.Gateways {
 		p.openGateways(&cfg)
 	} else {
-		gateway := httptest.NewServer(http.HandlerFunc(knowsNothing))
+		gateway := httptest.NewServer(http.HandlerFunc(replyNotFound))
 		t.Cleanup(gateway.Close)
 		cfg.GWAURL, cfg.GWBURL = gateway.URL, gateway.URL
 	}
@@ -101,7 +101,7 @@ func NewOf(t testing.TB, o Options) *Platform {
 	p.DB, err = postgres.NewPool(t.Context(), cfg.DatabaseURL, postgres.Options{MaxConns: 6, ApplicationName: "platformtest"})
 	require.NoError(t, err)
 	t.Cleanup(p.DB.Close)
-	t.Cleanup(func() { pgtest.Sound(t, p.DB, time.Now(), p.unsound...) }) // once the jobs have stopped
+	t.Cleanup(func() { pgtest.RequireInvariants(t, p.DB, time.Now(), p.unsound...) }) // once the jobs have stopped
 	p.Guest = apitest.New(t, p.API())
 	p.root, p.admin = sync.OnceValue(p.newRoot), sync.OnceValue(p.newAdmin)
 	if o.Gateways {
@@ -140,9 +140,9 @@ func (p *Platform) openGateways(cfg *app.Config) {
 	cfg.SMTPURL = p.Mails.URL()
 }
 
-// knowsNothing answers as either gateway answers about an object that it has not:
+// replyNotFound answers as either gateway answers about an object that it has not:
 // for good, so that nothing is tried again.
-func knowsNothing(w http.ResponseWriter, _ *http.Request) {
+func replyNotFound(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNotFound)
 	_, _ = io.WriteString(w, `{"errors":[{"code":"not_found","description":"Not found"}],"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such object"}}`)

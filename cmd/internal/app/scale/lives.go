@@ -37,7 +37,7 @@ WITH dice AS (
 INSERT INTO scale_counts (n, customer, kind, payments)
 SELECT n, customer, kind, coalesce(fixed, div(rest * upto, whole) - div(rest * (upto - weight), whole))
 FROM shared`},
-	{"lives of customers' last subscriptions", livesInsert(`
+	{"lives of customers' last subscriptions", subscriptionsInsert(`
 SELECT c.n, c.customer, c.kind, c.payments, c.n >= $1::bigint - $1::bigint / 5 AND (c.n - ($1::bigint - $1::bigint / 5)) % 4 = 0 AS is_renewal,
     CASE
         WHEN c.kind = 'yearly' THEN $2::timestamptz - d.a * interval '340 days'
@@ -53,7 +53,7 @@ SELECT c.n, c.customer, c.kind, c.payments, c.n >= $1::bigint - $1::bigint / 5 A
 FROM scale_counts c
 CROSS JOIN LATERAL (SELECT pg_temp.scale_dice(c.n, 3) AS a) d
 WHERE c.n >= $1::bigint / 5`)},
-	{"lives of the subscriptions before them", livesInsert(`
+	{"lives of the subscriptions before them", subscriptionsInsert(`
 SELECT c.n, c.customer, c.kind, c.payments, false AS is_renewal, NULL::timestamptz AS last_paid,
     CASE WHEN c.kind = 'replaced' THEN l.registered ELSE l.registered - interval '1 day' - pg_temp.scale_dice(c.n, 4) * interval '60 days' END AS edge
 FROM scale_counts c
@@ -115,9 +115,9 @@ CROSS JOIN LATERAL (
 ORDER BY t.at, l.id`},
 }
 
-// livesInsert completes lives of which the last payment is known, or the edge: the
+// subscriptionsInsert completes lives of which the last payment is known, or the edge: the
 // end of what has ended, else the beginning.
-func livesInsert(known string) string {
+func subscriptionsInsert(known string) string {
 	return `
 WITH known AS (` + known + `
 ), placed AS (

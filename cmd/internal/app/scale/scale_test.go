@@ -26,7 +26,7 @@ func TestScaleKeepsWhatMustHold(t *testing.T) {
 	db := fill(t, size)
 
 	// Its cards have no recurrence and its automatic PIX no authorization, so that no sweep asks a gateway for as many as there are.
-	pgtest.Sound(t, db, now, "active_cards_are_charged", "active_debits_are_authorized")
+	pgtest.RequireInvariants(t, db, now, "active_cards_are_charged", "active_debits_are_authorized")
 	var differences, kinds int
 	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM finance.rollup_differences()`).Scan(&differences))
 	require.Zero(t, differences)

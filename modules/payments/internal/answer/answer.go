@@ -31,8 +31,8 @@ func Body(r io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// Told is what an object says of itself.
-type Told struct {
+// Identity is what an object says of itself.
+type Identity struct {
 	Object    string // its kind, in the gateway's word
 	ID        string
 	Reference string // our own id that was sent along
@@ -40,7 +40,7 @@ type Told struct {
 
 // Check compares with what was asked for. What is not wanted (empty) is not
 // compared, but an id has to be there.
-func (t Told) Check(want Told) error {
+func (t Identity) Check(want Identity) error {
 	switch {
 	case want.Object != "" && t.Object != want.Object:
 		return Odd("it is no " + want.Object)

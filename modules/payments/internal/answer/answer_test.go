@@ -12,32 +12,32 @@ import (
 // the others are right.
 func TestAnAnswerIsOfWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
-	want := answer.Told{Object: "payment", ID: "pay_1", Reference: "ours"}
+	want := answer.Identity{Object: "payment", ID: "pay_1", Reference: "ours"}
 	for name, tc := range map[string]struct {
-		told, want answer.Told
+		told, want answer.Identity
 		odd        bool
 	}{
 		"the same":                    {told: want, want: want, odd: false},
-		"nothing is wanted but an id": {told: want, want: answer.Told{}, odd: false},
+		"nothing is wanted but an id": {told: want, want: answer.Identity{}, odd: false},
 		"another kind": {
-			told: answer.Told{Object: "customer", ID: "pay_1", Reference: "ours"}, want: want, odd: true,
+			told: answer.Identity{Object: "customer", ID: "pay_1", Reference: "ours"}, want: want, odd: true,
 		},
 		"another id": {
-			told: answer.Told{Object: "payment", ID: "pay_2", Reference: "ours"}, want: want, odd: true,
+			told: answer.Identity{Object: "payment", ID: "pay_2", Reference: "ours"}, want: want, odd: true,
 		},
 		"another id, without references": {
-			told: answer.Told{Object: "payment", ID: "pay_2"},
-			want: answer.Told{Object: "payment", ID: "pay_1"},
+			told: answer.Identity{Object: "payment", ID: "pay_2"},
+			want: answer.Identity{Object: "payment", ID: "pay_1"},
 			odd:  true,
 		},
-		"another reference": {told: answer.Told{Object: "payment", ID: "pay_1", Reference: "theirs"}, want: want, odd: true},
-		"no reference":      {told: answer.Told{Object: "payment", ID: "pay_1"}, want: want, odd: true},
+		"another reference": {told: answer.Identity{Object: "payment", ID: "pay_1", Reference: "theirs"}, want: want, odd: true},
+		"no reference":      {told: answer.Identity{Object: "payment", ID: "pay_1"}, want: want, odd: true},
 		"no id": {
-			told: answer.Told{Object: "payment", Reference: "ours"},
-			want: answer.Told{Object: "payment", Reference: "ours"},
+			told: answer.Identity{Object: "payment", Reference: "ours"},
+			want: answer.Identity{Object: "payment", Reference: "ours"},
 			odd:  true,
 		},
-		"nothing at all": {told: answer.Told{}, want: answer.Told{}, odd: true},
+		"nothing at all": {told: answer.Identity{}, want: answer.Identity{}, odd: true},
 	} {
 		err := tc.told.Check(tc.want)
 		if tc.odd {

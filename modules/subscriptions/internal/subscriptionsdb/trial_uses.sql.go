@@ -127,7 +127,7 @@ type NoteTrialParams struct {
 	BeganAt  time.Time
 }
 
-// NoteTrial notes a trial that began without a claim: of an earlier version.
+// RecordTrial notes a trial that began without a claim: of an earlier version.
 func (q *Queries) NoteTrial(ctx context.Context, db DBTX, arg NoteTrialParams) error {
 	_, err := db.Exec(ctx, noteTrial, arg.TaxIDMac, arg.BeganAt)
 	return err

@@ -51,7 +51,7 @@ func Translate(pattern, options string) (string, error) {
 	}
 	tree, err := syntax.Parse(rewritten, parseFlags(options))
 	if err != nil {
-		return "", ownWords(err)
+		return "", patternError(err)
 	}
 	if c, err := cost(tree); err != nil {
 		return "", err
@@ -79,7 +79,7 @@ func parseFlags(options string) syntax.Flags {
 	return flags
 }
 
-func ownWords(err error) Error {
+func patternError(err error) Error {
 	var parse *syntax.Error
 	if !errors.As(err, &parse) {
 		return errPattern
