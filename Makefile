@@ -4,7 +4,7 @@ BINARY  := bin/marquee
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
 # The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
-SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/histories ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
+SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/modeltest ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
 # Test binaries link in half the time without what a debugger reads. Tests wait for Postgres more than they compute:
 # more of them than cores run at once.

@@ -23,8 +23,8 @@ import (
 	"marquee/platform/sandbox"
 	"marquee/platform/sandbox/stage"
 	"marquee/platform/secret"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 	"marquee/testutil/soak"
 )
 
@@ -72,7 +72,7 @@ func newOutsideOn(t *testing.T, database string) *outside {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = o.sandbox.Close() })
-	catcher, err := mail.NewCatcher("127.0.0.1:0", leaktest.Logger(t))
+	catcher, err := mail.NewCatcher("127.0.0.1:0", secrettest.Logger(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = catcher.Close() })
 	o.env = append(os.Environ(),
@@ -83,7 +83,7 @@ func newOutsideOn(t *testing.T, database string) *outside {
 		"RECOVERY_DELAY=100ms", "GATEWAY_CALL_TIME=2s", "DATABASE_MAX_CONNS=6", "DATABASE_WAIT=1m", "DATABASE_LOCK_WAIT=1m")
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(leaktest.Dump(o.database, "subscriptions", "payments"))
+			t.Log(secrettest.Dump(o.database, "subscriptions", "payments"))
 		}
 	})
 	o.run("seed")
@@ -104,7 +104,7 @@ func (o *outside) run(args ...string) {
 // process is one process of the platform.
 type process struct {
 	command *exec.Cmd
-	log     *leaktest.Log
+	log     *secrettest.Log
 	exited  chan struct{}
 }
 
@@ -112,7 +112,7 @@ type process struct {
 func (o *outside) start(command, faultpoint string) *process {
 	o.t.Helper()
 	p := &process{
-		command: exec.Command(build(o.t, "faultpoints"), command), log: &leaktest.Log{}, exited: make(chan struct{}),
+		command: exec.Command(build(o.t, "faultpoints"), command), log: &secrettest.Log{}, exited: make(chan struct{}),
 	}
 	p.command.Env = append(o.env, "FAULTPOINT="+faultpoint)
 	p.command.Stderr = p.log
@@ -124,7 +124,7 @@ func (o *outside) start(command, faultpoint string) *process {
 	o.t.Cleanup(func() {
 		_ = p.command.Process.Signal(syscall.SIGTERM)
 		<-p.exited
-		leaktest.Text(o.t, "the log", p.log.String())
+		secrettest.Text(o.t, "the log", p.log.String())
 		if o.t.Failed() {
 			o.t.Logf("%s: %s", command, p.log)
 		}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // patience bounds every wait of these tests; they end as soon as what they wait
@@ -79,14 +79,14 @@ type machine struct {
 	t       *testing.T
 	command *exec.Cmd
 	dir     string
-	stderr  *leaktest.Log
+	stderr  *secrettest.Log
 	extra   []byte // what came on stdout after the ready line
 	done    chan struct{}
 }
 
 func startDev(t *testing.T, dir string, env ...string) *machine {
 	t.Helper()
-	m := &machine{t: t, dir: dir, stderr: &leaktest.Log{}, done: make(chan struct{})}
+	m := &machine{t: t, dir: dir, stderr: &secrettest.Log{}, done: make(chan struct{})}
 	m.command = exec.Command(build(t, ""), "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0", "--data-dir", dir)
 	m.command.Env = append(os.Environ(), env...)
 	m.command.Stderr = m.stderr
@@ -112,7 +112,7 @@ func (m *machine) search() {
 	if m.command.ProcessState != nil || m.t.Failed() {
 		return
 	}
-	secrets := leaktest.Of(m.t)
+	secrets := secrettest.Of(m.t)
 	for name, user := range m.Users {
 		secrets.Add(name+"'s password", user.Password)
 	}
@@ -121,8 +121,8 @@ func (m *machine) search() {
 	for _, mail := range caught(m.t, m.MailboxURL) {
 		secrets.Add("code mailed to "+mail.To, sixDigits.FindString(mail.Text))
 	}
-	leaktest.Database(m.t, m.DatabaseURL)
-	leaktest.Text(m.t, "the log", m.stderr.String())
+	secrettest.Database(m.t, m.DatabaseURL)
+	secrettest.Text(m.t, "the log", m.stderr.String())
 }
 
 // stop ends the process as Ctrl-C does and returns how long that took.
@@ -149,8 +149,8 @@ func call(t *testing.T, method, address, token string, body any) (int, []byte) {
 	t.Helper()
 	status, answer, err := tryCall(method, address, token, body)
 	require.NoError(t, err)
-	leaktest.Of(t).AddBody(body)
-	leaktest.Of(t).AddBody(answer)
+	secrettest.Of(t).AddBody(body)
+	secrettest.Of(t).AddBody(answer)
 	return status, answer
 }
 

@@ -15,9 +15,9 @@ import (
 	"marquee/modules/accounts/users"
 	"marquee/modules/files"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/resource"
 	"marquee/platform/secret"
 )
 
@@ -25,7 +25,7 @@ import (
 // httpapi.Authenticator.
 type Service struct {
 	perMinute int
-	crud      collection.Routes
+	crud      resource.Routes
 	identity  *identity.Store
 	trail     *trail.Trail
 	hasher    *sessions.Hasher
@@ -107,7 +107,7 @@ func (s *Service) Connect(above Above) {
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
-	s := &Service{perMinute: cfg.PerMinute, crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log}}
+	s := &Service{perMinute: cfg.PerMinute, crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log}}
 	s.identity = identity.New(identity.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric, TrialKey: cfg.TrialKey,
 	})

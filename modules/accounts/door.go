@@ -7,9 +7,9 @@ import (
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/signup"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 // What the rooms do for the modules above, one line each.
@@ -64,11 +64,11 @@ func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error 
 }
 
 // UserSearch makes the admins searchable by admins.
-func (s *Service) UserSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.users.Resource().View)
+func (s *Service) UserSearch() resource.Searchable {
+	return resource.SearchAs(httpapi.Admin, "", s.users.Resource().View)
 }
 
 // CustomerSearch makes the customers searchable by admins.
-func (s *Service) CustomerSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.customers.Resource().View)
+func (s *Service) CustomerSearch() resource.Searchable {
+	return resource.SearchAs(httpapi.Admin, "", s.customers.Resource().View)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/platform/audit"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 // Watches reports whether an admin is behind the request, or the platform decides by itself.
@@ -21,7 +21,7 @@ func (s *Service) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Chan
 
 // AuditOf is what the trail says about one record, as the collection GET whose parameters
 // stand in the request's address, and how many entries it holds under them.
-func (s *Service) AuditOf(ctx context.Context, resource string, recordID objectid.ID) (answer *collection.Response, total int, err error) {
+func (s *Service) AuditOf(ctx context.Context, resource string, recordID objectid.ID) (answer *resource.Response, total int, err error) {
 	return s.trail.AuditOf(ctx, resource, recordID)
 }
 

@@ -14,8 +14,8 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // realCost serves the module over HTTP with password hashes as dear as in
@@ -31,7 +31,7 @@ func realCost(b *testing.B) (*apitest.Client, func(n int) []accounts.Customer) {
 	}
 	service, err := accounts.New(deps)
 	require.NoError(b, err)
-	log := leaktest.Logger(b)
+	log := secrettest.Logger(b)
 	api := httpapi.New(httpapi.Config{Auth: service, Log: log, NoThrottle: true})
 	service.Routes(api)
 	return apitest.New(b, api), func(n int) []accounts.Customer {

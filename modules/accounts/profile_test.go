@@ -12,7 +12,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 func TestProfiles(t *testing.T) {
@@ -92,7 +92,7 @@ func TestProfiles(t *testing.T) {
 func TestPermissionsCountAtTheNextRequest(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: leaktest.Logger(t)})
+	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: secrettest.Logger(t)})
 	httpapi.Route(api, http.MethodGet, "/board", "requisition_get", httpapi.Admin, func(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
 		return httpapi.OK(struct{}{})
 	}, httpapi.Permission())

@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts/accountstest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // dump is every row of every table as text.
 func dump(t *testing.T, b *bundle) string {
 	t.Helper()
-	text, err := leaktest.Dump(b.db.Config().ConnString())
+	text, err := secrettest.Dump(b.db.Config().ConnString())
 	require.NoError(t, err)
 	return text
 }

@@ -21,8 +21,8 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // bundle is a running service of its own for one test.
@@ -32,7 +32,7 @@ type bundle struct {
 	clock   *clock.Fake
 	client  *apitest.Client
 	catcher *mail.Catcher
-	log     *leaktest.Log
+	log     *secrettest.Log
 	files   *files.Service
 }
 
@@ -41,8 +41,8 @@ type bundle struct {
 // and not worked until work is called.
 func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	t.Helper()
-	b := &bundle{db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &leaktest.Log{}}
-	logger := leaktest.Logger(t, b.log)
+	b := &bundle{db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &secrettest.Log{}}
+	logger := secrettest.Logger(t, b.log)
 	var err error
 	b.catcher, err = mail.NewCatcher("127.0.0.1:0", logger)
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func (b *bundle) work(t *testing.T, first ...river.JobArgs) *bundle {
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
 	client, err := jobs.New(b.db, jobs.Options{
-		Workers: workers, Periodic: b.svc.Periodic(), Log: leaktest.Logger(t, b.log),
+		Workers: workers, Periodic: b.svc.Periodic(), Log: secrettest.Logger(t, b.log),
 	})
 	require.NoError(t, err)
 	for _, job := range first {

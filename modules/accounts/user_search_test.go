@@ -9,20 +9,20 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 func TestAdminsSearchPeople(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	c := accountstest.Customer(t, o.db, func(n *accounts.NewUser) { n.FullName = "João Conceição"; n.Email = "joao.c@example.com" })
-	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: leaktest.Logger(t)})
-	lists := collection.Routes{Pool: o.db, Clock: o.clock}
+	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: secrettest.Logger(t)})
+	lists := resource.Routes{Pool: o.db, Clock: o.clock}
 	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,
-		lists.Search(o.svc.UserSearch(), o.svc.CustomerSearch()), collection.SearchDoc()...)
+		lists.Search(o.svc.UserSearch(), o.svc.CustomerSearch()), resource.SearchDoc()...)
 	client := apitest.New(t, api)
 	for _, words := range []string{"joao", "conceicao joão", "João Conc", "joao.c@example.com", c.TaxID, c.Username} {
 		a := client.As(o.adminToken).Get("/search/customers?q=" + url.QueryEscape(words)).Expect(200)

@@ -8,16 +8,16 @@ import (
 
 	"marquee/modules/board/internal/boarddb"
 	"marquee/modules/files"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // attach makes an upload an attachment of the card and returns the card. 404 when
 // the card is gone; the upload is then swept.
-func (s *Service) attach(ctx context.Context, cardID objectid.ID, up files.Upload) (*collection.Response, error) {
+func (s *Service) attach(ctx context.Context, cardID objectid.ID, up files.Upload) (*resource.Response, error) {
 	return s.changeFiles(ctx, cardID, func(tx pgx.Tx) error {
 		f, err := s.files.KeepTx(ctx, tx, up, files.Place{
 			Purpose: files.Attachment, Kind: fileKind, RecordID: cardID, CreatedBy: httpapi.CallerOf(ctx).ID,
@@ -37,7 +37,7 @@ func (s *Service) attach(ctx context.Context, cardID objectid.ID, up files.Uploa
 
 // detach takes an attachment off the card, deletes the file, and returns the
 // card; 404 when the file is not on it.
-func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*collection.Response, error) {
+func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*resource.Response, error) {
 	return s.changeFiles(ctx, cardID, func(tx pgx.Tx) error {
 		n, err := s.q.AttachmentDelete(ctx, tx, boarddb.AttachmentDeleteParams{FileID: fileID, RequisitionID: cardID})
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*coll
 
 // changeFiles runs a change of what hangs on a card, under the card's lock, and
 // writes it into the audit trail.
-func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID, change func(tx pgx.Tx) error) (answer *collection.Response, err error) {
+func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID, change func(tx pgx.Tx) error) (answer *resource.Response, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		n, err := s.q.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.clock.Now()})
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 // handlers take and give file bytes: plain handlers, since huma would hold whole
@@ -20,7 +20,7 @@ type handlers struct {
 }
 
 // upload is POST /admin/requisitions/{id}/files.
-func (h handlers) upload(r *http.Request) (*collection.Response, error) {
+func (h handlers) upload(r *http.Request) (*resource.Response, error) {
 	caller, err := h.permitted(uploadHandler)(h.api.Authenticate(r))
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ type detachInput struct {
 }
 
 // deleteFile is DELETE /admin/requisitions/{id}/files/{file_id}.
-func (s *Service) deleteFile(ctx context.Context, in *detachInput) (*collection.Response, error) {
+func (s *Service) deleteFile(ctx context.Context, in *detachInput) (*resource.Response, error) {
 	cardID, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, errNoCard()

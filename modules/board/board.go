@@ -9,8 +9,8 @@ import (
 	"marquee/modules/board/internal/boarddb"
 	"marquee/modules/files"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
@@ -30,22 +30,22 @@ type Service struct {
 	accounts *accounts.Service
 	files    *files.Service
 	q        *boarddb.Queries
-	crud     collection.Routes
-	columns  *collection.Resource
-	cards    *collection.Resource
+	crud     resource.Routes
+	columns  *resource.Resource
+	cards    *resource.Resource
 }
 
 // New makes the service.
 func New(d Deps) *Service {
 	s := &Service{
 		pool: d.Pool, clock: d.Clock, accounts: d.Accounts, files: d.Files, q: boarddb.New(),
-		crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.columns, s.cards = s.newColumns(), s.newCards()
 	return s
 }
 
-func idsOf(records []*collection.Record) []objectid.ID {
+func idsOf(records []*resource.Record) []objectid.ID {
 	ids := make([]objectid.ID, len(records))
 	for i, rec := range records {
 		ids[i] = rec.ID

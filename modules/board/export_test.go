@@ -1,6 +1,6 @@
 package board
 
-import "marquee/platform/collection"
+import "marquee/platform/resource"
 
 // Cards is the collection of cards, for tests that run its transactions by hand.
-func (s *Service) Cards() *collection.Resource { return s.cards }
+func (s *Service) Cards() *resource.Resource { return s.cards }

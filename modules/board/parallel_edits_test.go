@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"marquee/platform/collection"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // TestParallelMovesAndEdits: 100 requests move and edit 20 cards, several in each
@@ -133,8 +133,8 @@ func TestDateRisesThoughAnOlderChangeComesLater(t *testing.T) {
 			held := b.card("held", b.made("To do")[0].ID)
 			change := func(priority string, at time.Time) time.Time {
 				require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-					_, err := b.svc.Cards().UpdateTx(t.Context(), tx, collection.Actor{Now: at},
-						collection.RawJSON(`[{"_id":"`+held.ID.String()+`","priority":"`+priority+`"}]`))
+					_, err := b.svc.Cards().UpdateTx(t.Context(), tx, resource.Actor{Now: at},
+						resource.RawJSON(`[{"_id":"`+held.ID.String()+`","priority":"`+priority+`"}]`))
 					return err
 				}))
 				return b.read(held.ID).UpdatedAt

@@ -7,11 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 )
 
 // cardsName is the collection's name, in paths and in the audit trail.
@@ -25,36 +25,36 @@ const filesSQL = `(SELECT coalesce(jsonb_agg(jsonb_build_object('file_id', a.fil
 	ORDER BY a.attached_at, a.file_id), '[]') FROM board.attachments a WHERE a.requisition_id = t.id)`
 
 // newCards is the collection of cards (docs/contract/board.md, Cards).
-func (s *Service) newCards() *collection.Resource {
-	return collection.New(collection.Definition{
+func (s *Service) newCards() *resource.Resource {
+	return resource.New(resource.Definition{
 		Name: cardsName, Singular: "Requisition", Table: "board.requisitions",
 		From:        "board.requisitions t JOIN board.requisition_status c ON c.id = t.status_id",
 		DefaultSort: `{"register_update_date":-1}`, Search: "t.search",
-		Fields: []collection.Field{
-			{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
-			{Name: "status_id", Kind: query.OID, Rule: collection.Rule{Required: true}, Doc: "Column that the card is in"},
+		Fields: []resource.Field{
+			{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
+			{Name: "status_id", Kind: query.OID, Rule: resource.Rule{Required: true}, Doc: "Column that the card is in"},
 			{Name: "status_name", Expr: "c.name", Kind: query.String, Doc: "Name of that column"},
 			{Name: "description", Kind: query.String, Array: true, Doc: "Paragraphs"},
-			{Name: "priority", Kind: query.String, Rule: collection.Rule{Default: "medium", MaxLength: 50}, Doc: "Free text; by convention low, medium, high or urgent"},
+			{Name: "priority", Kind: query.String, Rule: resource.Rule{Default: "medium", MaxLength: 50}, Doc: "Free text; by convention low, medium, high or urgent"},
 			{Name: "files", Expr: filesSQL, Kind: query.JSON, OIDPaths: []string{"file_id"}, Doc: "Attachments: file_id, filename, content_type, size in bytes"},
 		},
-		Constraints: map[string]collection.Violation{
+		Constraints: map[string]resource.Violation{
 			statusKnown: {Kind: fault.KindInvalid, Field: "status_id", Message: unknownStatus},
 		},
-		Hooks: collection.Hooks{
+		Hooks: resource.Hooks{
 			BeforeCreate: s.holdStatuses, BeforeUpdate: s.holdStatuses, BeforeDelete: s.beforeCardsDelete,
 		},
 	})
 }
 
 // RequisitionSearch makes the cards searchable by those who may list them.
-func (s *Service) RequisitionSearch() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, getHandler, s.cards.View)
+func (s *Service) RequisitionSearch() resource.Searchable {
+	return resource.SearchAs(httpapi.Admin, getHandler, s.cards.View)
 }
 
 // holdStatuses refuses unknown columns and keeps the known ones until the cards
 // that enter them are written.
-func (s *Service) holdStatuses(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Service) holdStatuses(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	var wanted []string
 	for _, rec := range records {
 		if id, ok := statusOf(rec); ok {
@@ -76,7 +76,7 @@ func (s *Service) holdStatuses(ctx context.Context, tx pgx.Tx, records []*collec
 	return nil
 }
 
-func statusOf(rec *collection.Record) (string, bool) {
+func statusOf(rec *resource.Record) (string, bool) {
 	value, _ := rec.Value("status_id")
 	id, ok := value.(string)
 	return id, ok

@@ -3,9 +3,9 @@ package board
 import (
 	"context"
 
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 type historyInput struct {
@@ -15,7 +15,7 @@ type historyInput struct {
 // cardHistory answers GET /admin/requisitions/{id}/history with what the audit
 // trail says about the card, the newest change first. That of a deleted card
 // stays; 404 when there has never been one of that id.
-func (s *Service) cardHistory(ctx context.Context, in *historyInput) (*collection.Response, error) {
+func (s *Service) cardHistory(ctx context.Context, in *historyInput) (*resource.Response, error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, errNoCard()

@@ -6,10 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 )
 
 // columnsName is the collection's name, in paths and in the audit trail.
@@ -20,23 +20,23 @@ const columnsName = "requisition-status"
 const statusKnown = "requisitions_status_known"
 
 // newColumns is the collection of columns (docs/contract/board.md, Columns).
-func (s *Service) newColumns() *collection.Resource {
-	return collection.New(collection.Definition{
+func (s *Service) newColumns() *resource.Resource {
+	return resource.New(resource.Definition{
 		Name: columnsName, Singular: "Requisition status", Table: "board.requisition_status",
 		DefaultSort: `{"index":1}`, PageSize: 100,
-		Fields: []collection.Field{
-			{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
+		Fields: []resource.Field{
+			{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
 			{Name: "index", Kind: query.Int, Nullable: true, NullsEnd: true, Doc: "Place among the columns; null stands at the end"},
-			{Name: "color", Kind: query.String, Nullable: true, Rule: collection.Rule{
+			{Name: "color", Kind: query.String, Nullable: true, Rule: resource.Rule{
 				Pattern: `^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`, Means: "a color such as #RGB, #RRGGBB or #RRGGBBAA",
 			}},
 		},
-		Constraints: map[string]collection.Violation{
+		Constraints: map[string]resource.Violation{
 			"requisition_status_name_unique": {Code: fault.CodeDuplicateKey, Field: "name", Message: "is already taken"},
 			statusKnown:                      {Message: "The column still holds requisitions."},
 		},
-		Hooks: collection.Hooks{
-			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+		Hooks: resource.Hooks{
+			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 				return s.holdColumns(ctx, tx, idsOf(records))
 			},
 			BeforeDelete: s.holdColumns,

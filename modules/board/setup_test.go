@@ -20,12 +20,12 @@ import (
 	"marquee/modules/board"
 	"marquee/modules/files"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // bundle is the board behind HTTP with real users, on a database of its own.
@@ -48,7 +48,7 @@ const maxAttachment = 64 << 10
 func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t)}
-	log := leaktest.Logger(t)
+	log := secrettest.Logger(t)
 	who := accountstest.Service(t, b.db)
 	cfg := files.Config{
 		FileKey: []byte("fedcba9876543210fedcba9876543210"), PublicURL: "http://marquee.test",
@@ -64,8 +64,8 @@ func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://marquee.test", Auth: who, Trail: who, Log: log})
 	b.files.Routes(b.api)
 	b.svc.Routes(b.api)
-	lists := collection.Routes{Pool: b.db, Clock: clock.System{}, Log: log}
-	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(b.svc.RequisitionSearch()), collection.SearchDoc()...)
+	lists := resource.Routes{Pool: b.db, Clock: clock.System{}, Log: log}
+	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(b.svc.RequisitionSearch()), resource.SearchDoc()...)
 	b.anon = apitest.New(t, b.api)
 	b.user = accountstest.Admin(t, b.db)
 	b.token = accountstest.Token(t, b.db, b.user.Username)

@@ -10,7 +10,7 @@ import (
 
 	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
+	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
@@ -36,8 +36,8 @@ type Service struct {
 	deps  Deps
 	db    *catalogdb.Queries
 	lists *pgxpool.Pool
-	crud  collection.Routes
-	pages *collection.PageCache
+	crud  resource.Routes
+	pages *resource.PageCache
 	shown *prometheus.CounterVec
 	asked singleflight.Group // pages being fetched
 }
@@ -50,11 +50,11 @@ func New(d Deps) *Service {
 	if d.StreamURLTTL == 0 {
 		d.StreamURLTTL = defaultStreamURLTTL
 	}
-	s := &Service{deps: d, db: catalogdb.New(), lists: d.Reads, pages: collection.NewPageCache(d.PageMemory), shown: newPageCounter()}
+	s := &Service{deps: d, db: catalogdb.New(), lists: d.Reads, pages: resource.NewPageCache(d.PageMemory), shown: newPageCounter()}
 	if s.lists == nil {
 		s.lists = d.Pool
 	}
-	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
+	s.crud = resource.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
 	return s
 }
 

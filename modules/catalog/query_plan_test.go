@@ -13,8 +13,8 @@ import (
 
 	"marquee/modules/catalog"
 	"marquee/modules/catalog/catalogtest"
-	"marquee/platform/collection"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 	"marquee/testutil/pgtest"
 )
 
@@ -37,7 +37,7 @@ func (s step) walk(indexes *[]string, scans *bool) {
 	}
 }
 
-func explain(t *testing.T, db postgres.DB, p collection.Params) (indexes []string, scans bool) {
+func explain(t *testing.T, db postgres.DB, p resource.Params) (indexes []string, scans bool) {
 	t.Helper()
 	list, err := catalog.Videos.Prepare(p)
 	require.NoError(t, err)
@@ -75,48 +75,48 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 
 	for _, tc := range []struct {
-		params collection.Params
+		params resource.Params
 		want   string // one of these indexes, separated by blanks, has to be used
 	}{
-		{collection.Params{}, "videos_by_update"},
-		{collection.Params{Query: `{"enable":true}`}, "videos_enabled_by_update"},
-		{collection.Params{Query: `{"enable":true}`, Sort: `{"release_date":-1}`}, "videos_enabled_by_release"},
-		{collection.Params{Query: `{"enable":false}`}, "videos_disabled_by_update"},
-		{collection.Params{Query: `{"category_id":"` + string(category) + `"}`}, "videos_category_id"},
+		{resource.Params{}, "videos_by_update"},
+		{resource.Params{Query: `{"enable":true}`}, "videos_enabled_by_update"},
+		{resource.Params{Query: `{"enable":true}`, Sort: `{"release_date":-1}`}, "videos_enabled_by_release"},
+		{resource.Params{Query: `{"enable":false}`}, "videos_disabled_by_update"},
+		{resource.Params{Query: `{"category_id":"` + string(category) + `"}`}, "videos_category_id"},
 		{
-			collection.Params{Query: `{"category_id":{"$in":["` + string(category) + `"]},"enable":true}`, Sort: `{"title":1}`},
+			resource.Params{Query: `{"category_id":{"$in":["` + string(category) + `"]},"enable":true}`, Sort: `{"title":1}`},
 			"videos_category_id",
 		},
-		{collection.Params{Query: `{"category_name":"Drama"}`}, "videos_category_name"},
-		{collection.Params{Query: `{"tags":"tag33"}`}, "videos_tags"},
-		{collection.Params{Query: `{"tags":{"$all":["tag33","tag2"]}}`}, "videos_tags"},
+		{resource.Params{Query: `{"category_name":"Drama"}`}, "videos_category_name"},
+		{resource.Params{Query: `{"tags":"tag33"}`}, "videos_tags"},
+		{resource.Params{Query: `{"tags":{"$all":["tag33","tag2"]}}`}, "videos_tags"},
 		{
-			collection.Params{
+			resource.Params{
 				Query: `{"tags":"tag33","enable":true,"release_date":{"$gte":"2010-01-01"}}`, Sort: `{"release_date":-1}`,
 			},
 			"videos_tags",
 		},
-		{collection.Params{Query: `{"tags_id":"` + string(category) + `"}`}, "videos_tags_id"},
-		{collection.Params{Query: `{"tags_name":"New"}`}, "videos_tags_name"},
-		{collection.Params{Query: `{"season_id":"` + string(category) + `"}`}, "videos_season"},
-		{collection.Params{Query: `{"release_date":{"$gte":"2021-01-01","$lt":"2021-03-01"}}`}, "videos_by_release"},
-		{collection.Params{Query: `{"release_date":{"$lt":"1990-02-01"}}`, Sort: `{"release_date":1}`}, "videos_by_release"},
-		{collection.Params{Query: `{"duration":42}`}, "videos_duration"},
-		{collection.Params{Query: `{"duration":{"$gte":175}}`, Sort: `{"duration":1}`}, "videos_duration"},
-		{collection.Params{Query: `{"author":"Author 7"}`}, "videos_author"},
-		{collection.Params{Query: `{"author":{"$regex":"^Author 49"}}`}, "videos_author videos_author_pattern"},
-		{collection.Params{Query: `{"author":{"$regex":"THOR 499","$options":"i"}}`}, "videos_author_pattern"},
-		{collection.Params{Query: `{"title":{"$regex":"^Title 4242"}}`}, "videos_title videos_title_pattern"},
-		{collection.Params{Query: `{"title":{"$regex":"le 424","$options":"i"}}`}, "videos_title_pattern"},
-		{collection.Params{Query: `{"title":{"$regex":"(4242|ação)"}}`}, "videos_title_pattern"},
-		{collection.Params{Query: `{"title":"Title 4242"}`}, "videos_title"},
-		{collection.Params{Query: `{"slug":"title-4242"}`}, "videos_slug_unique"},
-		{collection.Params{Query: `{"_id":"f00000000000000000000001"}`}, "videos_pkey"},
-		{collection.Params{ID: "f00000000000000000000001"}, "videos_pkey"},
-		{collection.Params{Sort: `{"release_date":-1}`}, "videos_by_release"},
-		{collection.Params{Sort: `{"title":1}`, Page: 50}, "videos_title"},
-		{collection.Params{Search: "title 4242"}, "videos_search"},
-		{collection.Params{Search: "autor 4242", Query: `{"enable":true}`, Sort: `{"title":1}`}, "videos_search"},
+		{resource.Params{Query: `{"tags_id":"` + string(category) + `"}`}, "videos_tags_id"},
+		{resource.Params{Query: `{"tags_name":"New"}`}, "videos_tags_name"},
+		{resource.Params{Query: `{"season_id":"` + string(category) + `"}`}, "videos_season"},
+		{resource.Params{Query: `{"release_date":{"$gte":"2021-01-01","$lt":"2021-03-01"}}`}, "videos_by_release"},
+		{resource.Params{Query: `{"release_date":{"$lt":"1990-02-01"}}`, Sort: `{"release_date":1}`}, "videos_by_release"},
+		{resource.Params{Query: `{"duration":42}`}, "videos_duration"},
+		{resource.Params{Query: `{"duration":{"$gte":175}}`, Sort: `{"duration":1}`}, "videos_duration"},
+		{resource.Params{Query: `{"author":"Author 7"}`}, "videos_author"},
+		{resource.Params{Query: `{"author":{"$regex":"^Author 49"}}`}, "videos_author videos_author_pattern"},
+		{resource.Params{Query: `{"author":{"$regex":"THOR 499","$options":"i"}}`}, "videos_author_pattern"},
+		{resource.Params{Query: `{"title":{"$regex":"^Title 4242"}}`}, "videos_title videos_title_pattern"},
+		{resource.Params{Query: `{"title":{"$regex":"le 424","$options":"i"}}`}, "videos_title_pattern"},
+		{resource.Params{Query: `{"title":{"$regex":"(4242|ação)"}}`}, "videos_title_pattern"},
+		{resource.Params{Query: `{"title":"Title 4242"}`}, "videos_title"},
+		{resource.Params{Query: `{"slug":"title-4242"}`}, "videos_slug_unique"},
+		{resource.Params{Query: `{"_id":"f00000000000000000000001"}`}, "videos_pkey"},
+		{resource.Params{ID: "f00000000000000000000001"}, "videos_pkey"},
+		{resource.Params{Sort: `{"release_date":-1}`}, "videos_by_release"},
+		{resource.Params{Sort: `{"title":1}`, Page: 50}, "videos_title"},
+		{resource.Params{Search: "title 4242"}, "videos_search"},
+		{resource.Params{Search: "autor 4242", Query: `{"enable":true}`, Sort: `{"title":1}`}, "videos_search"},
 	} {
 		if tc.params.Size == 0 {
 			tc.params.Size = 10
@@ -144,7 +144,7 @@ func TestPatternsBeyondASCII(t *testing.T) {
 		`{"$regex":"A[ÇX]ÃO to|drama"}`:          {"AÇÃO total", "drama"},
 		`{"$regex":"[Çç]ão to|Ç[Ãã]O|drama"}`:    {"AÇÃO total", "ação total", "Ação total", "drama"},
 	} {
-		list, err := catalog.Videos.Prepare(collection.Params{
+		list, err := catalog.Videos.Prepare(resource.Params{
 			Query: `{"title":` + pattern + `}`, Sort: `{"_id":1}`, Size: 10,
 		})
 		require.NoError(t, err)

@@ -3,8 +3,8 @@ package catalog
 import (
 	"net/http"
 
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 const watchHistoryPath = "/me/watch-history"
@@ -26,7 +26,7 @@ func (s *Service) Routes(api *httpapi.API) {
 
 // group registers the four routes of what videos are grouped by: any signed-in
 // user reads, admins write.
-func (s *Service) group(api *httpapi.API, path, name string, r *collection.Resource) {
+func (s *Service) group(api *httpapi.API, path, name string, r *resource.Resource) {
 	httpapi.Route(api, http.MethodGet, path, name+"_list", httpapi.SignedIn, s.crud.List(r.View), r.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, path, name+"_create", httpapi.Admin, s.crud.Create(r), r.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, path, name+"_update", httpapi.Admin, s.crud.Update(r), r.UpdateDoc()...)

@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/catalog/catalogtest"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 	"marquee/testutil/apitest"
 )
 
 // searcher is setup with the search route, as the composition root adds it.
 func searcher(t *testing.T) (*bundle, func(who, params string) response) {
 	b := setup(t)
-	routes := collection.Routes{Pool: b.db, Clock: b.clock}
-	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.VideoSearch()), collection.SearchDoc()...)
+	routes := resource.Routes{Pool: b.db, Clock: b.clock}
+	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.VideoSearch()), resource.SearchDoc()...)
 	checked := apitest.New(t, b.api)
 	return b, func(who, params string) response {
 		raw := checked.As(who).Get("/search/" + params)

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/catalog/internal/catalogdb"
-	"marquee/platform/collection"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // sample is a catalogue of real films that are in the public domain or openly
@@ -40,12 +40,12 @@ func (s *Service) Seed(ctx context.Context) error {
 		if _, err := catalogdb.New().VersionLock(ctx, tx); err != nil {
 			return fmt.Errorf("lock the catalogue: %w", err)
 		}
-		seed := seeder{tx: tx, by: collection.Actor{Now: s.deps.Clock.Now()}, ids: map[slugKey]objectid.ID{}}
+		seed := seeder{tx: tx, by: resource.Actor{Now: s.deps.Clock.Now()}, ids: map[slugKey]objectid.ID{}}
 		if err := seed.readExisting(ctx, all); err != nil {
 			return err
 		}
 		for _, part := range []struct {
-			resource *collection.Resource
+			resource *resource.Resource
 			name     string
 			objects  []map[string]any
 		}{
@@ -66,7 +66,7 @@ type slugKey struct{ collection, slug string }
 
 type seeder struct {
 	tx  pgx.Tx
-	by  collection.Actor
+	by  resource.Actor
 	ids map[slugKey]objectid.ID // of what is in the database
 }
 
@@ -89,7 +89,7 @@ func (d *seeder) readExisting(ctx context.Context, all sampleCatalogue) error {
 }
 
 // add creates the objects that are missing.
-func (d *seeder) add(ctx context.Context, r *collection.Resource, name string, objects []map[string]any) error {
+func (d *seeder) add(ctx context.Context, r *resource.Resource, name string, objects []map[string]any) error {
 	var missing []map[string]any
 	for _, object := range objects {
 		if _, there := d.ids[slugKey{name, slugOf(object)}]; !there {

@@ -20,8 +20,8 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // The users of these tests. Tokens are their names.
@@ -86,7 +86,7 @@ func setup(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(start)}
 	furnish(t, b.db)
-	log := leaktest.Logger(t)
+	log := secrettest.Logger(t)
 	who := people{}
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, StreamURLKey: streamKey})

@@ -3,13 +3,13 @@ package catalog
 import (
 	"context"
 
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 // listVideos answers GET /videos: to admins, and to customers with an active
 // subscription.
-func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*collection.Response, error) {
+func (s *Service) listVideos(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
 	list, err := prepareVideos(ctx)
 	if err != nil {
 		// Who may not watch hears that first, whatever else is wrong.
@@ -19,20 +19,20 @@ func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*coll
 		return nil, err
 	}
 	if err := s.fill(ctx, list); err != nil {
-		return nil, collection.Report(ctx, s.deps.Log, err)
+		return nil, resource.Report(ctx, s.deps.Log, err)
 	}
 	return list.Envelope(ctx), nil
 }
 
 // VideoSearch makes the videos searchable for whoever may list them.
-func (s *Service) VideoSearch() collection.Searchable {
-	return collection.Searchable{Name: "videos", View: func(ctx context.Context) (*collection.View, error) {
+func (s *Service) VideoSearch() resource.Searchable {
+	return resource.Searchable{Name: "videos", View: func(ctx context.Context) (*resource.View, error) {
 		_, err := s.readViewer(ctx)
 		return Videos.View, err
 	}}
 }
 
-func prepareVideos(ctx context.Context) (*collection.List, error) {
+func prepareVideos(ctx context.Context) (*resource.List, error) {
 	params, err := Videos.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {
 		return nil, err

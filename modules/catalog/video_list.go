@@ -8,16 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/catalog/internal/catalogdb"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 // readViewer reads who asks and whether they may watch; it returns the catalogue's version, by
 // which a page in memory is known to be the present one. The error is the caller's: 403
 // for a bad token, 403 without an active subscription.
 func (s *Service) readViewer(ctx context.Context) (version int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, collection.Deadline)
+	ctx, cancel := context.WithTimeout(ctx, resource.Deadline)
 	defer cancel()
 	v, err := s.db.ViewerRead(ctx, s.lists, s.viewer(ctx))
 	if err != nil {
@@ -48,7 +48,7 @@ func errNoSubscription() *fault.Error { return fault.Forbidden("No active subscr
 // fill checks the caller and gives the list its page, in one round trip unless the client
 // has sent a filter that nobody asked for yet: from memory where the page of the present
 // version is there, else from the database.
-func (s *Service) fill(ctx context.Context, list *collection.List) error {
+func (s *Service) fill(ctx context.Context, list *resource.List) error {
 	key := list.Key()
 	page, known := s.pages.Get(key)
 	if !known && list.Cached() && !httpapi.HeadOnly(ctx) {
@@ -73,8 +73,8 @@ func (s *Service) fill(ctx context.Context, list *collection.List) error {
 // fetchPage checks the caller and reads a page that is not in memory in one round
 // trip. What a client's filter makes of the statement would be prepared and kept for each
 // filter: such a list takes two.
-func (s *Service) fetchPage(ctx context.Context, list *collection.List, key string) error {
-	ctx, cancel := context.WithTimeout(ctx, collection.Deadline)
+func (s *Service) fetchPage(ctx context.Context, list *resource.List, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, resource.Deadline)
 	defer cancel()
 	var v catalogdb.ViewerReadRow
 	var batch pgx.Batch
@@ -104,7 +104,7 @@ func (s *Service) fetchPage(ctx context.Context, list *collection.List, key stri
 // fetch reads the page. Requests for the same page of the same version wait for
 // one of them, so that a write to the catalogue does not make every client count
 // its rows anew. The page is as new as version or newer: it is read later.
-func (s *Service) fetch(ctx context.Context, list *collection.List, key string, version int64) error {
+func (s *Service) fetch(ctx context.Context, list *resource.List, key string, version int64) error {
 	if key == "" {
 		return list.Run(ctx, s.lists)
 	}
@@ -120,7 +120,7 @@ func (s *Service) fetch(ctx context.Context, list *collection.List, key string, 
 	if err != nil {
 		return err
 	}
-	if page, ok := found.(collection.Page); ok {
+	if page, ok := found.(resource.Page); ok {
 		list.Fill(page)
 	}
 	return nil

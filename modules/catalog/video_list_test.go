@@ -16,12 +16,12 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // second is another process on the same database.
 func (b *bundle) second() *bundle {
-	log, who := leaktest.Logger(b.t), people{}
+	log, who := secrettest.Logger(b.t), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: b.db, Clock: clock.System{}, Log: log}).Routes(api)
 	return &bundle{t: b.t, db: b.db, url: apitest.Serve(b.t, api) + "/api/v1"}

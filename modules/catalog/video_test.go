@@ -22,8 +22,8 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 func TestWhoListsVideos(t *testing.T) {
@@ -196,7 +196,7 @@ func TestListIsOneRoundTrip(t *testing.T) {
 	t.Cleanup(db.Close)
 	furnish(t, db)
 	catalogtest.Videos(t, db, 30)
-	log, who := leaktest.Logger(t), people{}
+	log, who := secrettest.Logger(t), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log}).Routes(api)
 	get := func(params string) {

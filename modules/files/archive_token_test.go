@@ -14,8 +14,8 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // everybody is users of whom nobody has gone.
@@ -72,7 +72,7 @@ func TestSweepRemovesExpiredTokensAlone(t *testing.T) {
 
 	workers := river.NewWorkers()
 	s.Workers(workers)
-	client, err := jobs.New(db, jobs.Options{Workers: workers, Periodic: s.Periodic(), Log: leaktest.Logger(t)})
+	client, err := jobs.New(db, jobs.Options{Workers: workers, Periodic: s.Periodic(), Log: secrettest.Logger(t)})
 	require.NoError(t, err)
 	_, err = client.Insert(t.Context(), files.SweepArgs{}, nil)
 	require.NoError(t, err)

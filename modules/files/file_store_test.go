@@ -16,7 +16,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 func TestFileLivesAndDiesWithItsTransaction(t *testing.T) {
@@ -137,7 +137,7 @@ func TestSweepOfOrphans(t *testing.T) {
 
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
-	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: leaktest.Logger(t)})
+	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: secrettest.Logger(t)})
 	require.NoError(t, err)
 	for range 2 { // a second one of the same day is none
 		_, err = client.Insert(t.Context(), files.SweepOrphansArgs{}, nil)

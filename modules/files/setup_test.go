@@ -25,8 +25,8 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // People stand in for the module above that knows users: their access token is
@@ -93,7 +93,7 @@ type bundle struct {
 	users  *kind
 	api    *httpapi.API
 	client *apitest.Client
-	log    *leaktest.Log
+	log    *secrettest.Log
 
 	alice, bob, video, event objectid.ID
 }
@@ -102,7 +102,7 @@ type bundle struct {
 // downloader (an admin with the permission for attachments), alice and bob.
 func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	t.Helper()
-	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &leaktest.Log{}}
+	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &secrettest.Log{}}
 	b.alice, b.bob, b.video, b.event = objectid.New(), objectid.New(), objectid.New(), objectid.New()
 	b.people = &people{gone: map[objectid.ID]bool{}, byID: map[objectid.ID]httpapi.Caller{}}
 	for _, c := range []httpapi.Caller{
@@ -117,7 +117,7 @@ func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	} {
 		b.people.byID[c.ID] = c
 	}
-	logger := leaktest.Logger(t, b.log)
+	logger := secrettest.Logger(t, b.log)
 	cfg := files.Config{FileKey: []byte("fedcba9876543210fedcba9876543210"), PublicURL: "http://marquee.test"}
 	for _, f := range set {
 		f(&cfg)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/jobs"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // work lets workers work what is inserted.
@@ -22,7 +22,7 @@ func (b *bundle) work() {
 	b.t.Helper()
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
-	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Log: leaktest.Logger(b.t)})
+	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Log: secrettest.Logger(b.t)})
 	require.NoError(b.t, err)
 	require.NoError(b.t, client.Start(b.t.Context()))
 	b.t.Cleanup(func() { <-client.Stopped() })

@@ -18,8 +18,8 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 type doc = map[string]any
@@ -43,7 +43,7 @@ var noon = time.Date(2026, time.November, 15, 15, 0, 0, 0, time.UTC)
 func setup(t testing.TB, set ...func(*finance.Deps)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t)}
-	log, users := leaktest.Logger(t), accountstest.Service(t, b.db)
+	log, users := secrettest.Logger(t), accountstest.Service(t, b.db)
 	inserter, err := jobs.New(b.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	deps := finance.Deps{

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"marquee/modules/payments/webhook"
-	"marquee/platform/collection"
+	"marquee/platform/resource"
 )
 
 // TidyLogMonths works the nightly job of the webhook log.
@@ -13,7 +13,7 @@ func (s *Service) TidyLogMonths(ctx context.Context, keep int) error {
 }
 
 // PrepareLogs is the list of GET /webhook-logs.
-func PrepareLogs(p collection.Params) (*collection.List, error) { return webhook.Logs.Prepare(p) }
+func PrepareLogs(p resource.Params) (*resource.List, error) { return webhook.Logs.Prepare(p) }
 
 // AdoptRefunds works the job that finds requests that nobody asks about.
 func (s *Service) AdoptRefunds(ctx context.Context) error { return s.refunds.Adopt(ctx) }

@@ -23,7 +23,7 @@ import (
 	"marquee/platform/objectid"
 	sandboxa "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // refundsAt are the refunds that the payment's gateway has.
@@ -268,10 +268,10 @@ func TestAnErrorThatNobodyForesawIsNotKnown(t *testing.T) {
 		for i, a := range adapters {
 			adapters[i] = unforeseen{a}
 		}
-		client, err := jobs.New(s.pool, jobs.Options{Log: leaktest.Logger(t)})
+		client, err := jobs.New(s.pool, jobs.Options{Log: secrettest.Logger(t)})
 		require.NoError(t, err)
 		failing := payments.New(payments.Deps{
-			Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: leaktest.Logger(t), Adapters: adapters,
+			Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: secrettest.Logger(t), Adapters: adapters,
 		})
 		paid := s.sold(name)
 		_, err = failing.RefundPayment(t.Context(), payments.RefundRequest{

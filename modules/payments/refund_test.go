@@ -26,8 +26,8 @@ import (
 	gwastage "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // order applies what the gateways report of ticket orders, as an upper module
@@ -90,7 +90,7 @@ func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 		order: &order{local: objectid.New(), buyer: objectid.New()}, t: t,
 		g: paymentstest.NewGatewaysThrough(t, transport), pool: pgtest.DB(t),
 	}
-	quiet := leaktest.Logger(t)
+	quiet := secrettest.Logger(t)
 	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
 	s.clock = clock.NewFake(paymentstest.Now())

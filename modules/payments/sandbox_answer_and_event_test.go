@@ -19,8 +19,8 @@ import (
 	"marquee/platform/objectid"
 	sandboxgwb "marquee/platform/sandbox/gwb"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // collector takes every event that is applied.
@@ -57,7 +57,7 @@ func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	t.Helper()
 	g, c := gatewaysB(t), &collector{}
 	pool := pgtest.DB(t)
-	quiet := leaktest.Logger(t)
+	quiet := secrettest.Logger(t)
 	client, err := jobs.New(pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
 	svc := payments.New(payments.Deps{Pool: pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: g.Adapters()})

@@ -33,8 +33,8 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // bundle is the module behind a real server, with an applier that counts.
@@ -45,7 +45,7 @@ type bundle struct {
 	clock *clock.Fake
 	url   string
 	api   *httpapi.API
-	logs  *leaktest.Log
+	logs  *secrettest.Log
 	apply *applier
 }
 
@@ -76,13 +76,13 @@ func setup(t *testing.T) *bundle { t.Helper(); return setupIn(t) }
 func setupIn(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{
-		t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &leaktest.Log{},
+		t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &secrettest.Log{},
 		apply: &applier{local: objectid.New()},
 	}
 	_, err := b.pool.Exec(t.Context(), "CREATE TABLE public.effects (event_id text)")
 	require.NoError(t, err)
-	log := leaktest.Logger(t, b.logs)
-	client, err := jobs.New(b.pool, jobs.Options{Log: leaktest.Logger(t)})
+	log := secrettest.Logger(t, b.logs)
+	client, err := jobs.New(b.pool, jobs.Options{Log: secrettest.Logger(t)})
 	require.NoError(t, err)
 	b.svc = payments.New(payments.Deps{
 		Pool: b.pool, Jobs: client, Clock: b.clock, Log: log, GWBPublishableKey: "pk_test_sandbox",
@@ -106,7 +106,7 @@ func (b *bundle) work() {
 	b.t.Helper()
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
-	client, err := jobs.New(b.pool, jobs.Options{Workers: workers, Log: leaktest.Logger(b.t), PollOnly: true})
+	client, err := jobs.New(b.pool, jobs.Options{Workers: workers, Log: secrettest.Logger(b.t), PollOnly: true})
 	require.NoError(b.t, err)
 	require.NoError(b.t, client.Start(context.WithoutCancel(b.t.Context())))
 	b.t.Cleanup(func() { require.NoError(b.t, client.Stop(context.Background())) })

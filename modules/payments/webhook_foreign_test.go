@@ -15,7 +15,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 func TestForeignCallsAreLoggedAndRefused(t *testing.T) {
@@ -118,8 +118,8 @@ func TestConfigOfGatewayB(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"publishable_key":"pk_test_sandbox"}`, string(raw))
 
-	api := httpapi.New(httpapi.Config{Log: leaktest.Logger(t)})
-	payments.New(payments.Deps{Pool: b.pool, Clock: b.clock, Log: leaktest.Logger(t)}).Routes(api)
+	api := httpapi.New(httpapi.Config{Log: secrettest.Logger(t)})
+	payments.New(payments.Deps{Pool: b.pool, Clock: b.clock, Log: secrettest.Logger(t)}).Routes(api)
 	w := httptest.NewRecorder()
 	apitest.Handler(t, api).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/gwb/config", nil))
 	require.Equal(t, http.StatusInternalServerError, w.Code)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
-	"marquee/platform/collection"
+	"marquee/platform/resource"
 	"marquee/testutil/soak"
 )
 
@@ -70,7 +70,7 @@ func TestWebhookLogPlansSoak(t *testing.T) {
 		{query: `{"processed":false}`},
 		{query: `{"gateway":"gwa"}`, whole: true},
 	} {
-		list, err := payments.PrepareLogs(collection.Params{Query: want.query, Size: 10, Page: 1})
+		list, err := payments.PrepareLogs(resource.Params{Query: want.query, Size: 10, Page: 1})
 		require.NoError(t, err)
 		sql, args := list.SQL()
 		var raw []byte

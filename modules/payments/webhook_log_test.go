@@ -17,7 +17,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // users knows two tokens by name.
@@ -177,8 +177,8 @@ func TestWebhookLogStatsOfTooManyCalls(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(reads.Close)
-	svc := payments.New(payments.Deps{Pool: b.pool, Reads: reads, Clock: b.clock, Log: leaktest.Logger(t)})
-	api := httpapi.New(httpapi.Config{Log: leaktest.Logger(t), Auth: users{}})
+	svc := payments.New(payments.Deps{Pool: b.pool, Reads: reads, Clock: b.clock, Log: secrettest.Logger(t)})
+	api := httpapi.New(httpapi.Config{Log: secrettest.Logger(t), Auth: users{}})
 	svc.Routes(api)
 	admin := apitest.New(t, api).As("admin")
 	admin.Get("/webhook-logs/stats").Expect(200)

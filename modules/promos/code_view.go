@@ -8,11 +8,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/promos/internal/promosdb"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // PromoCodeBody is what everybody may see of a code.
@@ -147,7 +147,7 @@ func (s *Service) body(c code) PromoCodeBody {
 
 // visible is a page of the codes that a customer may see, newest first
 // (docs/contract/promo-codes.md, Validity).
-func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*collection.Response, error) {
+func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*resource.Response, error) {
 	params, err := s.codes.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*collect
 	if err != nil {
 		return nil, err
 	}
-	list.Fill(collection.Page{Docs: docs, Total: int(total)})
+	list.Fill(resource.Page{Docs: docs, Total: int(total)})
 	return list.Envelope(ctx), nil
 }
 

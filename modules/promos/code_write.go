@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/promos/internal/promosdb"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
-func (s *Service) beforeCreate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Service) beforeCreate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	if err := s.fillCodes(ctx, tx, records); err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 }
 
 // fillCodes brings given codes into upper case and makes up the others.
-func (s *Service) fillCodes(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	open := make(map[string]*collection.Record)
+func (s *Service) fillCodes(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
+	open := make(map[string]*resource.Record)
 	for _, rec := range records {
 		value, _ := rec.Value("code")
 		if given, ok := value.(string); ok {
@@ -88,7 +88,7 @@ func (s *Service) fillCodes(ctx context.Context, tx pgx.Tx, records []*collectio
 		if err != nil {
 			return err
 		}
-		again := make(map[string]*collection.Record)
+		again := make(map[string]*resource.Record)
 		for _, c := range taken {
 			if err := propose(again, open[c]); err != nil {
 				return err
@@ -99,7 +99,7 @@ func (s *Service) fillCodes(ctx context.Context, tx pgx.Tx, records []*collectio
 	return nil
 }
 
-func propose(open map[string]*collection.Record, rec *collection.Record) error {
+func propose(open map[string]*resource.Record, rec *resource.Record) error {
 	for {
 		c, err := randomCode()
 		if err != nil {
@@ -114,7 +114,7 @@ func propose(open map[string]*collection.Record, rec *collection.Record) error {
 
 // checkReferences refuses events, customers and children that are not there. The
 // ids of lists are kept once each.
-func (s *Service) checkReferences(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Service) checkReferences(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	for _, rec := range records {
 		if err := s.checkEvent(ctx, tx, rec); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (s *Service) checkReferences(ctx context.Context, tx pgx.Tx, records []*col
 	return nil
 }
 
-func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *collection.Record) error {
+func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
 	value, _ := rec.Value("event_id")
 	id, given := value.(string)
 	if !given {
@@ -145,7 +145,7 @@ func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *collection.Rec
 	return nil
 }
 
-func (s *Service) checkTargets(ctx context.Context, tx pgx.Tx, rec *collection.Record) error {
+func (s *Service) checkTargets(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
 	targets := idsOf(distinct(rec, "target_customer_ids"))
 	if len(targets) == 0 {
 		return nil
@@ -162,7 +162,7 @@ func (s *Service) checkTargets(ctx context.Context, tx pgx.Tx, rec *collection.R
 	return nil
 }
 
-func (s *Service) checkChildren(ctx context.Context, tx pgx.Tx, rec *collection.Record) error {
+func (s *Service) checkChildren(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
 	children := distinct(rec, "children_code_ids")
 	if len(children) == 0 {
 		return nil
@@ -182,7 +182,7 @@ func (s *Service) checkChildren(ctx context.Context, tx pgx.Tx, rec *collection.
 
 // distinct keeps each id of a list once, and returns them; none when the body has
 // not sent the list.
-func distinct(rec *collection.Record, column string) []string {
+func distinct(rec *resource.Record, column string) []string {
 	value, _ := rec.Value(column)
 	list, ok := value.([]string)
 	if !ok {

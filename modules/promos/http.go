@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 type codeInput struct {
@@ -21,23 +21,23 @@ type codeInput struct {
 
 func (in codeInput) id() objectid.ID { id, _ := objectid.Parse(in.ID.String()); return id }
 
-func (s *Service) getCode(ctx context.Context, in *codeInput) (*collection.Response, error) {
+func (s *Service) getCode(ctx context.Context, in *codeInput) (*resource.Response, error) {
 	return s.codes.One(ctx, s.pool, in.id())
 }
 
 type codeUpdateInput struct {
 	ID   objectid.ID `path:"id" pattern:"^[0-9a-fA-F]{24}$"`
-	Body collection.RawJSON
+	Body resource.RawJSON
 }
 
 // updateCode takes the object, or an array of it (docs/contract/promo-codes.md, Admins).
-func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collection.Response, error) {
+func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*resource.Response, error) {
 	id := codeInput{in.ID}.id()
 	body, err := withID(in.Body, id)
 	if err != nil {
 		return nil, err
 	}
-	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		_, err := s.codes.UpdateTx(ctx, tx, by, body)
 		return err
@@ -50,7 +50,7 @@ func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collect
 
 // withID makes a body the array that the collection takes, with the id of the
 // path; 422 when it names another or more than one object.
-func withID(body collection.RawJSON, id objectid.ID) (collection.RawJSON, error) {
+func withID(body resource.RawJSON, id objectid.ID) (resource.RawJSON, error) {
 	var objects []map[string]json.RawMessage
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte{'['}) {
 		body = bytes.Join([][]byte{{'['}, body, {']'}}, nil)
@@ -149,6 +149,6 @@ func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Out
 	return httpapi.OK(out)
 }
 
-func (s *Service) listVisible(ctx context.Context, _ *collection.GetInput) (*collection.Response, error) {
+func (s *Service) listVisible(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
 	return s.visible(ctx, httpapi.CallerOf(ctx).ID)
 }

@@ -10,7 +10,7 @@ import (
 	"marquee/modules/promos/internal/promosdb"
 	"marquee/modules/tickets"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
+	"marquee/platform/resource"
 )
 
 // Config holds the module's limits; the zero value means the default.
@@ -47,8 +47,8 @@ type Service struct {
 	tickets  *tickets.Service
 	cfg      Config
 	db       *promosdb.Queries
-	codes    *collection.Resource
-	crud     collection.Routes
+	codes    *resource.Resource
+	crud     resource.Routes
 }
 
 // New makes the module. Register its FileRecords with files.
@@ -61,7 +61,7 @@ func New(d Deps) *Service {
 	}
 	s := &Service{
 		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, files: d.Files, tickets: d.Tickets, cfg: d.Config, db: promosdb.New(),
-		crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.codes = newCodes(s)
 	return s

@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 // Routes registers the module's operations.
@@ -32,6 +32,6 @@ func listedSchema(api *httpapi.API) *huma.Schema {
 }
 
 // Search is the search over the admins' promo codes.
-func (s *Service) Search() collection.Searchable {
-	return collection.SearchAs(httpapi.Admin, "", s.codes.View)
+func (s *Service) Search() resource.Searchable {
+	return resource.SearchAs(httpapi.Admin, "", s.codes.View)
 }

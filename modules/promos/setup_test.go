@@ -15,8 +15,8 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // bundle is the module over tickets, files and accounts, and its API, called as
@@ -51,7 +51,7 @@ func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 // serve is one process of the platform, which b.service is the module of.
 func (b *bundle) serve(cfg promos.Config) *apitest.Client {
 	b.t.Helper()
-	t, log := b.t, leaktest.Logger(b.t)
+	t, log := b.t, secrettest.Logger(b.t)
 	users := accountstest.Service(t, b.db)
 	deps := accountstest.Deps(t, b.db)
 	deps.Clock = b.clock

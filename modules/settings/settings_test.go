@@ -17,8 +17,8 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 type bundle struct {
@@ -49,7 +49,7 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{db: pgtest.DB(t)}
 	b.svc = settings.New(settings.Deps{Pool: b.db, Clock: clock.NewFake(time.Date(2026, 11, 20, 17, 3, 12, 0, time.UTC))})
-	api := httpapi.New(httpapi.Config{Log: leaktest.Logger(t), Auth: people{
+	api := httpapi.New(httpapi.Config{Log: secrettest.Logger(t), Auth: people{
 		"root":     {ID: objectid.New(), Type: httpapi.TypeAdmin, Root: true},
 		"admin":    {ID: adminID, Type: httpapi.TypeAdmin},
 		"customer": {ID: objectid.New(), Type: httpapi.TypeCustomer},

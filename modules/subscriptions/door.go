@@ -9,9 +9,9 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/plans"
-	"marquee/platform/collection"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // ApplyEventTx applies a gateway's event to the subscription that it is about
@@ -52,7 +52,7 @@ func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions
 
 // PlanSearch makes the plans searchable: all of them for admins, what is on offer for
 // everybody else.
-func (s *Service) PlanSearch() collection.Searchable {
+func (s *Service) PlanSearch() resource.Searchable {
 	return s.plans.PlanSearch()
 }
 

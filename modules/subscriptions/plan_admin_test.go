@@ -12,20 +12,20 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/subscriptions/subscriptionstest"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // planAPI serves the module's routes with the search, each answer checked
 // against the OpenAPI document.
 func planAPI(t *testing.T, b *bundle) (admin, customer *apitest.Client) {
 	t.Helper()
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: leaktest.Logger(t), PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: secrettest.Logger(t), PublicURL: "https://api.example.com"})
 	b.service.Routes(api)
-	routes := collection.Routes{Pool: b.db, Clock: b.clock}
-	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.PlanSearch()), collection.SearchDoc()...)
+	routes := resource.Routes{Pool: b.db, Clock: b.clock}
+	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.PlanSearch()), resource.SearchDoc()...)
 	client := apitest.New(t, api)
 	return client.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)), client.As(b.bearer(t))
 }

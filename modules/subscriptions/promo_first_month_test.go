@@ -18,7 +18,7 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // codes stands for the module promos: one code, and what became of it; or it is the
@@ -84,7 +84,7 @@ func (b *bundle) realCodes(t *testing.T, code string, price money.Cents) {
 	t.Helper()
 	_, err := b.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents) VALUES ($1, $1, 'promo', $2)`, code, int64(price))
 	require.NoError(t, err)
-	b.promos.real = promoModule{promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: leaktest.Logger(t), Accounts: b.accounts})}
+	b.promos.real = promoModule{promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: secrettest.Logger(t), Accounts: b.accounts})}
 }
 
 func discountedCard(number string) object {

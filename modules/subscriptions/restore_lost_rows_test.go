@@ -14,7 +14,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
 	"marquee/platform/sandbox"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // lose takes a subscription out of the database, with its money and events, as the
@@ -132,10 +132,10 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 			require.Nil(t, b.listed(t, payment)["customer_id"])
 			require.Contains(t, b.listed(t, payment)["note"], "neither is its customer, "+customer)
 
-			client, err := jobs.New(b.db, jobs.Options{Log: leaktest.Logger(t)})
+			client, err := jobs.New(b.db, jobs.Options{Log: secrettest.Logger(t)})
 			require.NoError(t, err)
 			svc := payments.New(payments.Deps{
-				Pool: b.db, Jobs: client, Clock: b.clock, Log: leaktest.Logger(t), Adapters: b.gateways.Adapters(), Accounts: b.accounts,
+				Pool: b.db, Jobs: client, Clock: b.clock, Log: secrettest.Logger(t), Adapters: b.gateways.Adapters(), Accounts: b.accounts,
 				Operators: operators.New(client, nil, []string{"ops@example.com"}),
 			})
 			told := func(want int) {

@@ -4,14 +4,14 @@ import (
 	"net/http"
 
 	"marquee/modules/subscriptions/plans"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	checkout, own, charges, withdrawals := s.checkout.Handlers(), s.own.Handlers(), s.charges.Handlers(), s.withdrawals.Handlers()
-	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
+	list := resource.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
 	created := httpapi.Status(http.StatusCreated)
 
 	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, list.List(plans.PublicPlans), plans.PublicPlans.ListDoc()...)

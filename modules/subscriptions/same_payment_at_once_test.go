@@ -17,14 +17,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // newService is the module without an API and with gateways that nobody calls.
 func newService(t *testing.T, db *pgxpool.Pool) *Service {
 	t.Helper()
-	log := leaktest.Logger(t)
+	log := secrettest.Logger(t)
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})

@@ -36,8 +36,8 @@ import (
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // plan costs 49.90 a month and has no trial.
@@ -93,7 +93,7 @@ func setupOn(t *testing.T, db *pgxpool.Pool, change ...func(*subscriptions.Confi
 // setupWithin is setupOn with limits of what is refunded by itself.
 func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefunds, change ...func(*subscriptions.Config)) *bundle {
 	t.Helper()
-	log := leaktest.Logger(t)
+	log := secrettest.Logger(t)
 	b := &bundle{
 		limits: limits, db: db, clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
 	}

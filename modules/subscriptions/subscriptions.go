@@ -18,11 +18,11 @@ import (
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/own"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/reconcile"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/retries"
+	"marquee/modules/subscriptions/selfservice"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/webhooks"
@@ -95,7 +95,7 @@ type Service struct {
 	strays      *strays.Strays
 	checkout    *checkout.Checkout
 	withdrawals *withdrawal.Withdrawals
-	own         *own.SelfService
+	own         *selfservice.SelfService
 	admin       *admin.Admin
 }
 
@@ -202,7 +202,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Reads: s.reads, Store: s.store, Calls: s.calls, Applier: s.applier,
 	})
-	s.own = own.New(own.Deps{
+	s.own = selfservice.New(selfservice.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
 		Debits: s.debits, Disputes: s.disputes, Settler: s.settler, Charges: s.charges, Recovery: s.recovery,

@@ -10,8 +10,8 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 	"marquee/testutil/apitest"
 )
 
@@ -21,9 +21,9 @@ func (b *bundle) searching() *apitest.Client {
 	api := httpapi.New(httpapi.Config{
 		Auth: b.accounts, Log: slog.New(slog.DiscardHandler), PublicURL: "https://api.example.com",
 	})
-	routes := collection.Routes{Pool: b.db, Clock: b.clock}
+	routes := resource.Routes{Pool: b.db, Clock: b.clock}
 	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,
-		routes.Search(b.service.EventSearch(), b.service.TicketSearch()), collection.SearchDoc()...)
+		routes.Search(b.service.EventSearch(), b.service.TicketSearch()), resource.SearchDoc()...)
 	return apitest.New(b.t, api)
 }
 

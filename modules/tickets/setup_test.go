@@ -27,8 +27,8 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 	"marquee/web"
 )
 
@@ -82,7 +82,7 @@ var fileKey = []byte("0123456789abcdef0123456789abcdef")
 // setup builds it. Webhooks of the sandbox wait until listen; jobs until work.
 func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	t.Helper()
-	log := leaktest.Logger(t)
+	log := secrettest.Logger(t)
 	b := &bundle{
 		t: t, db: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t),
 		mails: &outbox{},
@@ -130,7 +130,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 func (b *bundle) serve(repeats *idempotency.Store) {
 	b.t.Helper()
 	api := httpapi.New(httpapi.Config{
-		Auth: b.accounts, Trail: b.accounts, Log: leaktest.Logger(b.t), PublicURL: "https://api.example.com",
+		Auth: b.accounts, Trail: b.accounts, Log: secrettest.Logger(b.t), PublicURL: "https://api.example.com",
 		Idempotency: repeats,
 	})
 	b.payments.Routes(api)

@@ -23,11 +23,11 @@ import (
 	"marquee/modules/tickets/refunds"
 	"marquee/modules/tickets/webhooks"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // Config holds the module's key and limits; the zero value of a limit means its
@@ -119,7 +119,7 @@ type Service struct {
 	payments  *payments.Service
 	cfg       Config
 	db        *ticketsdb.Queries
-	crud      collection.Routes
+	crud      resource.Routes
 	events    *events.Store
 	door      *door.Door
 	orders    *orders.Store
@@ -140,7 +140,7 @@ func New(d Deps) *Service {
 	}
 	s := &Service{
 		pool: d.Pool, clock: d.Clock, payments: d.Payments, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
-		crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.events = events.New(events.Deps{
 		Pool: d.Pool, Lists: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files, Routes: s.crud,
@@ -204,10 +204,10 @@ func (s *Service) EventEnds(ctx context.Context, db postgres.DB, ids ...objectid
 }
 
 // EventSearch makes events searchable by those who may list them.
-func (s *Service) EventSearch() collection.Searchable { return s.events.EventSearch() }
+func (s *Service) EventSearch() resource.Searchable { return s.events.EventSearch() }
 
 // TicketSearch makes tickets searchable as they may be listed: all of them by admins, their own by customers.
-func (s *Service) TicketSearch() collection.Searchable { return s.events.TicketSearch() }
+func (s *Service) TicketSearch() resource.Searchable { return s.events.TicketSearch() }
 
 // FileRecords are the kinds of records of this module that files belong to.
 func (s *Service) FileRecords() []files.Records { return s.events.FileRecords() }

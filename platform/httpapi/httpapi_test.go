@@ -16,7 +16,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // people is an Authenticator whose tokens are the names of its users.
@@ -65,7 +65,7 @@ type said struct {
 func setup(t *testing.T, change ...func(*httpapi.Config)) *apitest.Client {
 	t.Helper()
 	cfg := httpapi.Config{
-		Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t),
+		Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: secrettest.Logger(t),
 		DocsPage: []byte("<html>docs</html>"),
 	}
 	for _, f := range change {
@@ -258,7 +258,7 @@ func TestThrottleByAddress(t *testing.T) {
 func TestClientAddressBehindProxies(t *testing.T) {
 	t.Parallel()
 	api := func(trusted ...netip.Prefix) http.Handler {
-		a := httpapi.New(httpapi.Config{Auth: everybody, Log: leaktest.Logger(t), TrustedProxies: trusted})
+		a := httpapi.New(httpapi.Config{Auth: everybody, Log: secrettest.Logger(t), TrustedProxies: trusted})
 		httpapi.Route(a, http.MethodGet, "/ip", "ip", httpapi.Public, func(ctx context.Context, _ *struct{}) (*httpapi.Output[said], error) {
 			return httpapi.OK(said{httpapi.ClientIP(ctx)})
 		})

@@ -10,7 +10,7 @@ import (
 
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 type spelled struct {
@@ -31,7 +31,7 @@ type spelledInput struct{ Body spelled }
 // different members.
 func TestAMemberHasOneSpelling(t *testing.T) {
 	t.Parallel()
-	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: leaktest.Logger(t)})
+	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: secrettest.Logger(t)})
 	httpapi.Route(api, http.MethodPost, "/spelled", "spelled", httpapi.Public, func(_ context.Context, in *spelledInput) (*httpapi.Output[spelled], error) {
 		return httpapi.OK(in.Body)
 	})

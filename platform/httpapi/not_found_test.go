@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/httpapi"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 func TestAddressesThatPeopleTypeLeadToTheirRoute(t *testing.T) {
 	t.Parallel()
-	api := httpapi.New(httpapi.Config{Auth: everybody, Log: leaktest.Logger(t)})
+	api := httpapi.New(httpapi.Config{Auth: everybody, Log: secrettest.Logger(t)})
 	say := func(context.Context, *struct{}) (*httpapi.Output[said], error) { return httpapi.OK(said{"hello"}) }
 	httpapi.Route(api, http.MethodGet, "/of/{name}", "of", httpapi.Public, say)
 	httpapi.Route(api, http.MethodPost, "/things", "things", httpapi.Public, say)

@@ -20,8 +20,8 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // optionalBodyInput has a body that may be left out.
@@ -45,7 +45,7 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 		"of an admin": {httpapi.Admin, httpapi.Status(200)}, "of an admin, repeatable": {httpapi.Admin, repeatable},
 	} {
 		api := httpapi.New(httpapi.Config{
-			Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t),
+			Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: secrettest.Logger(t),
 			Idempotency: store, BodyStall: limit,
 		})
 		slow := func(ctx context.Context, _ *optionalBodyInput) (*httpapi.Output[said], error) {

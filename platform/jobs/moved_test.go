@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/jobs"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // TestJobsFollowAMovedClock: what is planned by it is due when it comes there, what comes by the machine's clock stays, and what is due
@@ -24,7 +24,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	t.Cleanup(db.Close)
 	var ahead atomic.Int64
 	client, err := jobs.New(db, jobs.Options{
-		Log:   leaktest.Logger(t),
+		Log:   secrettest.Logger(t),
 		Ahead: func() time.Duration { return time.Duration(ahead.Load()) },
 	})
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/jobs"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 type args struct {
@@ -28,12 +28,12 @@ func TestJobsOfADeadWorkerStartAgain(t *testing.T) {
 	db, err := pgxpool.New(ctx, pgtest.URL(t))
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
-	client, err := jobs.New(db, jobs.Options{Log: leaktest.Logger(t)})
+	client, err := jobs.New(db, jobs.Options{Log: secrettest.Logger(t)})
 	require.NoError(t, err)
 	pace := jobs.Pace{Beat: 50 * time.Millisecond, Silence: 3 * time.Second}
 	dead, die := context.WithCancel(ctx)
-	require.NoError(t, jobs.Watch(dead, db, "dead", leaktest.Logger(t), pace))
-	require.NoError(t, jobs.Watch(ctx, db, "living", leaktest.Logger(t), pace))
+	require.NoError(t, jobs.Watch(dead, db, "dead", secrettest.Logger(t), pace))
+	require.NoError(t, jobs.Watch(ctx, db, "living", secrettest.Logger(t), pace))
 	running := func(by string, attempt, most, deaths int, metadata string) int64 {
 		t.Helper()
 		inserted, err := client.Insert(ctx, args{by}, &river.InsertOpts{MaxAttempts: most})

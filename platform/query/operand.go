@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/platform/query/internal/are"
+	"marquee/platform/query/internal/pgregex"
 )
 
 // value is an operand: what the client compares with (docs/contract/filters.md, Operands).
@@ -226,7 +226,7 @@ func (p *parser) pattern(n *node, at *place) (value, error) {
 	if options != nil {
 		flags = options.text
 	}
-	translated, err := are.Translate(source.text, flags)
+	translated, err := pgregex.Translate(source.text, flags)
 	if err != nil {
 		return value{}, at.errorf("%s", err.Error())
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"marquee/platform/httpapi"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // Serve serves the API on loopback until the test ends and returns its address, without a
@@ -30,7 +30,7 @@ func Handler(t testing.TB, api *httpapi.API) http.Handler {
 	if _, ok := t.(*testing.B); ok {
 		return api.Handler()
 	}
-	return leaktest.Observe(t, checked(t, api.OpenAPI(), api.Handler()))
+	return secrettest.Observe(t, checked(t, api.OpenAPI(), api.Handler()))
 }
 
 // checked fails the test when an answer is not as the document says.

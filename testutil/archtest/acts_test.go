@@ -39,16 +39,16 @@ var acts = map[string][]place{
 	"AuthorizePix": {{"modules/subscriptions/recovery/first_call.go", step}},
 	"ChargeCard":   {{"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step}},
 	"CreatePix": {
-		{"modules/subscriptions/charges/look.go", step}, {"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step},
+		{"modules/subscriptions/charges/check.go", step}, {"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step},
 	},
 	"DebitPix":       {{"modules/subscriptions/debits/order_job.go", step}},
-	"PayOpenInvoice": {{"modules/subscriptions/own/card.go", step}},
+	"PayOpenInvoice": {{"modules/subscriptions/selfservice/card.go", step}},
 	"Refund":         {{"modules/payments/refund/order.go", step}},
 	"RetryPixOrder":  {{"modules/subscriptions/retries/job.go", repeated}},
 	"Subscribe":      {{"modules/subscriptions/recovery/first_call.go", step}},
 
 	// What a recurrence charges, and when.
-	"ChangeCard":           {{"modules/subscriptions/own/card.go", "the customer is there and is told the answer; it charges nothing, and may be asked for again"}},
+	"ChangeCard":           {{"modules/subscriptions/selfservice/card.go", "the customer is there and is told the answer; it charges nothing, and may be asked for again"}},
 	"ChangePrice":          {{"modules/subscriptions/plans/move.go", step}},
 	"MoveNextCharge":       {{"modules/subscriptions/extensions/move_job.go", repeated}},
 	"ResumeCollection":     {{"modules/subscriptions/debits/pause_job.go", repeated}},
@@ -76,7 +76,7 @@ var acts = map[string][]place{
 		{"modules/subscriptions/extensions/move_job.go", repeated},
 	},
 	"WithdrawPix": {
-		{"modules/subscriptions/charges/look.go", "the job of a code that ends repeats it"},
+		{"modules/subscriptions/charges/check.go", "the job of a code that ends repeats it"},
 		{"modules/subscriptions/recovery/drop.go", "who asks for its end is told; replaced, it is ended by the intent of kind end where this fails"},
 		{"modules/tickets/orders/charge.go", "a code found after its order had ended: the look repeats it"},
 		{"modules/tickets/reconcile/reconcile.go", "an order that nobody paid: the sweep repeats it"},
@@ -93,7 +93,7 @@ var acts = map[string][]place{
 // reads are the others, which change nothing at a gateway.
 var reads = []string{
 	"Admits", "Authenticate", "Confirm", "CreatedSince", "EventsSince", "FindCardCharge", "FindPix", "FindPixAuthorization", "FindPixDebit", "FindPixOrder",
-	"FindRefund", "FindSubscription", "InvoiceOf", "ListDisputes", "ListPayments", "ListRefunds", "Name", "OnAnswer", "OpenCharges", "Probe", "ReadEvent",
+	"FindRefund", "FindSubscription", "InvoiceOf", "ListDisputes", "ListPayments", "ListRefunds", "Name", "OnReply", "OpenCharges", "Probe", "ReadEvent",
 	"ReadPayment", "ReadPix", "ReadPixAuthorization", "ReadSubscription",
 }
 
@@ -152,7 +152,7 @@ func TestGatewaysActWhereItIsListed(t *testing.T) {
 		{"var s refunds; s.Refund()", ""},
 	} {
 		t.Run(planted.body, func(t *testing.T) {
-			file := b.parse(t, "modules/subscriptions/own/planted.go", []byte(`package own
+			file := b.parse(t, "modules/subscriptions/selfservice/planted.go", []byte(`package selfservice
 
 import (
 	"context"
@@ -170,7 +170,7 @@ var _ time.Time
 func planted(ctx context.Context, gw gateway.Gateway) { `+planted.body+` }
 `))
 			var found []string
-			for _, a := range b.actsOf(t, "marquee/modules/subscriptions/own", []*ast.File{file}) {
+			for _, a := range b.actsOf(t, "marquee/modules/subscriptions/selfservice", []*ast.File{file}) {
 				found = append(found, a.name)
 			}
 			require.Equal(t, planted.want, strings.Join(found, " "))

@@ -13,7 +13,7 @@ const environment = "internal/app/platformtest"
 
 // composers are the other tests of commands that put modules together, each with a reason.
 var composers = []string{
-	"cmd/internal/app/histories", // modules whose gateways, clock and connections are the history's, on a database that outlives it
+	"cmd/internal/app/modeltest", // modules whose gateways, clock and connections are the history's, on a database that outlives it
 }
 
 // checkPlatform looks in the tests of commands for what composes the platform: calls of app.New and

@@ -26,7 +26,7 @@ var (
 
 // sentences are the constructors of package fault that take one, by the place of it among
 // the arguments.
-var sentences = map[string]int{"Bad": 0, "BadDetail": 0, "Conflict": 0, "Denied": 0, "Throttled": 1}
+var sentences = map[string]int{"BadRequest": 0, "BadRequestDetail": 0, "Conflict": 0, "Forbidden": 0, "TooManyRequests": 1}
 
 // TestEverySentenceNamesItsSubject: what the API tells people is a sentence about something,
 // never one about a place such as body[0].slug, and right for one thing as for many.

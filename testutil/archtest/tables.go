@@ -76,10 +76,10 @@ var rooms = map[string][]room{
 	"payments": {
 		{name: "gateway", words: true},
 		{name: "state", words: true},
-		{name: "internal/answer", uses: []string{"gateway"}},
+		{name: "internal/reply", uses: []string{"gateway"}},
 		{name: "internal/paymentsdb", uses: []string{"gateway", "state"}},
-		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
-		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
+		{name: "gwa", uses: []string{"gateway", "internal/reply"}},
+		{name: "gwb", uses: []string{"gateway", "internal/reply"}},
 		{name: "backoff"},
 		{name: "health", uses: []string{"gateway", "internal/paymentsdb"}, sql: []string{"gateway_state"}},
 		{name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb"}, sql: []string{"intent"}},
@@ -143,8 +143,8 @@ var rooms = map[string][]room{
 		{name: "strays", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "webhooks"}, sql: []string{"stray_recurrences", "subscriptions"}},
 		{name: "checkout", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"}},
 		{name: "withdrawal", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "disputes", "webhooks"}, sql: []string{"subscriptions", "transitions"}},
-		{name: "own", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes", "settle", "charges", "recovery", "reconcile", "checkout", "withdrawal"}, sql: []string{"debits", "subscriptions", "transitions"}},
-		{name: "admin", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "extensions", "disputes", "webhooks", "reconcile", "checkout", "own"}, sql: []string{"plans", "subscriptions"}},
+		{name: "selfservice", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes", "settle", "charges", "recovery", "reconcile", "checkout", "withdrawal"}, sql: []string{"debits", "subscriptions", "transitions"}},
+		{name: "admin", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "extensions", "disputes", "webhooks", "reconcile", "checkout", "selfservice"}, sql: []string{"plans", "subscriptions"}},
 		{name: "", sql: []string{"charge_moves", "pauses", "plan_moves", "renewal_charges", "subscriptions", "trial_uses"}},
 	},
 }
@@ -165,7 +165,7 @@ var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "ob
 // platformUses is what the other platform packages may use of each other on top.
 var platformUses = map[string][]string{
 	"audit":       {},
-	"collection":  {"audit", "httpapi", "query"},
+	"resource":    {"audit", "httpapi", "query"},
 	"httpapi":     {"audit", "idempotency", "telemetry"},
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},

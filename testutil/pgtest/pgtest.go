@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/platform/postgres"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // poolSize bounds the connections of one test: many tests share one server.
@@ -57,7 +57,7 @@ func URL(t testing.TB) string {
 	}
 	t.Cleanup(func() {
 		if _, ok := t.(*testing.B); !ok {
-			leaktest.Database(t, url)
+			secrettest.Database(t, url)
 		}
 		s.finish(name)
 	})

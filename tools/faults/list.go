@@ -26,7 +26,7 @@ var faults = []fault{
 	},
 	{
 		name: "payment-settled-twice", breaks: "Each report of a payment passes for the first, and is worked again.", where: "ledger.Ledger.RecordPaymentTx",
-		old: `return false, s.cases.toldAgainTx(`, new: `return true, s.cases.toldAgainTx(`,
+		old: `return false, s.cases.confirmAgainTx(`, new: `return true, s.cases.confirmAgainTx(`,
 		below: "modules/payments", tests: []string{"TestOneOfManyAtOnceIsFirst", "TestCardReceivedDaysAfterConfirmedCountsOnce"},
 	},
 	{
@@ -128,7 +128,7 @@ var faults = []fault{
 		below: "modules/tickets", tests: []string{"TestTwentyDoorsOneTicket", "TestConsumeByHand"},
 	},
 	{
-		name: "ticket-of-another", breaks: "A customer sees the tickets of others.", where: "events.Store.OwnTicket",
+		name: "ticket-of-another", breaks: "A customer sees the tickets of others.", where: "events.Store.CallerTicket",
 		old: `if t.CustomerID != customerID {`, new: `if t.CustomerID == "" {`,
 		below: "modules/tickets", tests: []string{"TestOwnTicketsTakeEveryParameter", "TestConsumeByHand", "TestTicketsByAdmin", "TestBuyByCard"},
 	},

@@ -23,11 +23,11 @@ import (
 
 	"marquee/migrations/schema"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 	"marquee/platform/telemetry"
 	"marquee/web"
 )
@@ -90,7 +90,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 		readURL = cfg.DatabaseURL
 	}
 	a.reads, err = openPool(ctx, readURL, postgres.Options{
-		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: collection.StatementTimeout, Gate: cfg.listGate(),
+		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout, Gate: cfg.listGate(),
 	})
 	if err == nil {
 		a.health, err = openPool(ctx, cfg.DatabaseURL, postgres.Options{
@@ -157,7 +157,7 @@ func (a *App) newAPI() error {
 			return err
 		})
 	})
-	a.metrics.MustRegister(collection.UnknownFields)
+	a.metrics.MustRegister(resource.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
 	a.metrics.MustRegister(a.modules.payments.Intents().Health(), a.modules.payments.Cases().UnappliedMetrics())

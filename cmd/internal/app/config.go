@@ -7,8 +7,8 @@ import (
 	"net/netip"
 	"time"
 
-	"marquee/platform/collection"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 	"marquee/platform/secret"
 )
 
@@ -160,9 +160,9 @@ func (c Config) listGate() *postgres.Gate {
 	if c.DatabaseWait == 0 {
 		return nil
 	}
-	g := &postgres.Gate{Wait: c.DatabaseWait, LockWait: collection.LockWait}
+	g := &postgres.Gate{Wait: c.DatabaseWait, LockWait: resource.LockWait}
 	if c.LockWait > 0 {
-		g.LockWait = min(c.LockWait, collection.LockWait)
+		g.LockWait = min(c.LockWait, resource.LockWait)
 	}
 	return g
 }

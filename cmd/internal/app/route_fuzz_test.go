@@ -28,7 +28,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 	"marquee/testutil/soak"
 )
 
@@ -83,7 +83,7 @@ type routeFuzz struct {
 	*tally
 	t       *testing.T
 	w       *platformtest.Platform
-	log     *leaktest.Log
+	log     *secrettest.Log
 	address string // host and port
 	root    *apitest.Client
 	victim  victim
@@ -96,7 +96,7 @@ type routeFuzz struct {
 
 func newRouteFuzz(t *testing.T, sum *tally, seed uint64) *routeFuzz {
 	t.Helper()
-	f := &routeFuzz{tally: sum, t: t, seed: seed, log: &leaktest.Log{}}
+	f := &routeFuzz{tally: sum, t: t, seed: seed, log: &secrettest.Log{}}
 	f.w = platformtest.NewOf(t, platformtest.Options{
 		Gateways: true, Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 // addRoutes registers every module's operations.
@@ -26,7 +26,7 @@ func (a *App) addRoutes() {
 // addSearch registers the search over the collections of all modules; each is
 // one line, with the rights of its list.
 func (a *App) addSearch() {
-	lists := collection.Routes{Pool: a.pool, Reads: a.reads, Clock: clock.System{}, Log: a.log}
+	lists := resource.Routes{Pool: a.pool, Reads: a.reads, Clock: clock.System{}, Log: a.log}
 	httpapi.Route(a.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(
 		a.modules.accounts.UserSearch(),
 		a.modules.accounts.CustomerSearch(),
@@ -36,5 +36,5 @@ func (a *App) addSearch() {
 		a.modules.promos.Search(),
 		a.modules.subscriptions.PlanSearch(),
 		a.modules.board.RequisitionSearch(),
-	), collection.SearchDoc()...)
+	), resource.SearchDoc()...)
 }

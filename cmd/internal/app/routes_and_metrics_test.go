@@ -13,7 +13,7 @@ import (
 	"marquee/cmd/internal/app"
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/catalog"
-	"marquee/platform/collection"
+	"marquee/platform/resource"
 	"marquee/testutil/golden"
 	"marquee/testutil/pgtest"
 )
@@ -66,7 +66,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
 	a.Guest.Get("/health").Expect(200)
-	_, err := catalog.Videos.Prepare(collection.Params{Query: `{"nothing":1}`, Size: 1})
+	_, err := catalog.Videos.Prepare(resource.Params{Query: `{"nothing":1}`, Size: 1})
 	require.NoError(t, err)
 	families, err := a.Metrics().Gather()
 	require.NoError(t, err)

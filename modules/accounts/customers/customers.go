@@ -12,8 +12,8 @@ import (
 	"marquee/modules/accounts/trail"
 	"marquee/modules/files"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/jobs"
+	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
@@ -52,7 +52,7 @@ type Customers struct {
 	changes       *codes.EmailChanges
 	unverifiedTTL time.Duration
 	above         Above
-	collection    *collection.Resource
+	collection    *resource.Resource
 	q             *accountsdb.Queries
 }
 
@@ -73,7 +73,7 @@ func New(d Deps) *Customers {
 func (s *Customers) Connect(above Above) { s.above = above }
 
 // Resource is /customers as admins see and change it.
-func (s *Customers) Resource() *collection.Resource { return s.collection }
+func (s *Customers) Resource() *resource.Resource { return s.collection }
 
 // Handlers answers the routes that are not those of the collection.
 type Handlers struct{ s *Customers }

@@ -11,11 +11,11 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // meEdit is what a customer may send about themselves (docs/contract/accounts.md, Customers). The fields of the second
@@ -210,7 +210,7 @@ func (e meEdit) checkRepeated(u *accountsdb.User) error {
 		{"current_subscription_id", e.CurrentSubscriptionID}, {"password_reset_required", e.PasswordResetRequired},
 		{"promo_code_used", e.PromoCodeUsed}, {"promo_code_id", e.PromoCodeID}, {"gwb_customer_id", e.GWBCustomerID},
 	} {
-		if f.sent != nil && !collection.SameJSON(f.sent, shown[f.name]) {
+		if f.sent != nil && !resource.SameJSON(f.sent, shown[f.name]) {
 			return fault.InvalidAt("may not be set", "body", 0, f.name)
 		}
 	}

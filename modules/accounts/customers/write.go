@@ -11,15 +11,15 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 // beforeCustomerUpdate checks what admins change of customers. Disabling ends
 // the customer's tokens; a new e-mail ends the codes that were mailed to the old
 // one, and is unverified unless the admin says otherwise.
-func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	customers, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, identity.IDsOfRecords(records))
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records
 
 // setVerified keeps email_verified_at in step with email_verified, and reports
 // whether an address that was not verified becomes so.
-func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time.Time) (proved bool) {
+func setVerified(rec *resource.Record, u accountsdb.User, moved bool, now time.Time) (proved bool) {
 	v, sent := rec.Value("email_verified")
 	verified := v == true
 	switch {
@@ -97,7 +97,7 @@ var addressShape = httpapi.ShapeOf[identity.Address]()
 
 // storeAddress checks an address that was sent and completes it; 422 naming the
 // member, such as address.city.
-func storeAddress(rec *collection.Record) error {
+func storeAddress(rec *resource.Record) error {
 	v, _ := rec.Value("address")
 	raw, given := v.(json.RawMessage)
 	if !given {

@@ -10,10 +10,10 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
 	"marquee/platform/audit"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // SetAvatar makes the image the user's avatar and deletes the old one. Two at
@@ -96,7 +96,7 @@ func (s *Store) DropOtherAvatarsTx(ctx context.Context, tx pgx.Tx, userID, keep 
 
 // ReplaceAvatarsTx does so for the records of a PUT that carry an avatar_id; 422
 // for one that is no picture of the user whose record it is.
-func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record, users map[objectid.ID]accountsdb.User) error {
 	for _, rec := range records {
 		v, sent := rec.Value("avatar_id")
 		if !sent {

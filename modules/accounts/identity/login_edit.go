@@ -8,21 +8,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 	"marquee/platform/taxid"
 )
 
 // SentText returns a text that the body has set.
-func SentText(rec *collection.Record, column string) (text string, sent bool) {
+func SentText(rec *resource.Record, column string) (text string, sent bool) {
 	v, _ := rec.Value(column)
 	text, sent = v.(string)
 	return text, sent
 }
 
 // StoreTaxID brings the tax id of a record into its stored form.
-func StoreTaxID(rec *collection.Record) {
+func StoreTaxID(rec *resource.Record) {
 	if text, sent := SentText(rec, "tax_id"); sent {
 		rec.Set("tax_id", taxid.Normal(text))
 	}
@@ -31,7 +31,7 @@ func StoreTaxID(rec *collection.Record) {
 // EditLogin brings the e-mail and username of a record into their stored form. A
 // username that is the user's present address moves with it. u is zero for a new
 // user.
-func EditLogin(rec *collection.Record, u accountsdb.User) (moved bool, err error) {
+func EditLogin(rec *resource.Record, u accountsdb.User) (moved bool, err error) {
 	email, username := u.Email, u.Username
 	if text, sent := SentText(rec, "email"); sent {
 		if email, err = NormalEmail(text, "body", rec.Index, "email"); err != nil {
@@ -55,7 +55,7 @@ func EditLogin(rec *collection.Record, u accountsdb.User) (moved bool, err error
 
 // CheckNewNames refuses what may not stand in the names of a record, where they
 // change.
-func CheckNewNames(rec *collection.Record, u accountsdb.User) error {
+func CheckNewNames(rec *resource.Record, u accountsdb.User) error {
 	if err := checkNewName(rec, "name", u.Name); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func CheckNewNames(rec *collection.Record, u accountsdb.User) error {
 
 // ReserveAppearancesTx refuses new usernames that read like somebody else's: 409. users are
 // those that change; who is not among them is new.
-func (s *Store) ReserveAppearancesTx(ctx context.Context, tx pgx.Tx, userType string, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Store) ReserveAppearancesTx(ctx context.Context, tx pgx.Tx, userType string, records []*resource.Record, users map[objectid.ID]accountsdb.User) error {
 	for _, rec := range records {
 		username, sent := SentText(rec, "username")
 		if !sent || username == users[rec.ID].Username {
@@ -81,7 +81,7 @@ func (s *Store) ReserveAppearancesTx(ctx context.Context, tx pgx.Tx, userType st
 
 // CheckLoginsFreeTx refuses usernames and e-mails that somebody else has: 409
 // with the field.
-func (s *Store) CheckLoginsFreeTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Store) CheckLoginsFreeTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	var logins, owners []string
 	var at []*fault.Error
 	for _, rec := range records {

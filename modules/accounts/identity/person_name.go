@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"marquee/platform/collection"
 	"marquee/platform/fault"
+	"marquee/platform/resource"
 )
 
 // The two characters that join or part letters without being seen: some scripts
@@ -75,7 +75,7 @@ func CheckPersonName(name string, loc ...any) error {
 }
 
 // checkNewName is CheckPersonName for a field of a record, where it changes.
-func checkNewName(rec *collection.Record, field string, present *string) error {
+func checkNewName(rec *resource.Record, field string, present *string) error {
 	if text, sent := SentText(rec, field); sent && text != OrZero(present) && nameFlaw(text) != "" {
 		return rec.Invalid(field, nameFlaw(text))
 	}

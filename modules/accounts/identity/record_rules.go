@@ -1,7 +1,7 @@
 package identity
 
 import (
-	"marquee/platform/collection"
+	"marquee/platform/resource"
 	"marquee/platform/taxid"
 )
 
@@ -15,10 +15,10 @@ const phonePattern = `^\+?[0-9]{10,15}$`
 
 // Rules that fields of users and customers share.
 var (
-	UsernameRule = collection.Rule{Required: true, MinLength: minUsernameLength, MaxLength: MaxEmailLength}
-	EmailRule    = collection.Rule{Required: true, Format: "email", Check: emailFlaw}
-	NameRule     = collection.Rule{MinLength: 3, MaxLength: 200}
-	PhoneRule    = collection.Rule{Pattern: phonePattern, Means: "10 to 15 digits, with or without a plus sign"}
+	UsernameRule = resource.Rule{Required: true, MinLength: minUsernameLength, MaxLength: MaxEmailLength}
+	EmailRule    = resource.Rule{Required: true, Format: "email", Check: emailFlaw}
+	NameRule     = resource.Rule{MinLength: 3, MaxLength: 200}
+	PhoneRule    = resource.Rule{Pattern: phonePattern, Means: "10 to 15 digits, with or without a plus sign"}
 )
 
 // SearchedBy is what users and customers are found by; the index users_search
@@ -27,12 +27,12 @@ const SearchedBy = "(platform.search_vector(ARRAY[t.full_name, t.name], 'A') || 
 
 // LoginTaken answers for two who take one login at the same instant; who comes
 // later hears which field it is.
-var LoginTaken = collection.Violation{Message: "This username or e-mail belongs to another account."}
+var LoginTaken = resource.Violation{Message: "This username or e-mail belongs to another account."}
 
 // TaxIDRule takes letters of either case; StoreTaxID makes them capitals.
-func (s *Store) TaxIDRule() collection.Rule {
+func (s *Store) TaxIDRule() resource.Rule {
 	if !s.alphanumeric {
-		return collection.Rule{Pattern: taxid.Digits, Means: taxIDMeans}
+		return resource.Rule{Pattern: taxid.Digits, Means: taxIDMeans}
 	}
-	return collection.Rule{Pattern: taxid.Form, Means: taxIDMeans}
+	return resource.Rule{Pattern: taxid.Form, Means: taxIDMeans}
 }

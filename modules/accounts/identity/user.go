@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // AddressJSON is the stored form: null, or all eight members.
@@ -33,7 +33,7 @@ func CallerOf(u accountsdb.User) httpapi.Caller {
 }
 
 // IDsOfRecords are the ids of the records of a write.
-func IDsOfRecords(records []*collection.Record) []objectid.ID {
+func IDsOfRecords(records []*resource.Record) []objectid.ID {
 	ids := make([]objectid.ID, len(records))
 	for i, rec := range records {
 		ids[i] = rec.ID
@@ -81,7 +81,7 @@ func IssuedAt(u accountsdb.User, began time.Time) time.Time {
 
 // EndTokens ends the user's tokens with the write, the one that changed their
 // password among them.
-func (s *Store) EndTokens(rec *collection.Record, u accountsdb.User) {
+func (s *Store) EndTokens(rec *resource.Record, u accountsdb.User) {
 	rec.Set("tokens_valid_after", s.TokensEnd(u))
 	rec.Set("kept_token_id", nil)
 	rec.Set("kept_token_since", nil)

@@ -5,14 +5,14 @@ import (
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
+	"marquee/platform/resource"
 )
 
 // Trail writes and shows accounts.audit_log.
 type Trail struct {
 	pool  *pgxpool.Pool
 	clock clock.Clock
-	log   *collection.Resource
+	log   *resource.Resource
 	q     *accountsdb.Queries
 }
 
@@ -22,4 +22,4 @@ func New(pool *pgxpool.Pool, clk clock.Clock) *Trail {
 }
 
 // Entries is the collection GET /audit-log.
-func (s *Trail) Entries() *collection.Resource { return s.log }
+func (s *Trail) Entries() *resource.Resource { return s.log }

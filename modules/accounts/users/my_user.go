@@ -10,26 +10,26 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/sessions"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 	"marquee/platform/secret"
 )
 
 // newMyUser is what an admin may change about themselves at PUT /my-user:
 // username, e-mail, name and avatar. It shows what /users shows.
-func (s *Users) newMyUser() *collection.Resource {
-	privileged := func(name string, kind query.Kind, more collection.Field) collection.Field {
-		more.Name, more.Kind, more.Write = name, kind, collection.Privileged
+func (s *Users) newMyUser() *resource.Resource {
+	privileged := func(name string, kind query.Kind, more resource.Field) resource.Field {
+		more.Name, more.Kind, more.Write = name, kind, resource.Privileged
 		return more
 	}
-	shownWhenSet := collection.Field{WhenSet: true}
-	return collection.New(collection.Definition{
+	shownWhenSet := resource.Field{WhenSet: true}
+	return resource.New(resource.Definition{
 		Name: "my-user", Singular: "User", AuditedAs: identity.UsersName, Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
-		Fields: []collection.Field{
-			privileged("user_type", query.String, collection.Field{Rule: collection.Rule{Enum: []string{"admin"}}}),
+		Fields: []resource.Field{
+			privileged("user_type", query.String, resource.Field{Rule: resource.Rule{Enum: []string{"admin"}}}),
 			{Name: "username", Kind: query.String, Rule: identity.UsernameRule},
 			{Name: "email", Kind: query.String, Rule: identity.EmailRule},
 			{Name: "name", Kind: query.String, WhenSet: true, Rule: identity.NameRule, Doc: "Display name"},
@@ -37,20 +37,20 @@ func (s *Users) newMyUser() *collection.Resource {
 			privileged("tax_id", query.String, shownWhenSet),
 			privileged("phone", query.String, shownWhenSet),
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
-			privileged("type_user", query.OID, collection.Field{Array: true}),
-			privileged("enable", query.Bool, collection.Field{}),
-			privileged("is_root", query.Bool, collection.Field{}),
+			privileged("type_user", query.OID, resource.Field{Array: true}),
+			privileged("enable", query.Bool, resource.Field{}),
+			privileged("is_root", query.Bool, resource.Field{}),
 			{Name: "created_at", Expr: "t.created_at", Kind: query.Date},
 			{Name: "updated_at", Expr: "t.updated_at", Kind: query.Date},
 		},
-		Constraints: map[string]collection.Violation{identity.UniqueLogin: identity.LoginTaken},
+		Constraints: map[string]resource.Violation{identity.UniqueLogin: identity.LoginTaken},
 		Hooks:       s.adminHooks(),
 	})
 }
 
 // GetMyUser answers GET /my-user.
-func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*collection.Response, error) {
-	list, err := h.s.myUser.Prepare(collection.Params{ID: httpapi.CallerOf(ctx).ID})
+func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*resource.Response, error) {
+	list, err := h.s.myUser.Prepare(resource.Params{ID: httpapi.CallerOf(ctx).ID})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*collection.Respo
 
 // PutMyUser is the PUT of the collection on the caller's own record; _id may be
 // left out.
-func (h Handlers) PutMyUser(ctx context.Context, in *collection.BodyInput) (*collection.Response, error) {
+func (h Handlers) PutMyUser(ctx context.Context, in *resource.BodyInput) (*resource.Response, error) {
 	body, current, err := callerObject(ctx, in.Body)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (h Handlers) PutMyUser(ctx context.Context, in *collection.BodyInput) (*col
 		}
 		ctx = context.WithValue(ctx, provedPassword{}, true)
 	}
-	return h.s.crud.Update(h.s.myUser)(ctx, &collection.BodyInput{Body: body})
+	return h.s.crud.Update(h.s.myUser)(ctx, &resource.BodyInput{Body: body})
 }
 
 // currentPassword is the field of PUT /my-user that proves who changes the e-mail.
@@ -100,7 +100,7 @@ func ProvingFields() map[string]*huma.Schema {
 // callerObject fills the caller's id into an array of one object, and takes the current
 // password out of it, which is no field of the record. What is no such array goes on as
 // it is, to be refused by the collection.
-func callerObject(ctx context.Context, body collection.RawJSON) (own collection.RawJSON, current *secret.Text, err error) {
+func callerObject(ctx context.Context, body resource.RawJSON) (own resource.RawJSON, current *secret.Text, err error) {
 	var objects []map[string]json.RawMessage
 	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
 		return body, current, nil //nolint:nilerr // the collection says what is wrong

@@ -8,34 +8,34 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 )
 
 // newProfiles is the collection users-type: lists of handler names that the
 // admins who carry the profile may call (docs/contract/accounts.md, Profiles).
-func (s *Users) newProfiles() *collection.Resource {
-	handlers := collection.Rule{MaxLength: 100, Pattern: `^[a-z][a-z0-9_]*$`, Means: "a handler name, as in GET /routes"}
-	return collection.New(collection.Definition{
+func (s *Users) newProfiles() *resource.Resource {
+	handlers := resource.Rule{MaxLength: 100, Pattern: `^[a-z][a-z0-9_]*$`, Means: "a handler name, as in GET /routes"}
+	return resource.New(resource.Definition{
 		Name: "users-type", Singular: "Profile", Table: "accounts.users_type",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
-		Fields: []collection.Field{
-			{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
+		Fields: []resource.Field{
+			{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
 			{Name: "view", Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 			{Name: "create", Column: `"create"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 			{Name: "update", Column: `"update"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 			{Name: "delete", Column: `"delete"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 		},
-		Constraints: map[string]collection.Violation{"users_type_name_unique": {Field: "name", Message: "is already taken"}},
-		Hooks:       collection.Hooks{BeforeCreate: s.checkHandlersTx, BeforeUpdate: s.checkHandlersTx, BeforeDelete: s.beforeProfileDelete},
+		Constraints: map[string]resource.Violation{"users_type_name_unique": {Field: "name", Message: "is already taken"}},
+		Hooks:       resource.Hooks{BeforeCreate: s.checkHandlersTx, BeforeUpdate: s.checkHandlersTx, BeforeDelete: s.beforeProfileDelete},
 	})
 }
 
 // checkHandlersTx refuses handler names that no route has or asks for: 422. What profiles
 // hold already stays known, so that a profile can be sent back when a route was renamed.
-func (s *Users) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	held, err := s.q.ProfileListHandlers(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("read handlers of profiles: %w", err)
@@ -78,7 +78,7 @@ func (s *Users) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []object
 
 // checkProfilesTx refuses unknown profiles, and keeps the known ones from being
 // deleted until the users that get them are written.
-func (s *Users) checkProfilesTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) checkProfilesTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	var wanted []string
 	for _, rec := range records {
 		wanted = append(wanted, profilesOf(rec)...)
@@ -100,7 +100,7 @@ func (s *Users) checkProfilesTx(ctx context.Context, tx pgx.Tx, records []*colle
 	return nil
 }
 
-func profilesOf(rec *collection.Record) []string {
+func profilesOf(rec *resource.Record) []string {
 	v, _ := rec.Value("type_user")
 	profiles, _ := v.([]string)
 	return profiles

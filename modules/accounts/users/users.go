@@ -9,8 +9,8 @@ import (
 	"marquee/modules/accounts/sessions"
 	"marquee/modules/files"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
@@ -23,7 +23,7 @@ type Deps struct {
 	Sessions *sessions.Sessions
 	Codes    *codes.Codes
 	Changes  *codes.EmailChanges
-	Routes   collection.Routes // that write the collections
+	Routes   resource.Routes // that write the collections
 	// EmailChangeNeedsPassword: nobody changes their own e-mail without the current password.
 	EmailChangeNeedsPassword bool
 }
@@ -38,13 +38,13 @@ type Users struct {
 	sessions                 *sessions.Sessions
 	codes                    *codes.Codes
 	changes                  *codes.EmailChanges
-	crud                     collection.Routes
+	crud                     resource.Routes
 	emailChangeNeedsPassword bool
 	personal                 []identity.PersonalData
 	routes                   func() []httpapi.RouteInfo // of all modules
 	q                        *accountsdb.Queries
 
-	collection, myUser, profiles *collection.Resource
+	collection, myUser, profiles *resource.Resource
 }
 
 // New makes the room.
@@ -64,13 +64,13 @@ func (s *Users) Connect(personal []identity.PersonalData) { s.personal = persona
 func (s *Users) KnowRoutes(routes func() []httpapi.RouteInfo) { s.routes = routes }
 
 // Resource is /users.
-func (s *Users) Resource() *collection.Resource { return s.collection }
+func (s *Users) Resource() *resource.Resource { return s.collection }
 
 // MyUser is /my-user, the caller's own record.
-func (s *Users) MyUser() *collection.Resource { return s.myUser }
+func (s *Users) MyUser() *resource.Resource { return s.myUser }
 
 // Profiles is /users-type.
-func (s *Users) Profiles() *collection.Resource { return s.profiles }
+func (s *Users) Profiles() *resource.Resource { return s.profiles }
 
 // Handlers answers the routes that are not those of a collection.
 type Handlers struct{ s *Users }

@@ -11,15 +11,15 @@ import (
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 	"marquee/platform/secret"
 )
 
 // beforeAdminCreate checks new admins and hashes their passwords.
-func (s *Users) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	caller := httpapi.CallerOf(ctx)
 	for _, rec := range records {
 		if err := checkRights(rec, accountsdb.User{}, caller); err != nil {
@@ -41,7 +41,7 @@ func (s *Users) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*col
 
 // finishAdminsTx checks what needs the database, and hashes last, since it costs
 // most.
-func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record, users map[objectid.ID]accountsdb.User) error {
 	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collec
 }
 
 // personalTextsOf are what a user is known by once the record is written.
-func personalTextsOf(rec *collection.Record, u accountsdb.User) []string {
+func personalTextsOf(rec *resource.Record, u accountsdb.User) []string {
 	own := sessions.PersonalTexts(u)
 	for _, field := range []string{"email", "username", "full_name", "name"} {
 		text, _ := identity.SentText(rec, field)
@@ -80,7 +80,7 @@ func personalTextsOf(rec *collection.Record, u accountsdb.User) []string {
 
 // beforeAdminUpdate checks changes of admins. What leads into an account or
 // closes it ends the user's tokens.
-func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, identity.IDsOfRecords(records))
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*col
 
 // changeCallerEmailTx has the old address told of a new one that an admin gives themselves; 400
 // without the current password where it is needed, which PUT /my-user takes.
-func (s *Users) changeCallerEmailTx(ctx context.Context, tx pgx.Tx, rec *collection.Record, u accountsdb.User) error {
+func (s *Users) changeCallerEmailTx(ctx context.Context, tx pgx.Tx, rec *resource.Record, u accountsdb.User) error {
 	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.emailChangeNeedsPassword {
 		return codes.ErrNeedsPassword()
 	}
@@ -153,7 +153,7 @@ func (s *Users) changeCallerEmailTx(ctx context.Context, tx pgx.Tx, rec *collect
 
 // changeOf tells whether a record sets a password, and its enable and is_root
 // once it is written.
-func changeOf(rec *collection.Record, u accountsdb.User) (password, enable, root bool) {
+func changeOf(rec *resource.Record, u accountsdb.User) (password, enable, root bool) {
 	_, password = identity.SentText(rec, "password_hash")
 	enable, root = u.Enable, u.IsRoot
 	if v, sent := rec.Value("enable"); sent {
@@ -167,7 +167,7 @@ func changeOf(rec *collection.Record, u accountsdb.User) (password, enable, root
 
 // checkAdminChange says whether the caller may change the user so: 409 where they
 // would lock themselves out, 422 for a field that is not theirs to set.
-func checkAdminChange(rec *collection.Record, u accountsdb.User, caller httpapi.Caller) error {
+func checkAdminChange(rec *resource.Record, u accountsdb.User, caller httpapi.Caller) error {
 	if err := checkRights(rec, u, caller); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func checkAdminChange(rec *collection.Record, u accountsdb.User, caller httpapi.
 
 // checkRights refuses changed rights unless root changes them; unchanged ones
 // pass, since clients send back what they read.
-func checkRights(rec *collection.Record, u accountsdb.User, caller httpapi.Caller) error {
+func checkRights(rec *resource.Record, u accountsdb.User, caller httpapi.Caller) error {
 	if caller.Root {
 		return nil
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/catalog"
-	"marquee/platform/collection"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // Fields overrides fields of a fixture by their JSON names.
@@ -92,7 +92,7 @@ func withoutIndexes(ctx context.Context, tx pgx.Tx) (rebuild string, err error) 
 
 func slug(what string) string { return fmt.Sprintf("%s-%s", what, objectid.New()) }
 
-func create(t testing.TB, db postgres.Beginner, r *collection.Resource, fields []Fields) objectid.ID {
+func create(t testing.TB, db postgres.Beginner, r *resource.Resource, fields []Fields) objectid.ID {
 	t.Helper()
 	object := Fields{}
 	for _, some := range fields {
@@ -104,7 +104,7 @@ func create(t testing.TB, db postgres.Beginner, r *collection.Resource, fields [
 	require.NoError(t, err)
 	var ids []objectid.ID
 	err = postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
-		ids, err = r.CreateTx(t.Context(), tx, collection.Actor{Now: time.Now()}, body)
+		ids, err = r.CreateTx(t.Context(), tx, resource.Actor{Now: time.Now()}, body)
 		return err
 	})
 	require.NoError(t, err)

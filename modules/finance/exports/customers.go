@@ -5,9 +5,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/platform/collection"
 	"marquee/platform/export"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 	"marquee/platform/taxid"
 )
 
@@ -61,7 +61,7 @@ func (s *Exports) customersRequest(format export.Format, filter string) (request
 func customerTables(r request) ([]table, error) {
 	filter, err := query.Compile(customerFields, r.Query, 1)
 	if err != nil {
-		return nil, collection.Refused(err)
+		return nil, resource.Refused(err)
 	}
 	args := filter.Args
 	if len(args) > 0 || r.Query != "" {

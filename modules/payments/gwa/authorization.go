@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -77,15 +77,15 @@ func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixA
 	return n
 }
 
-func (a *authorization) identity() answer.Identity {
-	return answer.Identity{ID: a.ID, Reference: text(a.ContractID)}
+func (a *authorization) identity() reply.Identity {
+	return reply.Identity{ID: a.ID, Reference: text(a.ContractID)}
 }
 
 func (a *authorization) check(id string, local objectid.ID) error {
 	if authorizationStatuses[a.Status] == "" {
-		return answer.Odd("it has no status")
+		return reply.Odd("it has no status")
 	}
-	return a.identity().Check(answer.Identity{ID: id, Reference: local.String()})
+	return a.identity().Check(reply.Identity{ID: id, Reference: local.String()})
 }
 
 // AuthorizePix makes the authorization with its first code (docs/gateway-facts.md, A8).
@@ -103,7 +103,7 @@ func (g *authorizations) AuthorizePix(ctx context.Context, t gateway.Authorizati
 		return gateway.PixAuthorization{}, err
 	}
 	ref := gateway.AuthorizationRef{ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID}
-	a, err := answer.Made(func() (*authorization, error) { return g.authorization(ctx, ref) })
+	a, err := reply.Made(func() (*authorization, error) { return g.authorization(ctx, ref) })
 	if err != nil {
 		return gateway.PixAuthorization{}, err
 	}
@@ -130,7 +130,7 @@ func (g *authorizations) FindPixAuthorization(ctx context.Context, t gateway.Aut
 		return gateway.PixAuthorization{}, false, err
 	}
 	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{ID: found.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
-	return a, err == nil, answer.Unproven(err)
+	return a, err == nil, reply.Unproven(err)
 }
 
 func ofCustomer(id string) url.Values {
@@ -170,18 +170,18 @@ func (g *authorizations) CancelPixAuthorization(ctx context.Context, ref gateway
 	path := authorizationsPath + "/" + url.PathEscape(ref.ID)
 	_, err := repeated(ctx, g.client, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, func(a *authorization) error {
 		if !authorizationStatuses[a.Status].Ended() {
-			return answer.Odd("it does not say that it has ended")
+			return reply.Odd("it does not say that it has ended")
 		}
 		return a.check(ref.ID, ref.SubscriptionID)
 	})
 	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
-		return answer.Gone(g.missingAuthorization(ctx, err, ref))
+		return reply.Gone(g.missingAuthorization(ctx, err, ref))
 	}
 	now, readErr := g.ReadPixAuthorization(ctx, ref)
 	switch {
 	case readErr != nil:
-		return answer.Gone(readErr)
+		return reply.Gone(readErr)
 	case !now.Status.Ended():
 		return err
 	}
@@ -226,7 +226,7 @@ func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms)
 	}
 	p, err := g.payment(ctx, found.ID, t.SubscriptionID)
 	if err != nil {
-		return gateway.Payment{}, false, answer.Unproven(err)
+		return gateway.Payment{}, false, reply.Unproven(err)
 	}
 	return p.neutral(g.cfg.Zone), true, nil
 }

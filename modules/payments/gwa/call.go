@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/postgres"
 )
 
@@ -47,7 +47,7 @@ func (p *problem) Error() string { return fmt.Sprintf("status %d, %s", p.status,
 
 // repeat makes a call whose repetition is harmless.
 func (g *client) repeat(ctx context.Context, r request) error {
-	err := answer.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
+	err := reply.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
 		err = g.call(ctx, r)
 		return worthRepeating(err), err
 	})
@@ -90,7 +90,7 @@ func (g *client) call(ctx context.Context, r request) error {
 	if g.limits.observe(endpoint, res.StatusCode, res.Header, g.cfg.Clock.Now()) {
 		g.health.Tell(ctx, false)
 	}
-	raw, err := answer.Body(res.Body)
+	raw, err := reply.Body(res.Body)
 	if err != nil {
 		return onTheWay(err)
 	}
@@ -192,15 +192,15 @@ func translated(err error, acts bool) error {
 	case errors.Is(err, gateway.ErrUnavailable):
 		return err
 	case !errors.As(err, &p):
-		return fmt.Errorf("%w: %w", answer.Failure(acts), err)
+		return fmt.Errorf("%w: %w", reply.Failure(acts), err)
 	case p.status == http.StatusNotFound:
-		return fmt.Errorf("%w: %w: %w", answer.Failure(acts), errNotThere, p)
+		return fmt.Errorf("%w: %w: %w", reply.Failure(acts), errNotThere, p)
 	case p.status == http.StatusBadRequest && p.own:
 		return &gateway.Rejected{Code: p.code, Message: p.text}
 	case p.own && wouldNotListen[p.status]:
 		return fmt.Errorf("%w: %w", gateway.ErrUnavailable, p)
 	}
-	return fmt.Errorf("%w: %w", answer.Failure(acts), p)
+	return fmt.Errorf("%w: %w", reply.Failure(acts), p)
 }
 
 // wouldNotListen are the answers after which the gateway has certainly done

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
@@ -46,7 +46,7 @@ func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway
 	if err != nil {
 		return gateway.CardCharge{}, refused(err)
 	}
-	p, err := answer.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, t.Reference) })
+	p, err := reply.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, t.Reference) })
 	if err != nil {
 		return gateway.CardCharge{}, err
 	}
@@ -64,7 +64,7 @@ func (p *chargedPayment) charge(n gateway.Payment) gateway.CardCharge {
 func (g *payments) undoCharge(ctx context.Context, id string, local objectid.ID) error {
 	_, err := post(ctx, g.client, request{path: refundPath(id), timeout: g.cfg.CardTimeout, body: struct{}{}}, func(p *payment) error {
 		if p.Status != "REFUNDED" {
-			return answer.Odd("it does not say that it was refunded")
+			return reply.Odd("it does not say that it was refunded")
 		}
 		return p.check(id, local)
 	})
@@ -84,7 +84,7 @@ func (g *payments) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gat
 	}
 	p, err := g.payment(ctx, found.ID, t.Reference)
 	if err != nil {
-		return gateway.CardCharge{}, false, answer.Unproven(err)
+		return gateway.CardCharge{}, false, reply.Unproven(err)
 	}
 	return found.charge(g.asOfNow(p)), true, nil
 }
@@ -118,7 +118,7 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 		}{c.Amount.Reais(), c.Description, true},
 	}, func(s *subscription) error {
 		if s.Value.Cents() != c.Amount {
-			return answer.Odd("it does not tell the new value")
+			return reply.Odd("it does not tell the new value")
 		}
 		return s.check(c.SubscriptionGatewayID, c.SubscriptionID)
 	})

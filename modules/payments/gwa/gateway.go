@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/clock"
 )
 
@@ -58,7 +58,7 @@ type client struct {
 	http   *http.Client
 	limits limits
 	quota  quota
-	health answer.Health
+	health reply.Health
 }
 
 var _ gateway.Adapter = (*Gateway)(nil)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 )
 
 const instructionsPath = "/pix/automatic/paymentInstructions"
@@ -39,7 +39,7 @@ var instructionStatuses = map[string]gateway.PixOrderStatus{
 // finalReasons are refusals that stand however often the debit is ordered.
 var finalReasons = []string{"ACCOUNT_CLOSED", "AMOUNT_MISMATCH", "PAYER_CPF_CNPJ_MISMATCH"}
 
-func (i *instruction) identity() answer.Identity { return answer.Identity{ID: i.ID} }
+func (i *instruction) identity() reply.Identity { return reply.Identity{ID: i.ID} }
 
 func (i *instruction) payment() string { return firstID(i.PaymentID, i.Payment) }
 
@@ -72,7 +72,7 @@ func (g *authorizations) FindPixOrder(ctx context.Context, paymentID string) (ga
 		return true
 	})
 	if err != nil || newest == nil {
-		return gateway.PixOrder{}, false, answer.Unproven(err)
+		return gateway.PixOrder{}, false, reply.Unproven(err)
 	}
 	return newest.neutral(g.cfg.Zone), true, nil
 }
@@ -83,9 +83,9 @@ func (g *authorizations) RetryPixOrder(ctx context.Context, t gateway.RetryTerms
 	i, err := post(ctx, g.client, request{path: path, timeout: g.cfg.Timeout, body: map[string]string{"dueDate": due}}, func(i *instruction) error {
 		at := i.DueDate.in(g.cfg.Zone)
 		if i.payment() != t.PaymentID || at == nil || day(*at, g.cfg.Zone) != due {
-			return answer.Odd("it is no order of that payment for that day")
+			return reply.Odd("it is no order of that payment for that day")
 		}
-		return i.identity().Check(answer.Identity{})
+		return i.identity().Check(reply.Identity{})
 	})
 	if err != nil {
 		return gateway.PixOrder{}, err

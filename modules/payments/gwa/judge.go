@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 )
 
@@ -30,7 +30,7 @@ func taking[T any](into **T, check func(*T) error) func(raw []byte) error {
 	return func(raw []byte) error {
 		got := new(T)
 		if json.Unmarshal(raw, got) != nil {
-			return answer.Odd("it is not the JSON that was expected")
+			return reply.Odd("it is not the JSON that was expected")
 		}
 		if err := check(got); err != nil {
 			return err
@@ -61,7 +61,7 @@ func post[T any](ctx context.Context, g *client, r request, check func(*T) error
 	return got, translated(g.call(ctx, r), true)
 }
 
-type identified interface{ identity() answer.Identity }
+type identified interface{ identity() reply.Identity }
 
 // list is the envelope of lists.
 type list[T any] struct {
@@ -75,13 +75,13 @@ type list[T any] struct {
 func (l *list[T]) check() error {
 	switch {
 	case l.Object != "list" || l.TotalCount == nil || l.Data == nil:
-		return answer.Odd("it is no list")
+		return reply.Odd("it is no list")
 	case *l.TotalCount < len(l.Data):
-		return answer.Odd("it counts fewer rows than it has")
+		return reply.Odd("it counts fewer rows than it has")
 	}
 	for i := range l.Data {
 		if row, ok := any(&l.Data[i]).(identified); ok && row.identity().ID == "" {
-			return answer.Odd("a row of it has no id")
+			return reply.Odd("a row of it has no id")
 		}
 	}
 	return nil
@@ -155,11 +155,11 @@ func absent[T any](ctx context.Context, g *client, err error, path string, query
 	there, failed := find(ctx, g, path, query, inTheWay)
 	switch {
 	case failed != nil:
-		return fmt.Errorf("%w; looked for: %w", err, answer.Unnamed(failed))
+		return fmt.Errorf("%w; looked for: %w", err, reply.Unnamed(failed))
 	case there != nil:
 		return fmt.Errorf("%w, but the list shows it", err)
 	}
-	return fmt.Errorf("%w: %w, and the list does not show it", gateway.ErrMissing, answer.Unnamed(err))
+	return fmt.Errorf("%w: %w, and the list does not show it", gateway.ErrMissing, reply.Unnamed(err))
 }
 
 // remove deletes. It is done when the answer says so of that id.
@@ -170,9 +170,9 @@ func (g *client) remove(ctx context.Context, path, id string) error {
 	}
 	_, err := repeated(ctx, g, request{method: http.MethodDelete, path: path + "/" + url.PathEscape(id), timeout: g.cfg.Timeout}, func(d *deletion) error {
 		if !d.Deleted {
-			return answer.Odd("it does not say that it was deleted")
+			return reply.Odd("it does not say that it was deleted")
 		}
-		return answer.Identity{ID: d.ID}.Check(answer.Identity{ID: id})
+		return reply.Identity{ID: d.ID}.Check(reply.Identity{ID: id})
 	})
 	return err
 }

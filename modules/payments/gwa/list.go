@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 )
 
 // ListPayments lists the charges of the subscription and the payments that carry
@@ -18,7 +18,7 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 	if q.SubscriptionGatewayID != "" {
 		id := q.SubscriptionGatewayID
 		charges, err := get(ctx, g.client, "/subscriptions/"+url.PathEscape(id)+"/payments", url.Values{"limit": {"100"}}, chargesOf(id))
-		if err := answer.Gone(missing[subscription](ctx, g.client, err, "/subscriptions", id, q.SubscriptionID)); err != nil {
+		if err := reply.Gone(missing[subscription](ctx, g.client, err, "/subscriptions", id, q.SubscriptionID)); err != nil {
 			return nil, err
 		}
 		if charges != nil {

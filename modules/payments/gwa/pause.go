@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 )
 
@@ -92,7 +92,7 @@ func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection, 
 	}
 	told := s.neutral(g.cfg.Zone)
 	if told.NextBilling == nil || day(*told.NextBilling, g.cfg.Zone) < due {
-		return told, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, answer.Odd("it does not tell the day that was set"))
+		return told, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, reply.Odd("it does not tell the day that was set"))
 	}
 	return told, nil
 }
@@ -102,7 +102,7 @@ func (g *recurrences) putStatus(ctx context.Context, c gateway.Collection, body 
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.GatewayID), timeout: g.cfg.Timeout, body: body,
 	}, func(s *subscription) error {
 		if s.Status != body.Status {
-			return answer.Odd("it does not tell the status that was set")
+			return reply.Odd("it does not tell the status that was set")
 		}
 		return s.check(c.GatewayID, c.SubscriptionID)
 	})

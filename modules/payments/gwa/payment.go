@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -87,19 +87,19 @@ func (p *payment) neutral(zone *time.Location) gateway.Payment {
 	return n
 }
 
-func (p *payment) identity() answer.Identity {
-	return answer.Identity{Object: p.Object, ID: p.ID, Reference: text(p.ExternalReference)}
+func (p *payment) identity() reply.Identity {
+	return reply.Identity{Object: p.Object, ID: p.ID, Reference: text(p.ExternalReference)}
 }
 
 // check lets the reference be left out by what the gateway made by itself: charges
 // of a recurrence, and the first payment of an automatic PIX.
 func (p *payment) check(id string, local objectid.ID) error {
-	want := answer.Identity{Object: kindPayment, ID: id, Reference: local.String()}
+	want := reply.Identity{Object: kindPayment, ID: id, Reference: local.String()}
 	if p.ExternalReference == nil && (p.Subscription != "" || p.PixQRCodeID != "") {
 		want.Reference = ""
 	}
 	if p.Status == "" {
-		return answer.Odd("it has no status")
+		return reply.Odd("it has no status")
 	}
 	return p.identity().Check(want)
 }
@@ -150,7 +150,7 @@ type qrCode struct {
 
 func (c *qrCode) check() error {
 	if c.Payload == "" || c.EncodedImage == "" {
-		return answer.Odd("it is no code")
+		return reply.Odd("it is no code")
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (g *payments) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.P
 	}
 	c, err := g.firstCode(ctx, p)
 	if err != nil {
-		return gateway.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", gateway.ErrOutcomeUnknown, p.ID, answer.Unnamed(err))
+		return gateway.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", gateway.ErrOutcomeUnknown, p.ID, reply.Unnamed(err))
 	}
 	return c, nil
 }
@@ -181,13 +181,13 @@ func (g *client) makePayment(ctx context.Context, r request, local objectid.ID) 
 	if err != nil {
 		return nil, err
 	}
-	return answer.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, local) })
+	return reply.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, local) })
 }
 
 // firstCode reads the code of a new payment, which the gateway may refuse for a
 // moment (docs/gateway-facts.md, A6).
 func (g *payments) firstCode(ctx context.Context, p *payment) (c gateway.PixCharge, err error) {
-	err = answer.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
+	err = reply.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
 		c, err = g.withCode(ctx, p)
 		return !errors.Is(err, gateway.ErrUnavailable), err
 	})
@@ -226,7 +226,7 @@ func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.Pix
 		return gateway.PixCharge{}, false, err
 	}
 	c, err := g.ReadPix(ctx, found.ID, t.Reference)
-	return c, err == nil, answer.Unproven(err)
+	return c, err == nil, reply.Unproven(err)
 }
 
 // ReadPix reads the payment and, while it can be paid, its code.
@@ -243,7 +243,7 @@ func (g *client) CancelPix(ctx context.Context, paymentID string, local objectid
 	err := g.remove(ctx, "/payments", paymentID)
 	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
-		return answer.Gone(missing[payment](ctx, g, err, "/payments", paymentID, local))
+		return reply.Gone(missing[payment](ctx, g, err, "/payments", paymentID, local))
 	}
 	p, readErr := g.payment(ctx, paymentID, local)
 	switch {
@@ -280,12 +280,12 @@ type customer struct {
 	ExternalReference *string `json:"externalReference"`
 }
 
-func (c *customer) identity() answer.Identity {
-	return answer.Identity{Object: c.Object, ID: c.ID, Reference: text(c.ExternalReference)}
+func (c *customer) identity() reply.Identity {
+	return reply.Identity{Object: c.Object, ID: c.ID, Reference: text(c.ExternalReference)}
 }
 
 func (c *customer) check(id string, local objectid.ID) error {
-	return c.identity().Check(answer.Identity{Object: kindCustomer, ID: id, Reference: local.String()})
+	return c.identity().Check(reply.Identity{Object: kindCustomer, ID: id, Reference: local.String()})
 }
 
 type customerBody struct {
@@ -321,7 +321,7 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 	if err != nil {
 		return "", err
 	}
-	if _, err := answer.Made(func() (*customer, error) { return g.customer(ctx, answered.ID, p.CustomerID) }); err != nil {
+	if _, err := reply.Made(func() (*customer, error) { return g.customer(ctx, answered.ID, p.CustomerID) }); err != nil {
 		return "", err
 	}
 	return answered.ID, nil

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -44,8 +44,8 @@ func (s *subscription) neutral(zone *time.Location) gateway.RemoteSubscription {
 	return r
 }
 
-func (s *subscription) identity() answer.Identity {
-	return answer.Identity{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
+func (s *subscription) identity() reply.Identity {
+	return reply.Identity{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
 }
 
 // recurrenceStatuses maps the gateway's three statuses to gateway B's words:
@@ -59,9 +59,9 @@ var recurrenceStatuses = map[string]gateway.RemoteStatus{
 // check wants a status that is known: another might be anything.
 func (s *subscription) check(id string, local objectid.ID) error {
 	if recurrenceStatuses[s.Status] == "" && !s.Deleted {
-		return answer.Odd("it has no status")
+		return reply.Odd("it has no status")
 	}
-	return s.identity().Check(answer.Identity{Object: kindSubscription, ID: id, Reference: local.String()})
+	return s.identity().Check(reply.Identity{Object: kindSubscription, ID: id, Reference: local.String()})
 }
 
 // subscription reads one, with the look that a 404 needs.
@@ -138,7 +138,7 @@ func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms
 	if err != nil {
 		return gateway.RemoteSubscription{}, refused(err)
 	}
-	sub, err := answer.Made(func() (*subscription, error) { return g.subscription(ctx, answered.ID, t.SubscriptionID) })
+	sub, err := reply.Made(func() (*subscription, error) { return g.subscription(ctx, answered.ID, t.SubscriptionID) })
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
@@ -162,7 +162,7 @@ func refused(err error) error {
 // was read by its id, with our reference.
 func (g *client) undo(ctx context.Context, what, id string, local objectid.ID, end func(context.Context, string, objectid.ID) error) error {
 	if err := end(ctx, id, local); err != nil {
-		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown, what, id, answer.Unnamed(err))
+		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown, what, id, reply.Unnamed(err))
 	}
 	return &gateway.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made of another amount, and undone"}
 }
@@ -191,7 +191,7 @@ func chargesOf(id string) func(*list[payment]) error {
 	return func(l *list[payment]) error {
 		for i := range l.Data {
 			if string(l.Data[i].Subscription) != id {
-				return answer.Odd("a charge in it is not of the subscription")
+				return reply.Odd("a charge in it is not of the subscription")
 			}
 		}
 		return l.check()
@@ -227,7 +227,7 @@ func (g *recurrences) FindSubscription(ctx context.Context, t gateway.Subscripti
 	}
 	s, err := g.subscription(ctx, found.ID, t.SubscriptionID)
 	if err != nil {
-		return gateway.RemoteSubscription{}, false, answer.Unproven(err)
+		return gateway.RemoteSubscription{}, false, reply.Unproven(err)
 	}
 	return g.withPayment(ctx, s), true, nil
 }
@@ -244,7 +244,7 @@ func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string, lo
 // CancelSubscription deletes it and its open charges.
 func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
 	err := g.remove(ctx, "/subscriptions", gatewayID)
-	return answer.Gone(missing[subscription](ctx, g.client, err, "/subscriptions", gatewayID, local))
+	return reply.Gone(missing[subscription](ctx, g.client, err, "/subscriptions", gatewayID, local))
 }
 
 var recurrenceEvents = meanings{read: map[string]reader{

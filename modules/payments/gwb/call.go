@@ -11,7 +11,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 )
 
@@ -60,7 +60,7 @@ func remake[T any](key string, find func() (made T, ok bool, err error), create 
 // attempt repeats a call while that may help and time is left. Uncertain tells
 // that one of the tries may have had its effect.
 func attempt[T any](ctx context.Context, g *client, f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
-	err = answer.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
+	err = reply.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
 		if out, err = f(ctx); err == nil {
 			return false, nil
 		}
@@ -103,7 +103,7 @@ func neverSent(err error) bool {
 func translated(err error, uncertain bool) error {
 	var se *stripe.Error
 	if !errors.As(err, &se) {
-		return fmt.Errorf("%w: %w", answer.Failure(uncertain), withoutURL(err))
+		return fmt.Errorf("%w: %w", reply.Failure(uncertain), withoutURL(err))
 	}
 	code := string(se.Code)
 	if code == "" {
@@ -132,7 +132,7 @@ func withoutURL(err error) error {
 	if errors.As(err, &ue) {
 		return ue.Err
 	}
-	if errors.Is(err, answer.ErrOdd) {
+	if errors.Is(err, reply.ErrOdd) {
 		return err
 	}
 	return errors.New("the answer is not JSON")

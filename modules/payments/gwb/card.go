@@ -10,7 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -29,7 +29,7 @@ func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gat
 		p.SetIdempotencyKey("card-sub-" + c.ChangeID.String())
 		sub, err := g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
 		if err == nil && (sub.DefaultPaymentMethod == nil || sub.DefaultPaymentMethod.ID != pm.ID) {
-			err = answer.Odd("it does not tell the new card")
+			err = reply.Odd("it does not tell the new card")
 		}
 		return sub, err
 	})
@@ -59,7 +59,7 @@ func (g *client) attachCard(ctx context.Context, customer, method, wish string) 
 		p.SetIdempotencyKey("attach-" + wish)
 		pm, err := g.api.V1PaymentMethods.Attach(ctx, method, p)
 		if err == nil && (pm.Customer == nil || pm.Customer.ID != customer) {
-			err = answer.Odd("the card in it is not the customer's")
+			err = reply.Odd("the card in it is not the customer's")
 		}
 		return pm, err
 	})
@@ -69,7 +69,7 @@ func (g *client) attachCard(ctx context.Context, customer, method, wish string) 
 	if err != nil || pm.ID == method {
 		return pm, err
 	}
-	return answer.Made(func() (*stripe.PaymentMethod, error) { // one of the gateway's shared test cards, or the answer lies
+	return reply.Made(func() (*stripe.PaymentMethod, error) { // one of the gateway's shared test cards, or the answer lies
 		return read(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {
 			return g.api.V1PaymentMethods.Retrieve(ctx, pm.ID, nil)
 		})
@@ -106,7 +106,7 @@ func (g *payments) PayOpenInvoice(ctx context.Context, p gateway.InvoicePayment)
 			return nil, err
 		}
 		if inv.Status != stripe.InvoiceStatusPaid {
-			return nil, answer.Odd("it does not say that the invoice is paid")
+			return nil, reply.Odd("it does not say that the invoice is paid")
 		}
 		return inv.LastResponse.RawJSON, nil
 	})
@@ -124,7 +124,7 @@ func (g *payments) PayOpenInvoice(ctx context.Context, p gateway.InvoicePayment)
 func invoicePayment(raw []byte) (gateway.Payment, error) {
 	var o invoiceObject
 	if json.Unmarshal(raw, &o) != nil || o.Status == "" {
-		return gateway.Payment{}, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, answer.Odd("it is no invoice"))
+		return gateway.Payment{}, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, reply.Odd("it is no invoice"))
 	}
 	p := *o.payment()
 	p.CustomerGatewayID, p.SubscriptionGatewayID, p.LocalCustomerID = o.Customer.ID, o.subscription(), o.named(metaCustomer)
@@ -160,7 +160,7 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 		}
 		now, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
 		if err == nil && now.neutral().PriceID != c.PriceID {
-			err = answer.Odd("it does not tell the new price")
+			err = reply.Odd("it does not tell the new price")
 		}
 		return sub, err
 	})
@@ -180,7 +180,7 @@ func (g *recurrences) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string
 		}
 		o, err := decoded(sub.LastResponse.RawJSON, local)
 		if err == nil && o.CancelAtPeriodEnd != cancel {
-			err = answer.Odd("it does not tell what was set")
+			err = reply.Odd("it does not tell what was set")
 		}
 		return o, err
 	})
@@ -216,7 +216,7 @@ func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreatePa
 	if err != nil {
 		return nil, err
 	}
-	return answer.Made(func() (*stripe.PaymentIntent, error) { return g.createdIntent(ctx, id, local) })
+	return reply.Made(func() (*stripe.PaymentIntent, error) { return g.createdIntent(ctx, id, local) })
 }
 
 func cardParams(t gateway.CardTerms) *stripe.PaymentIntentCreateParams {

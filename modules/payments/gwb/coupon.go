@@ -7,7 +7,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 )
 
 // couponName stands on the payer's invoice.
@@ -29,7 +29,7 @@ func (g *recurrences) ensureCoupon(ctx context.Context, t gateway.SubscriptionTe
 		err = g.checkCoupon(ctx, id, t)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: the coupon of the first month: %w", gateway.ErrUnavailable, answer.Unnamed(err))
+		return "", fmt.Errorf("%w: the coupon of the first month: %w", gateway.ErrUnavailable, reply.Unnamed(err))
 	}
 	return id, nil
 }
@@ -61,7 +61,7 @@ func (g *recurrences) checkCoupon(ctx context.Context, id string, t gateway.Subs
 			return nil, err
 		}
 		if c.AmountOff != int64(t.FirstOff()) || c.Currency != currency || c.Duration != stripe.CouponDurationOnce {
-			return nil, answer.Odd("it is not the coupon that was asked for")
+			return nil, reply.Odd("it is not the coupon that was asked for")
 		}
 		return c, carries(c.Metadata, metaSubscription, t.SubscriptionID)
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 )
 
 // EnsureCustomer makes the payer once: repeated within a day by the idempotency
@@ -23,7 +23,7 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 		return "", err
 	}
 	if id != "" {
-		return id, answer.Unproven(g.checkCustomer(ctx, id, p))
+		return id, reply.Unproven(g.checkCustomer(ctx, id, p))
 	}
 	key := "cust-" + p.CustomerID.String()
 	id, err = remake(key, func() (string, bool, error) {
@@ -38,7 +38,7 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 	if err != nil {
 		return "", err
 	}
-	return answer.Made(func() (string, error) { return id, g.checkCustomer(ctx, id, p) })
+	return reply.Made(func() (string, error) { return id, g.checkCustomer(ctx, id, p) })
 }
 
 // checkCustomer reads the payer by the id that an answer told.

@@ -8,7 +8,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/clock"
 )
 
@@ -56,7 +56,7 @@ type (
 type client struct {
 	cfg    Config
 	api    *stripe.Client
-	health *answer.Health
+	health *reply.Health
 }
 
 var _ gateway.Adapter = (*Gateway)(nil)
@@ -75,7 +75,7 @@ func New(cfg Config) *Gateway {
 	if cfg.Transport == nil {
 		cfg.Transport = http.DefaultTransport
 	}
-	health := &answer.Health{}
+	health := &reply.Health{}
 	backend := &stripe.BackendConfig{
 		MaxNetworkRetries: stripe.Int64(0), // call repeats, and knows which outcomes are certain
 		EnableTelemetry:   stripe.Bool(false),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -21,7 +21,7 @@ import (
 // any JSON for the object that was wanted, and a proxy's page for its own error.
 type judge struct {
 	next   http.RoundTripper
-	health *answer.Health
+	health *reply.Health
 }
 
 // kinds are the objects behind the paths.
@@ -41,7 +41,7 @@ func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := answer.Body(res.Body)
+	raw, err := reply.Body(res.Body)
 	_ = res.Body.Close()
 	if err != nil {
 		return nil, err
@@ -63,11 +63,11 @@ func judgeReply(r *http.Request, status int, raw []byte) error {
 	case status >= http.StatusBadRequest:
 		var got struct{ Error *struct{ Type string } }
 		if json.Unmarshal(raw, &got) != nil || got.Error == nil || got.Error.Type == "" {
-			return answer.Odd(fmt.Sprintf("status %d without the gateway's own form of an error", status))
+			return reply.Odd(fmt.Sprintf("status %d without the gateway's own form of an error", status))
 		}
 		return nil
 	case status < 200 || status > 299:
-		return answer.Odd(fmt.Sprintf("status %d", status))
+		return reply.Odd(fmt.Sprintf("status %d", status))
 	}
 	want, list := wanted(r)
 	if list {
@@ -75,9 +75,9 @@ func judgeReply(r *http.Request, status int, raw []byte) error {
 	}
 	var got struct{ Object, ID string }
 	if json.Unmarshal(raw, &got) != nil {
-		return answer.Odd("it is not the JSON that was expected")
+		return reply.Odd("it is not the JSON that was expected")
 	}
-	return answer.Identity{Object: got.Object, ID: got.ID}.Check(want)
+	return reply.Identity{Object: got.Object, ID: got.ID}.Check(want)
 }
 
 func judgeList(raw []byte) error {
@@ -86,11 +86,11 @@ func judgeList(raw []byte) error {
 		Data   []struct{ ID string }
 	}
 	if json.Unmarshal(raw, &got) != nil || got.Object != "list" || got.Data == nil {
-		return answer.Odd("it is no list")
+		return reply.Odd("it is no list")
 	}
 	for i := range got.Data {
 		if got.Data[i].ID == "" {
-			return answer.Odd("a row of it has no id")
+			return reply.Odd("a row of it has no id")
 		}
 	}
 	return nil
@@ -108,7 +108,7 @@ func binds(r *http.Request) bool {
 
 // wanted is what the path of a call asks for: /v1/{kind}, /v1/{kind}/{id} or
 // /v1/{kind}/{id}/{verb}.
-func wanted(r *http.Request) (want answer.Identity, list bool) {
+func wanted(r *http.Request) (want reply.Identity, list bool) {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if i := slices.Index(path, "v1"); i >= 0 {
 		path = path[i+1:]
@@ -130,7 +130,7 @@ func wanted(r *http.Request) (want answer.Identity, list bool) {
 // carries wants our id in the metadata of what we have made.
 func carries(m map[string]string, key string, local objectid.ID) error {
 	if local != "" && m[key] != local.String() {
-		return answer.Odd("it does not carry our reference")
+		return reply.Odd("it does not carry our reference")
 	}
 	return nil
 }
@@ -139,9 +139,9 @@ func carries(m map[string]string, key string, local objectid.ID) error {
 func isOurs(intent *stripe.PaymentIntent, local objectid.ID) error {
 	switch {
 	case intent.Status == "":
-		return answer.Odd("it has no status")
+		return reply.Odd("it has no status")
 	case local != "" && intent.Metadata[metaOrder] != local.String() && intent.Metadata[metaSubscription] != local.String():
-		return answer.Odd("it does not carry our reference")
+		return reply.Odd("it does not carry our reference")
 	}
 	return nil
 }
@@ -159,10 +159,10 @@ func notAnothers(intent *stripe.PaymentIntent, local objectid.ID) error {
 func invoiceOf(raw []byte, local objectid.ID) error {
 	var i invoiceObject
 	if json.Unmarshal(raw, &i) != nil || i.Status == "" {
-		return answer.Odd("it is no invoice")
+		return reply.Odd("it is no invoice")
 	}
 	if found := i.reference(); local != "" && found != "" && found != local {
-		return answer.Odd("it does not carry our reference")
+		return reply.Odd("it does not carry our reference")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -192,5 +192,5 @@ func (g *client) findIntent(ctx context.Context, customer, kind string, local ob
 		return nil, err
 	}
 	intent, err := g.createdIntent(ctx, id, local)
-	return intent, answer.Unproven(err)
+	return intent, reply.Unproven(err)
 }

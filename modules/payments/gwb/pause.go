@@ -9,7 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 )
 
@@ -92,7 +92,7 @@ func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection, 
 		o, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
 		if err == nil {
 			if next := o.neutral().NextBilling; next == nil || next.Unix() != to.Unix() {
-				err = answer.Odd("it does not tell the end that was set")
+				err = reply.Odd("it does not tell the end that was set")
 			}
 		}
 		return o, err
@@ -116,7 +116,7 @@ func (g *recurrences) setPause(ctx context.Context, c gateway.Collection, params
 		}
 		o, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
 		if err == nil && (o.PauseCollection != nil) != (params.PauseCollection != nil) {
-			err = answer.Odd("it does not tell what was set")
+			err = reply.Odd("it does not tell what was set")
 		}
 		return o, err
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
@@ -88,7 +88,7 @@ func (g *payments) CancelPix(ctx context.Context, paymentID string, local object
 	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		intent, err := g.api.V1PaymentIntents.Cancel(ctx, paymentID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
 		if err == nil && intent.Status != stripe.PaymentIntentStatusCanceled {
-			err = answer.Odd("it does not say that it is cancelled")
+			err = reply.Odd("it does not say that it is cancelled")
 		}
 		return intent, err
 	})
@@ -98,13 +98,13 @@ func (g *payments) CancelPix(ctx context.Context, paymentID string, local object
 	c, readErr := g.ReadPix(ctx, paymentID, local)
 	switch {
 	case readErr != nil:
-		return answer.Gone(readErr)
+		return reply.Gone(readErr)
 	case c.Payment.Status == gateway.PaymentStatusSettled:
 		return gateway.ErrAlreadyPaid
 	case c.Payment.Status == gateway.PaymentStatusGone:
 		return nil
 	}
-	return fmt.Errorf("%w: it can still be paid: %w", gateway.ErrOutcomeUnknown, answer.Unnamed(err))
+	return fmt.Errorf("%w: it can still be paid: %w", gateway.ErrOutcomeUnknown, reply.Unnamed(err))
 }
 
 func (g *payments) pixCharge(intent *stripe.PaymentIntent) (gateway.PixCharge, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 )
 
 const currency = "brl"
@@ -56,11 +56,11 @@ func (g *plans) checkPrice(ctx context.Context, id, product string, p gateway.Pl
 	_, err := read(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		price, err := g.api.V1Prices.Retrieve(ctx, id, nil)
 		if err == nil && (price.UnitAmount != int64(p.Amount) || price.Product == nil || price.Product.ID != product) {
-			err = answer.Odd("it is not the price that was asked for")
+			err = reply.Odd("it is not the price that was asked for")
 		}
 		return price, err
 	})
-	return answer.Unproven(err)
+	return reply.Unproven(err)
 }
 
 func (g *plans) ensureProduct(ctx context.Context, p gateway.PlanTerms) (string, error) {
@@ -148,7 +148,7 @@ func (g *plans) setActive(ctx context.Context, price string, active bool) error 
 	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		p, err := g.api.V1Prices.Update(ctx, price, &stripe.PriceUpdateParams{Active: stripe.Bool(active)})
 		if err == nil && p.Active != active {
-			err = answer.Odd("it does not tell what was set")
+			err = reply.Odd("it does not tell what was set")
 		}
 		return p, err
 	})

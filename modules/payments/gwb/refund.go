@@ -10,7 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -39,10 +39,10 @@ func (g *refunds) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.Re
 			return "", err
 		}
 		if money.Cents(r.Amount) != t.Amount {
-			return "", answer.Odd("it is of another amount")
+			return "", reply.Odd("it is of another amount")
 		}
 		if intent != "" && (r.PaymentIntent == nil || r.PaymentIntent.ID != intent) {
-			return "", answer.Odd("it is of another payment intent")
+			return "", reply.Odd("it is of another payment intent")
 		}
 		return r.ID, carries(r.Metadata, metaRefund, t.RefundID)
 	})
@@ -54,10 +54,10 @@ func (g *refunds) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.Re
 		return gateway.RemoteRefund{}, err
 	}
 	// What the payment's own list does not show under that id is not booked.
-	return answer.Made(func() (gateway.RemoteRefund, error) {
+	return reply.Made(func() (gateway.RemoteRefund, error) {
 		known, ok, err := g.FindRefund(ctx, t)
 		if err == nil && (!ok || known.ID != id) {
-			err = answer.Odd("the payment's refunds do not show it")
+			err = reply.Odd("the payment's refunds do not show it")
 		}
 		return known, err
 	})
@@ -128,7 +128,7 @@ func (g *refunds) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]ga
 	for _, id := range ids {
 		r, err := g.refund(ctx, id, ref.PaymentIntentID)
 		if err != nil {
-			return nil, answer.Unproven(err)
+			return nil, reply.Unproven(err)
 		}
 		all = append(all, g.remoteRefund(r))
 	}
@@ -141,7 +141,7 @@ func (g *refunds) refund(ctx context.Context, id, intent string) (*stripe.Refund
 		p.AddExpand("charge")
 		r, err := g.api.V1Refunds.Retrieve(ctx, id, p)
 		if err == nil && intent != "" && (r.PaymentIntent == nil || r.PaymentIntent.ID != intent) {
-			err = answer.Odd("it is of another payment")
+			err = reply.Odd("it is of another payment")
 		}
 		return r, err
 	})

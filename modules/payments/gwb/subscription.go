@@ -10,7 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/answer"
+	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
@@ -46,7 +46,7 @@ func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms
 		return gateway.RemoteSubscription{}, err
 	}
 	// An answer repeated by its idempotency key may be old, too.
-	sub, err := answer.Made(func() (judgedSubscription, error) { return g.readSubscription(ctx, id, t.SubscriptionID) })
+	sub, err := reply.Made(func() (judgedSubscription, error) { return g.readSubscription(ctx, id, t.SubscriptionID) })
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
@@ -129,10 +129,10 @@ func (g *recurrences) judge(ctx context.Context, o *subscriptionObject, local ob
 func decoded(raw []byte, local objectid.ID) (*subscriptionObject, error) {
 	var o subscriptionObject
 	if json.Unmarshal(raw, &o) != nil {
-		return nil, answer.Odd("it is no subscription")
+		return nil, reply.Odd("it is no subscription")
 	}
 	if !slices.Contains(statuses, gateway.RemoteStatus(o.Status)) {
-		return nil, answer.Odd("it has no status")
+		return nil, reply.Odd("it has no status")
 	}
 	return &o, carries(o.Metadata, metaSubscription, local)
 }
@@ -240,7 +240,7 @@ func (g *recurrences) FindSubscription(ctx context.Context, t gateway.Subscripti
 		return gateway.RemoteSubscription{}, false, err
 	}
 	sub, err := g.ReadSubscription(ctx, id, t.SubscriptionID)
-	return sub, err == nil, answer.Unproven(err)
+	return sub, err == nil, reply.Unproven(err)
 }
 
 // ReadSubscription reads it live, with the client secret while the payer has to
@@ -272,7 +272,7 @@ func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, 
 			InvoiceNow: stripe.Bool(false), Prorate: stripe.Bool(false),
 		})
 		if err == nil && !gateway.RemoteStatus(sub.Status).Ended() {
-			err = answer.Odd("it does not say that it has ended")
+			err = reply.Odd("it does not say that it has ended")
 		}
 		return sub, err
 	})
@@ -283,5 +283,5 @@ func (g *recurrences) CancelSubscription(ctx context.Context, gatewayID string, 
 	if readErr == nil && !gateway.RemoteStatus(o.Status).Ended() {
 		return fmt.Errorf("%w: cancelling says missing, but it runs", gateway.ErrOutcomeUnknown)
 	}
-	return answer.Gone(readErr)
+	return reply.Gone(readErr)
 }

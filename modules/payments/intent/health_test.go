@@ -11,7 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/testutil/leaktest"
+	"marquee/testutil/secrettest"
 )
 
 // failing reports whether the gateway is marked.
@@ -46,7 +46,7 @@ func (p probed) Probe(context.Context) error { return p.probe() }
 func TestAnyRightAnswerEndsTheMark(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	other := intent.New(intent.Deps{Pool: b.db, Clock: b.clock, Log: leaktest.Logger(t)})
+	other := intent.New(intent.Deps{Pool: b.db, Clock: b.clock, Log: secrettest.Logger(t)})
 	id := b.lost("gwa", "failing")
 	for range 4 {
 		b.turn("gwa", 5*time.Minute)

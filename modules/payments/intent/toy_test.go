@@ -18,8 +18,8 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
 	"marquee/platform/postgres"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 const callTime = 75 * time.Second
@@ -48,7 +48,7 @@ type toy struct {
 func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 	t.Helper()
 	b := &toy{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), answers: map[objectid.ID]string{}, gateways: fakes()}
-	log := leaktest.Logger(t)
+	log := secrettest.Logger(t)
 	client, err := jobs.New(b.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), "CREATE TABLE public.toys (id text PRIMARY KEY, state text NOT NULL)")

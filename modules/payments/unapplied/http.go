@@ -6,10 +6,10 @@ import (
 
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/state"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 type unappliedRefundInput struct {
@@ -20,7 +20,7 @@ type unappliedRefundInput struct {
 }
 
 // Refund answers POST /admin/finance/unapplied-payments/{id}/refund.
-func (s *List) Refund(ctx context.Context, in *unappliedRefundInput) (*collection.Response, error) {
+func (s *List) Refund(ctx context.Context, in *unappliedRefundInput) (*resource.Response, error) {
 	reason := automaticReason
 	if in.Body != nil && strings.TrimSpace(in.Body.Reason) != "" {
 		reason = strings.TrimSpace(in.Body.Reason)
@@ -36,7 +36,7 @@ type unappliedExtendInput struct {
 }
 
 // Extend answers POST /admin/finance/unapplied-payments/{id}/extend.
-func (s *List) Extend(ctx context.Context, in *unappliedExtendInput) (*collection.Response, error) {
+func (s *List) Extend(ctx context.Context, in *unappliedExtendInput) (*resource.Response, error) {
 	var subscription objectid.ID
 	if in.Body != nil && in.Body.SubscriptionID != "" {
 		id, err := objectid.Parse(in.Body.SubscriptionID)
@@ -56,7 +56,7 @@ type unappliedKeepInput struct {
 }
 
 // Keep answers POST /admin/finance/unapplied-payments/{id}/keep.
-func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*collection.Response, error) {
+func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*resource.Response, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
@@ -65,7 +65,7 @@ func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*collection.Re
 }
 
 // unappliedDecision decides and answers with the case as it is then.
-func (s *List) unappliedDecision(ctx context.Context, text string, decide func(objectid.ID) error) (*collection.Response, error) {
+func (s *List) unappliedDecision(ctx context.Context, text string, decide func(objectid.ID) error) (*resource.Response, error) {
 	id, err := objectid.Parse(text)
 	if err != nil {
 		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")
@@ -78,7 +78,7 @@ func (s *List) unappliedDecision(ctx context.Context, text string, decide func(o
 
 // Replay tells what became of a decision whose request was cut off; one that
 // is open again came to nothing.
-func (s *List) Replay(ctx context.Context, id objectid.ID) (*collection.Response, error) {
+func (s *List) Replay(ctx context.Context, id objectid.ID) (*resource.Response, error) {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
 		return nil, err

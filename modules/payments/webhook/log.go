@@ -1,8 +1,8 @@
 package webhook
 
 import (
-	"marquee/platform/collection"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 )
 
 // webhookLogsName is the collection's name, in paths and in the audit trail.
@@ -13,23 +13,23 @@ const webhookLogColumns = "id, gateway, event_id, event_type, payload, signature
 // Logs is the collection of every webhook call that is stored (docs/contract/payments.md, The log), the refused ones
 // among them. Dotted paths lead into payload and result. The secrets that prove calls stand nowhere in it: a signature
 // is a digest, and gateway A's token is never stored.
-var Logs = collection.New(collection.Definition{
+var Logs = resource.New(resource.Definition{
 	Name: webhookLogsName, Singular: "Webhook log", Table: "payments.webhook_logs",
 	From: `(SELECT l.*, NULL::platform.object_id AS document_created_by_id, l.received_at AS register_date,
 		coalesce(l.processed_at, l.received_at) AS register_update_date
 		FROM (SELECT ` + webhookLogColumns + ` FROM payments.webhook_logs
 			UNION ALL SELECT ` + webhookLogColumns + ` FROM payments.refused_webhooks) l) t`,
 	DefaultSort: `{"received_at":-1}`,
-	Fields: []collection.Field{
-		{Name: "event_id", Kind: query.String, Nullable: true, Write: collection.Kept, Doc: "The gateway's id; a redelivered event has one log a delivery"},
-		{Name: "event_type", Kind: query.String, Nullable: true, Write: collection.Kept},
-		{Name: "gateway", Kind: query.String, Write: collection.Kept, Doc: "gwa or gwb", Rule: collection.Rule{Enum: []string{"gwa", "gwb"}}},
-		{Name: "payload", Kind: query.JSON, Write: collection.Kept, Doc: "The body; a text when it was no JSON. Of a refused call at most 4 kB"},
-		{Name: "signature", Kind: query.String, Nullable: true, Write: collection.Kept, Doc: "Gateway B's signature header"},
-		{Name: "signature_valid", Kind: query.Bool, Write: collection.Kept},
-		{Name: "processed", Kind: query.Bool, Write: collection.Kept},
-		{Name: "result", Kind: query.JSON, Nullable: true, Write: collection.Kept},
-		{Name: "received_at", Kind: query.Date, Write: collection.Kept},
-		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: collection.Kept},
+	Fields: []resource.Field{
+		{Name: "event_id", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "The gateway's id; a redelivered event has one log a delivery"},
+		{Name: "event_type", Kind: query.String, Nullable: true, Write: resource.Kept},
+		{Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb", Rule: resource.Rule{Enum: []string{"gwa", "gwb"}}},
+		{Name: "payload", Kind: query.JSON, Write: resource.Kept, Doc: "The body; a text when it was no JSON. Of a refused call at most 4 kB"},
+		{Name: "signature", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "Gateway B's signature header"},
+		{Name: "signature_valid", Kind: query.Bool, Write: resource.Kept},
+		{Name: "processed", Kind: query.Bool, Write: resource.Kept},
+		{Name: "result", Kind: query.JSON, Nullable: true, Write: resource.Kept},
+		{Name: "received_at", Kind: query.Date, Write: resource.Kept},
+		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
 	},
 })

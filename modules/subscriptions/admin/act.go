@@ -11,7 +11,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/own"
+	"marquee/modules/subscriptions/selfservice"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -155,7 +155,7 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason strin
 	err := s.deps.Own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
 		before := lifecycle.NewDoc(*locked)
-		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, own.GoOn); err != nil {
+		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, selfservice.GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)

@@ -12,9 +12,9 @@ import (
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/own"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/reconcile"
+	"marquee/modules/subscriptions/selfservice"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 )
@@ -36,7 +36,7 @@ type Deps struct {
 	Disputes   *disputes.Disputes
 	Applier    *webhooks.Applier
 	Reconciler *reconcile.Reconciler
-	Own        *own.SelfService
+	Own        *selfservice.SelfService
 }
 
 // Admin is what admins do with subscriptions.

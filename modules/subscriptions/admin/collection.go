@@ -14,27 +14,27 @@ import (
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/audit"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 )
 
 // newResource is the resource of the collection contract (docs/contract/collections.md, Which field shows null). A
 // PUT goes through the table of moves and the history before its row
 // is written.
-func (s *Admin) newResource() *collection.Resource {
-	kept, set := collection.Kept, collection.Privileged
-	return collection.New(collection.Definition{
+func (s *Admin) newResource() *resource.Resource {
+	kept, set := resource.Kept, resource.Privileged
+	return resource.New(resource.Definition{
 		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions", DefaultSort: `{"created_at":-1}`,
-		Fields: []collection.Field{
+		Fields: []resource.Field{
 			{Name: "customer_id", Kind: query.OID, Write: set},
-			{Name: "plan_id", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 50}},
-			{Name: "gateway", Kind: query.String, Write: set, Rule: collection.Rule{Enum: []string{"gwa", "gwb"}}},
-			{Name: "status", Kind: query.String, Rule: collection.Rule{Required: true, Enum: []string{"active", "pending", "suspended", "cancelled", "expired"}}},
-			{Name: "payment_method", Kind: query.String, Write: set, Rule: collection.Rule{Enum: []string{"credit_card", "pix", "boleto"}}},
+			{Name: "plan_id", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 50}},
+			{Name: "gateway", Kind: query.String, Write: set, Rule: resource.Rule{Enum: []string{"gwa", "gwb"}}},
+			{Name: "status", Kind: query.String, Rule: resource.Rule{Required: true, Enum: []string{"active", "pending", "suspended", "cancelled", "expired"}}},
+			{Name: "payment_method", Kind: query.String, Write: set, Rule: resource.Rule{Enum: []string{"credit_card", "pix", "boleto"}}},
 			{Name: "gwa_subscription_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwa_customer_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwa_pix_auth_id", Kind: query.String, WhenSet: true, Write: set},
@@ -51,19 +51,19 @@ func (s *Admin) newResource() *collection.Resource {
 			{Name: "has_chargeback", Kind: query.Bool, Write: kept},
 			{Name: "cancel_at_period_end", Kind: query.Bool, Write: kept},
 		},
-		Hooks: collection.Hooks{BeforeUpdate: s.editRecordsTx},
+		Hooks: resource.Hooks{BeforeUpdate: s.editRecordsTx},
 	})
 }
 
 // update is PUT /subscriptions: all objects of the body or none. The price of a
 // recurrence that moves to another plan is the gateway's to change, after the
 // commit of the rest: 503 when it does not answer, and a job goes on.
-func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
+func (h handlers) update(ctx context.Context, in *resource.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
-	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
+	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var ids []objectid.ID
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
-		if err := s.lockNamedTx(ctx, tx, collection.IDs(in.Body)); err != nil {
+		if err := s.lockNamedTx(ctx, tx, resource.IDs(in.Body)); err != nil {
 			return err
 		}
 		ids, err = h.all.UpdateTx(ctx, tx, by, in.Body)
@@ -75,7 +75,7 @@ func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpap
 	if err != nil {
 		return nil, err
 	}
-	if err := s.deps.Plans.FinishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
+	if err := s.deps.Plans.FinishMoves(ctx, objectid.Strings(resource.IDs(in.Body, "plan_id"))); err != nil {
 		return nil, err
 	}
 	docs := []json.RawMessage{}
@@ -113,7 +113,7 @@ func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) e
 var editActions = map[state.Status]state.Action{state.Active: state.AdminActivates, state.Suspended: state.AdminSuspends, state.Cancelled: state.AdminCancels, state.Expired: state.AdminExpires}
 
 // editRecordsTx moves and edits the rows of a PUT, which are locked.
-func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	for _, rec := range records {
 		sub, err := s.db.GetSubscription(ctx, tx, rec.ID)
 		if err != nil {
@@ -134,7 +134,7 @@ func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collect
 	return nil
 }
 
-func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, rec *collection.Record) error {
+func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, rec *resource.Record) error {
 	wanted, given := rec.Value("status")
 	to, _ := wanted.(string)
 	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
@@ -180,7 +180,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	return nil
 }
 
-func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
+func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, rec *resource.Record) (*subscriptionsdb.Plan, error) {
 	value, given := rec.Value("plan_id")
 	id, _ := value.(string)
 	if !given || id == sub.PlanID {
@@ -194,7 +194,7 @@ func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, rec
 }
 
 // setDate takes a date that the body gives, and has the periods begin on its day.
-func (s *Admin) setDate(rec *collection.Record, column string, r *lifecycle.Row, field **time.Time) {
+func (s *Admin) setDate(rec *resource.Record, column string, r *lifecycle.Row, field **time.Time) {
 	value, given := rec.Value(column)
 	if !given {
 		return

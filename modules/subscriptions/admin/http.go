@@ -8,15 +8,15 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 type handlers struct {
 	service *Admin
-	all     *collection.Resource
+	all     *resource.Resource
 	only    gateway.Name // the gateway of the routes of one, else ""
 }
 
@@ -25,7 +25,7 @@ type handlers struct {
 func (s *Admin) AdminRoutes(api *httpapi.API) {
 	all := s.newResource()
 	h := handlers{service: s, all: all}
-	list := collection.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
+	list := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 
 	httpapi.Route(api, http.MethodGet, "/subscriptions", "subscription_list", httpapi.Admin, list.List(all.View), all.ListDoc()...)
 	httpapi.Route(api, http.MethodPut, "/subscriptions", "subscription_update", httpapi.Admin, h.update, all.UpdateDoc()...)

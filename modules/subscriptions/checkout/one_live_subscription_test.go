@@ -17,14 +17,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // newCheckout is the room with gateways that nobody calls.
 func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
 	t.Helper()
-	log, now := leaktest.Logger(t), clock.System{}
+	log, now := secrettest.Logger(t), clock.System{}
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	customers, cfg, promos := accountstest.Service(t, db), lifecycle.Config{}.WithDefaults(), lifecycle.NoPromoCodes{}

@@ -17,8 +17,8 @@ import (
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
 	"marquee/platform/postgres"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // The row is not read again after it was written: it has to be what a reader gets,
@@ -94,7 +94,7 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 	db := pgtest.DB(t)
 	s := newStore(t, db)
 	var log bytes.Buffer
-	s.deps.Log = leaktest.Logger(t, &log)
+	s.deps.Log = secrettest.Logger(t, &log)
 	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(state.Active))
 	edit := func(as state.Edit, edit func(r *Row)) Row {
 		read, err := s.db.GetSubscription(t.Context(), db, id)

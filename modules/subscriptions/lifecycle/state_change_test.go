@@ -15,14 +15,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // newStore is the room with gateways that nobody calls.
 func newStore(t *testing.T, db *pgxpool.Pool) *Store {
 	t.Helper()
-	log := leaktest.Logger(t)
+	log := secrettest.Logger(t)
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})

@@ -11,37 +11,37 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 )
 
 // plans is the resource of the collection contract (docs/contract/subscriptions.md, Plans).
-var plans = collection.New(collection.Definition{
+var plans = resource.New(resource.Definition{
 	Name: "plans", Singular: "Plan", Table: "subscriptions.plans",
 	DefaultSort: `{"tier":1,"plan_id":1}`,
 	// Plans are a handful: a column and an index would not pay.
 	Search: "(platform.search_vector(ARRAY[t.name], 'A') || platform.search_vector(ARRAY[t.plan_id], 'B') || platform.search_vector(ARRAY[t.description], 'C'))",
-	Fields: []collection.Field{
-		{Name: "plan_id", Kind: query.String, Write: collection.Once, Doc: "Internal id used in subscribe payloads",
-			Rule: collection.Rule{Required: true, Pattern: `^[a-z0-9_-]{3,50}$`, Means: "3 to 50 of a-z, 0-9, _ and -"}},
-		{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 100}},
-		{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 1000}},
+	Fields: []resource.Field{
+		{Name: "plan_id", Kind: query.String, Write: resource.Once, Doc: "Internal id used in subscribe payloads",
+			Rule: resource.Rule{Required: true, Pattern: `^[a-z0-9_-]{3,50}$`, Means: "3 to 50 of a-z, 0-9, _ and -"}},
+		{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100}},
+		{Name: "description", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 1000}},
 		{Name: "amount", Column: "amount_cents", Kind: query.Int, Doc: "Price of a month in cents",
-			Rule: collection.Rule{Required: true, Min: collection.Limit(0), Max: collection.Limit(100_000_000)}},
-		{Name: "interval_unit", Kind: query.String, Rule: collection.Rule{Default: "MONTH", Enum: []string{"MONTH"}}},
-		{Name: "trial_enabled", Kind: query.Bool, Rule: collection.Rule{Default: false}},
-		{Name: "trial_days", Kind: query.Int, Rule: collection.Rule{Default: 0, Min: collection.Limit(0), Max: collection.Limit(730)}},
-		{Name: "tier", Kind: query.Int, Doc: "1 basic, 2 plus, 3 premium", Rule: collection.Rule{Default: 1, Min: collection.Limit(1), Max: collection.Limit(100)}},
-		{Name: "is_active", Kind: query.Bool, Rule: collection.Rule{Default: true}},
-		{Name: "gwb_product_id", Kind: query.String, Nullable: true, Write: collection.Privileged},
-		{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: collection.Privileged},
+			Rule: resource.Rule{Required: true, Min: resource.Limit(0), Max: resource.Limit(100_000_000)}},
+		{Name: "interval_unit", Kind: query.String, Rule: resource.Rule{Default: "MONTH", Enum: []string{"MONTH"}}},
+		{Name: "trial_enabled", Kind: query.Bool, Rule: resource.Rule{Default: false}},
+		{Name: "trial_days", Kind: query.Int, Rule: resource.Rule{Default: 0, Min: resource.Limit(0), Max: resource.Limit(730)}},
+		{Name: "tier", Kind: query.Int, Doc: "1 basic, 2 plus, 3 premium", Rule: resource.Rule{Default: 1, Min: resource.Limit(1), Max: resource.Limit(100)}},
+		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
+		{Name: "gwb_product_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
+		{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
 	},
-	Constraints: map[string]collection.Violation{
+	Constraints: map[string]resource.Violation{
 		"plans_plan_id_unique":     {Field: "plan_id", Message: "is already taken"},
 		"subscriptions_plan_known": {Message: "A plan that has been subscribed to cannot be deleted. Inactivate it instead."},
 		"plan_moves_plan_known":    {Message: "A plan that a subscription was moved to cannot be deleted. Inactivate it instead."},
@@ -121,7 +121,7 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 
 // PlanRoutes registers what admins do with plans (docs/contract/subscriptions.md, Plans).
 func (s *Plans) PlanRoutes(api *httpapi.API) {
-	crud := collection.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
+	crud := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
 
 	httpapi.Route(api, http.MethodGet, "/plans/admin", "plan_list_all", httpapi.Admin, crud.List(plans.View), plans.ListDoc()...)
@@ -135,8 +135,8 @@ func (s *Plans) PlanRoutes(api *httpapi.API) {
 
 // PlanSearch makes the plans searchable: all of them for admins, what is on
 // offer for everybody else.
-func (s *Plans) PlanSearch() collection.Searchable {
-	return collection.Searchable{Name: "plans", View: func(ctx context.Context) (*collection.View, error) {
+func (s *Plans) PlanSearch() resource.Searchable {
+	return resource.Searchable{Name: "plans", View: func(ctx context.Context) (*resource.View, error) {
 		if httpapi.CallerOf(ctx).IsAdmin() {
 			return plans.View, nil
 		}
@@ -150,8 +150,8 @@ type planInput struct {
 
 // planHandler finds the plan in the path, changes it, and answers with what it is
 // then. Errors: 404 for an unknown plan, and those of change.
-func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Response, error) {
-	return func(ctx context.Context, in *planInput) (*collection.Response, error) {
+func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*resource.Response, error) {
+	return func(ctx context.Context, in *planInput) (*resource.Response, error) {
 		p, err := s.db.FindPlan(ctx, s.deps.Pool, in.PlanID)
 		if postgres.IsNoRows(err) {
 			return nil, fault.NotFound("Plan")

@@ -21,14 +21,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // newCheckout is the room without gateways.
 func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	t.Helper()
-	log, users := leaktest.Logger(t), accountstest.Service(t, db)
+	log, users := secrettest.Logger(t), accountstest.Service(t, db)
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log})

@@ -12,16 +12,16 @@ import (
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // ConsumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
 // else's ticket, 409 for one that is not available (docs/contract/tickets.md, Check-in).
-func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*collection.Response, error) {
+func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*resource.Response, error) {
 	caller := httpapi.CallerOf(ctx)
 	var t events.Ticket
 	var err error

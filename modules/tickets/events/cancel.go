@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
+	"marquee/platform/resource"
 )
 
 // What becomes of the money of a called off event.
@@ -39,7 +39,7 @@ func (s *Store) RefundAllTx(ctx context.Context, tx pgx.Tx, e Event, now time.Ti
 
 // guardCancelled keeps a called off event closed and where it is: 409 for an edit of its
 // time, place or sale.
-func guardCancelled(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func guardCancelled(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	ids := make([]string, len(records))
 	for i, rec := range records {
 		ids[i] = rec.ID.String()

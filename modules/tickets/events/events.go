@@ -9,8 +9,8 @@ import (
 	"marquee/modules/files"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/clock"
-	"marquee/platform/collection"
 	"marquee/platform/jobs"
+	"marquee/platform/resource"
 )
 
 // Deps is what New needs.
@@ -22,7 +22,7 @@ type Deps struct {
 	Log      *slog.Logger
 	Accounts *accounts.Service
 	Files    *files.Service
-	Routes   collection.Routes
+	Routes   resource.Routes
 }
 
 // Store is the room.

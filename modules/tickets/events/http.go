@@ -8,16 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // ListEvents answers GET /events: a page to any user, a record by _id to admins
 // (docs/contract/tickets.md, Events).
-func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*collection.Response, error) {
+func (s *Store) ListEvents(ctx context.Context, in *resource.GetInput) (*resource.Response, error) {
 	view, err := listable(ctx)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*colle
 	return s.deps.Routes.List(view)(ctx, in)
 }
 
-func listable(ctx context.Context) (*collection.View, error) {
+func listable(ctx context.Context) (*resource.View, error) {
 	if httpapi.RequestURL(ctx).Query().Has("_id") && !httpapi.CallerOf(ctx).IsAdmin() {
 		return nil, fault.Forbidden("One event by its id is for administrators. Filter the list, or see /store/events.")
 	}
@@ -33,22 +33,22 @@ func listable(ctx context.Context) (*collection.View, error) {
 }
 
 // EventSearch makes events searchable by those who may list them.
-func (s *Store) EventSearch() collection.Searchable {
-	return collection.Searchable{Name: "events", View: listable}
+func (s *Store) EventSearch() resource.Searchable {
+	return resource.Searchable{Name: "events", View: listable}
 }
 
 // UpdateEvents answers PUT /events. A capacity below what is issued is taken: it
 // stops the sale, and info warns of it. Tickets that expired because an event had
 // ended come back when it is moved to where it is not over. Holders are told of a move (movedTx).
-func (s *Store) UpdateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Response, error) {
-	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
+func (s *Store) UpdateEvents(ctx context.Context, in *resource.BodyInput) (*resource.Response, error) {
+	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		ended, err := s.db.EventLockEnded(ctx, tx, ticketsdb.EventLockEndedParams{Ids: objectid.Strings(collection.IDs(in.Body)), Now: by.Now})
+		ended, err := s.db.EventLockEnded(ctx, tx, ticketsdb.EventLockEndedParams{Ids: objectid.Strings(resource.IDs(in.Body)), Now: by.Now})
 		if err != nil {
 			return fmt.Errorf("lock events: %w", err)
 		}
-		before, err := s.eventTimesTx(ctx, tx, collection.IDs(in.Body))
+		before, err := s.eventTimesTx(ctx, tx, resource.IDs(in.Body))
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ type warning struct {
 
 // withWarnings fills info when an event in the answer has less capacity than
 // tickets issued.
-func withWarnings(answer *collection.Response) (*collection.Response, error) {
+func withWarnings(answer *resource.Response) (*resource.Response, error) {
 	var body httpapi.Envelope[json.RawMessage]
 	if err := json.Unmarshal(answer.Body, &body); err != nil {
 		return nil, fmt.Errorf("read own answer: %w", err)
@@ -112,12 +112,12 @@ func withWarnings(answer *collection.Response) (*collection.Response, error) {
 }
 
 // render writes an envelope whose documents Postgres made.
-func render(body httpapi.Envelope[json.RawMessage]) (*collection.Response, error) {
+func render(body httpapi.Envelope[json.RawMessage]) (*resource.Response, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
 	}
-	return &collection.Response{ContentType: "application/json", Body: raw}, nil
+	return &resource.Response{ContentType: "application/json", Body: raw}, nil
 }
 
 func issued(n int) string {

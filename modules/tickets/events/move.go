@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
-	"marquee/platform/collection"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 const (
@@ -109,7 +109,7 @@ func sameTime(a, b *time.Time) bool {
 // dates were wrong, or they were put off. It belongs into the transaction that
 // moves them, whose caller has locked them. Tickets that gave their place back
 // return as far as there are places.
-func (s *Store) ReviveTx(ctx context.Context, tx pgx.Tx, by collection.Actor, ended []objectid.ID) error {
+func (s *Store) ReviveTx(ctx context.Context, tx pgx.Tx, by resource.Actor, ended []objectid.ID) error {
 	for _, id := range ended {
 		e, err := s.db.EventGet(ctx, tx, id)
 		if err != nil {

@@ -10,29 +10,29 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
+	"marquee/platform/resource"
 )
 
 // Tickets is the collection of tickets (docs/contract/tickets.md, A ticket).
-var Tickets = collection.New(collection.Definition{
+var Tickets = resource.New(resource.Definition{
 	Name: "tickets", Singular: "Ticket", Table: "tickets.tickets", Search: "t.search",
 	From: "tickets.tickets t JOIN tickets.events e ON e.id = t.event_id JOIN tickets.customers c ON c.id = t.customer_id LEFT JOIN tickets.orders o ON o.id = t.order_id",
-	Fields: []collection.Field{
-		{Name: "event_id", Kind: query.OID, Write: collection.Once, Rule: collection.Rule{Required: true}},
-		{Name: "customer_id", Kind: query.OID, Write: collection.Once, Rule: collection.Rule{Required: true}},
+	Fields: []resource.Field{
+		{Name: "event_id", Kind: query.OID, Write: resource.Once, Rule: resource.Rule{Required: true}},
+		{Name: "customer_id", Kind: query.OID, Write: resource.Once, Rule: resource.Rule{Required: true}},
 		{Name: "ticket_order_id", Expr: "t.order_id", Kind: query.OID, Nullable: true, Doc: "Null when an admin or a promo code issued it"},
-		{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
-		{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 1000}},
-		{Name: "status", Kind: query.String, Rule: collection.Rule{Default: string(state.Available), Enum: []string{string(state.Pending), string(state.Available), string(state.Consumed), string(state.Expired)}}},
+		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
+		{Name: "description", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 1000}},
+		{Name: "status", Kind: query.String, Rule: resource.Rule{Default: string(state.Available), Enum: []string{string(state.Pending), string(state.Available), string(state.Consumed), string(state.Expired)}}},
 		{Name: "blocked", Expr: "tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at)", Kind: query.String, Nullable: true, Doc: "Why the ticket opens no door although its status holds: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it"},
-		{Name: "promo_code_id", Kind: query.OID, Nullable: true, Write: collection.Kept},
-		{Name: "promo_code", Kind: query.String, Nullable: true, Write: collection.Kept},
-		{Name: "consumed_at", Kind: query.Date, Nullable: true, Write: collection.Kept},
+		{Name: "promo_code_id", Kind: query.OID, Nullable: true, Write: resource.Kept},
+		{Name: "promo_code", Kind: query.String, Nullable: true, Write: resource.Kept},
+		{Name: "consumed_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
 		{Name: "image_id", Kind: query.OID, Nullable: true},
 		{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
 		{Name: "updated_at", Expr: "t.register_update_date", Kind: query.Date},
@@ -42,18 +42,18 @@ var Tickets = collection.New(collection.Definition{
 		{Name: "event_date", Expr: "e.event_date", Kind: query.Date},
 		{Name: "event_location", Expr: "e.location", Kind: query.String},
 	},
-	Constraints: map[string]collection.Violation{
+	Constraints: map[string]resource.Violation{
 		ConstraintCapacity: {Message: "The event is sold out: the ticket cannot take a place again."},
 	},
-	Hooks: collection.Hooks{BeforeUpdate: setEditReason, BeforeDelete: guardDeletes},
+	Hooks: resource.Hooks{BeforeUpdate: setEditReason, BeforeDelete: guardDeletes},
 })
 
 // OwnTickets is what a customer sees of his tickets: all, or, while his address
 // is not verified, those that he bought himself (docs/contract/accounts.md, Customers).
-var OwnTickets = map[bool]*collection.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
+var OwnTickets = map[bool]*resource.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
 
 // setEditReason gives the history its reason and actor.
-func setEditReason(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func setEditReason(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	if err := guardEdits(ctx, tx, records); err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
 )
 
 // lockOrdersAndEvents locks both before the tickets themselves.
@@ -29,7 +29,7 @@ func lockOrdersAndEvents(ctx context.Context, tx pgx.Tx, ids []objectid.ID) erro
 // for a ticket whose share is given back, lost, disputed, or whose event is called off, and
 // for one whose order is not paid. Giving a ticket away is POST /tickets. Nor does it have a
 // ticket wait that is paid.
-func guardEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func guardEdits(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	wanted, ids := map[objectid.ID]state.Ticket{}, []string{}
 	for _, rec := range records {
 		if status, ok := rec.Value("status"); ok {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 type createTicketInput struct {
@@ -25,7 +25,7 @@ type createTicketInput struct {
 }
 
 // CreateTicket answers POST /tickets: an admin gives a customer a ticket.
-func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*collection.Response, error) {
+func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*resource.Response, error) {
 	b := in.Body
 	eventID, _ := objectid.Parse(b.EventID.String())
 	customerID, _ := objectid.Parse(b.CustomerID.String())
@@ -48,11 +48,11 @@ func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*colle
 
 // UpdateTickets answers PUT /tickets. Orders and events are locked before the tickets, as
 // everywhere.
-func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Response, error) {
-	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
+func (s *Store) UpdateTickets(ctx context.Context, in *resource.BodyInput) (*resource.Response, error) {
+	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if err := lockOrdersAndEvents(ctx, tx, collection.IDs(in.Body)); err != nil {
+		if err := lockOrdersAndEvents(ctx, tx, resource.IDs(in.Body)); err != nil {
 			return err
 		}
 		ids, err := Tickets.UpdateTx(ctx, tx, by, in.Body)
@@ -70,7 +70,7 @@ func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*c
 
 // ListCallerTickets answers GET /me/tickets with the parameters of any collection;
 // 404 for the _id of somebody else's ticket.
-func (s *Store) ListCallerTickets(ctx context.Context, _ *collection.GetInput) (*collection.Response, error) {
+func (s *Store) ListCallerTickets(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
 	me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -86,22 +86,22 @@ func (s *Store) ListCallerTickets(ctx context.Context, _ *collection.GetInput) (
 		return nil, err
 	}
 	if err := list.Run(ctx, s.deps.Lists); err != nil {
-		return nil, collection.Report(ctx, s.deps.Log, err)
+		return nil, resource.Report(ctx, s.deps.Log, err)
 	}
 	return list.Envelope(ctx), nil
 }
 
 // ofCustomer narrows a list to a customer's tickets.
-func ofCustomer(id objectid.ID) []collection.Only {
-	return []collection.Only{{Field: "customer_id", Value: id.String()}}
+func ofCustomer(id objectid.ID) []resource.Only {
+	return []resource.Only{{Field: "customer_id", Value: id.String()}}
 }
 
 // TicketSearch makes tickets searchable as they may be listed: all of them by
 // admins, his own by a customer.
-func (s *Store) TicketSearch() collection.Searchable {
-	return collection.Searchable{
+func (s *Store) TicketSearch() resource.Searchable {
+	return resource.Searchable{
 		Name: "tickets",
-		View: func(ctx context.Context) (*collection.View, error) {
+		View: func(ctx context.Context) (*resource.View, error) {
 			caller := httpapi.CallerOf(ctx)
 			if caller.IsAdmin() {
 				return Tickets.View, nil
@@ -109,7 +109,7 @@ func (s *Store) TicketSearch() collection.Searchable {
 			me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, caller.ID)
 			return OwnTickets[me.EmailVerified], err
 		},
-		Only: func(ctx context.Context) []collection.Only {
+		Only: func(ctx context.Context) []resource.Only {
 			if caller := httpapi.CallerOf(ctx); !caller.IsAdmin() {
 				return ofCustomer(caller.ID)
 			}
@@ -165,7 +165,7 @@ func (s *Store) TicketByPath(ctx context.Context, path string) (Ticket, error) {
 func ErrNoTicket() *fault.Error { return fault.NotFound("Ticket") }
 
 // TicketEnvelope is the envelope with one ticket.
-func (s *Store) TicketEnvelope(ctx context.Context, id objectid.ID) (*collection.Response, error) {
+func (s *Store) TicketEnvelope(ctx context.Context, id objectid.ID) (*resource.Response, error) {
 	docs, n, err := Tickets.DocsTx(ctx, s.deps.Pool, []objectid.ID{id})
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (s *Store) TicketEnvelope(ctx context.Context, id objectid.ID) (*collection
 }
 
 // envelopeOf wraps documents that Postgres made.
-func envelopeOf(ctx context.Context, docs []byte, info any) (*collection.Response, error) {
+func envelopeOf(ctx context.Context, docs []byte, info any) (*resource.Response, error) {
 	all := []json.RawMessage{}
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &all); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)

@@ -10,11 +10,11 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 type ordersBody struct {
@@ -55,7 +55,7 @@ type orderDetail struct {
 
 // GetOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
 // 404.
-func (s *CallerOrders) GetOrder(ctx context.Context, in *OrderInput) (*collection.Response, error) {
+func (s *CallerOrders) GetOrder(ctx context.Context, in *OrderInput) (*resource.Response, error) {
 	o, err := s.CallerOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *CallerOrders) CallerOrder(ctx context.Context, path string) (Order, err
 	return o, nil
 }
 
-func (s *CallerOrders) envelope(ctx context.Context, o Order) (*collection.Response, error) {
+func (s *CallerOrders) envelope(ctx context.Context, o Order) (*resource.Response, error) {
 	tickets, err := s.store.TicketIDsOf(ctx, s.store.deps.Pool, o.ID)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *CallerOrders) envelope(ctx context.Context, o Order) (*collection.Respo
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
 	}
-	return &collection.Response{ContentType: "application/json", Body: raw}, nil
+	return &resource.Response{ContentType: "application/json", Body: raw}, nil
 }
 
 // OrderDetailSchema documents what Postgres and OrderBody make together.

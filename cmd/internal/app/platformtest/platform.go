@@ -33,8 +33,8 @@ import (
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
-	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 )
 
 // Platform is one of a test's own.
@@ -46,7 +46,7 @@ type Platform struct {
 	Mails    *mail.Catcher          // nil where nobody reads them
 
 	T       testing.TB
-	log     leaktest.Log
+	log     secrettest.Log
 	root    func() *apitest.Client
 	admin   func() *apitest.Client
 	unsound []string
@@ -92,7 +92,7 @@ func NewOf(t testing.TB, o Options) *Platform {
 	}
 	require.NoError(t, cfg.Validate())
 	if o.Log == nil {
-		o.Log = leaktest.Logger(t, &p.log)
+		o.Log = secrettest.Logger(t, &p.log)
 	}
 	var err error
 	p.App, err = app.NewOf(t.Context(), cfg, o.Log, true, o.Parts)
@@ -134,7 +134,7 @@ func (p *Platform) openGateways(cfg *app.Config) {
 	cfg.GWAURL, cfg.GWAAPIKey = p.Gateways.Sandbox.GWAURL(), "$aact_hmlg_sandbox"
 	cfg.GWBURL, cfg.GWBSecretKey = p.Gateways.Sandbox.GWBURL(), "sk_test_sandbox"
 	var err error
-	p.Mails, err = mail.NewCatcher("127.0.0.1:0", leaktest.Logger(p.T))
+	p.Mails, err = mail.NewCatcher("127.0.0.1:0", secrettest.Logger(p.T))
 	require.NoError(p.T, err)
 	p.T.Cleanup(func() { _ = p.Mails.Close() })
 	cfg.SMTPURL = p.Mails.URL()

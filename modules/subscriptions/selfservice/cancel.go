@@ -1,0 +1,240 @@
+package selfservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/state"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// cancel ends the customer's subscription at once and frees him for another:
+// DELETE /customers/me/subscription, also for a PIX that he does not want to pay.
+// 404 when there is none; 409 while the gateway is being asked whether it charged the
+// card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
+// nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
+// none.
+func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, string, error) {
+	sub, err := s.currentAt(ctx, customerID, only)
+	if err != nil {
+		return lifecycle.Row{}, "", err
+	}
+	pix := sub.PaymentMethod == gateway.MethodPix
+	if sub.IntentOpen && sub.Status == state.Pending && !pix {
+		return lifecycle.Row{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, sub)
+	}
+	c := lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &customerID}
+	var after lifecycle.Row
+	var givenUp string
+	if sub.Status == state.Pending && pix && !sub.IntentOpen {
+		after, err = s.cancelPix(ctx, sub, c)
+	} else {
+		after, givenUp, err = s.cancelNow(ctx, sub, c)
+	}
+	if !fault.Is(err, fault.KindConflict) {
+		return after, givenUp, err
+	}
+	// Its renewal may have taken its place meanwhile: that is what they want to end.
+	next, nextErr := s.currentAt(ctx, customerID, only)
+	if nextErr != nil || next.ID == sub.ID || next.IntentOpen {
+		return lifecycle.Row{}, "", err
+	}
+	return s.cancelNow(ctx, next, c)
+}
+
+// currentAt is the customer's live subscription: 404 without one, 400 when it is
+// with the other gateway; "" stands for either.
+func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, error) {
+	sub, err := s.deps.Reads.Current(ctx, customerID)
+	if err == nil && only != "" && sub.Gateway != only {
+		return lifecycle.Row{}, fault.BadRequest("Your subscription is not with this gateway.")
+	}
+	return sub, err
+}
+
+// cancelPix drops an unpaid PIX: its code first, so that nobody pays it after. 409 when
+// it has been paid meanwhile, or a renewal or another subscription has taken its place,
+// which goes on. While the gateway does not answer it ends here all the same: the code is
+// made unpayable by job, and money that was quicker is late money.
+func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
+	if err := s.deps.Recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
+		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
+		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
+		return after, err
+	}
+	after, err := s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
+	if err == nil && after.Status == state.Active {
+		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+	}
+	if err != nil {
+		return lifecycle.Row{}, err
+	}
+	last, err := s.db.GetLastReason(ctx, s.deps.Pool, sub.ID)
+	if err != nil {
+		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
+	}
+	if last == state.ReasonReplaced {
+		return lifecycle.Row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
+	}
+	return after, nil
+}
+
+// cancelNow ends a subscription here, and then at its gateway: the job for that
+// is in the same commit, so that no crash leaves a recurrence running. The
+// gateway is asked at once too; when it does not answer, the job goes on. The text
+// says what paid time is thrown away.
+func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
+	sub, givenUp, err := s.cancelHere(ctx, sub, c)
+	if err != nil {
+		return lifecycle.Row{}, "", err
+	}
+	sub, err = s.deps.Calls.EndNow(ctx, sub)
+	return sub, givenUp, err
+}
+
+// cancelHere ends a subscription here, and by job at its gateway.
+func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
+	var paid *time.Time
+	wasPaid := false
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if sub.Status == state.Pending && locked.Status == state.Active {
+			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
+		}
+		if paid, err = s.deps.Reads.PaidUntil(ctx, tx, locked); err != nil {
+			return err
+		}
+		if _, last, err := s.deps.Disputes.LatestOfChainTx(ctx, tx, locked); err != nil {
+			return err
+		} else if last != nil {
+			wasPaid = true
+		}
+		moved, err := s.deps.Store.MoveTx(ctx, tx, &locked, c)
+		if err != nil {
+			return err
+		}
+		if !moved {
+			return fault.Conflict("The subscription is %s already.", locked.Status)
+		}
+		sub = locked
+		if !lifecycle.KnownAtGateway(sub) {
+			return nil
+		}
+		_, err = s.deps.Jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(lifecycle.EndRetry),
+		})
+		return err
+	})
+	if err != nil {
+		return lifecycle.Row{}, "", err
+	}
+	return sub, s.deps.Reads.GivenUp(sub, paid, wasPaid), nil
+}
+
+// cancelAtPeriodEnd stops the renewals of the customer's subscription and leaves
+// access until the paid time ends. Gateway B is told to cancel at the period's end.
+// Gateway A can only delete: the row says first that it ends then, so that what the
+// gateway tells of the deleting changes nothing, and a job in the same commit deletes.
+// 409 when nothing is paid; with anyPeriod not while gateway B has a period, paid or
+// not, that can end.
+func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name, anyPeriod bool) (lifecycle.Row, error) {
+	sub, err := s.currentAt(ctx, customerID, only)
+	if err != nil {
+		return lifecycle.Row{}, err
+	}
+	if sub.IntentOpen {
+		return lifecycle.Row{}, s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
+	}
+	end, err := s.deps.Reads.PaidUntil(ctx, s.deps.Pool, sub)
+	if err != nil {
+		return lifecycle.Row{}, err
+	}
+	if end == nil && !(anyPeriod && sub.Status == state.Active && sub.GwbSubscriptionID != nil) {
+		return lifecycle.Row{}, errNoPaidPeriod()
+	}
+	if err := s.giveUpResume(ctx, sub); err != nil {
+		return lifecycle.Row{}, err
+	}
+	var told *time.Time
+	before := sub
+	if sub.GwbSubscriptionID != nil && !lifecycle.EndsThere(sub) { // also where the row says so already: a resumption may be under way
+		told, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true)
+		if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
+			err = s.deps.Calls.ProvedMissing(ctx, sub, err)
+		}
+		if err != nil {
+			return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "cancel at period end", err)
+		}
+	}
+	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		sub, err = s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || sub.Status.Ended() && told != nil { // the gateway's event was faster
+			return err
+		}
+		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
+			return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, told != nil)
+		}
+		end, err := s.deps.Reads.PaidUntil(ctx, tx, sub)
+		if err != nil {
+			return err
+		}
+		if end = lifecycle.Latest(end, told); end == nil {
+			return errNoPaidPeriod()
+		}
+		extended, err := s.deps.Reads.ExtendedTo(ctx, tx, sub)
+		if err != nil {
+			return err
+		}
+		end = new(lifecycle.LatestOf(*end, extended))
+		if err := s.endWithPeriodTx(ctx, tx, &sub, *end); err != nil {
+			return err
+		}
+		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, told != nil)
+	})
+	switch {
+	case err != nil:
+		return sub, err
+	case lifecycle.Stops(sub):
+		return s.deps.Calls.EndNow(ctx, sub)
+	}
+	if sub, err = s.deps.Reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !sub.Status.Ended() {
+		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")
+	}
+	return sub, err
+}
+
+func errNoPaidPeriod() error {
+	return fault.Conflict("Your subscription has no paid time left. Cancel it without at=period_end.")
+}
+
+// endWithPeriodTx has the locked row end with its paid time.
+func (s *SelfService) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
+	err := s.deps.Store.EditTx(ctx, tx, sub, state.EndsWithPeriod, func(r *lifecycle.Row) {
+		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
+		if !lifecycle.TraitsOf(*r).EndsWithPeriod {
+			r.NextBillingDate = nil
+		}
+	})
+	if err == nil {
+		err = s.deps.Store.EndWaitingTx(ctx, tx, *sub, lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &sub.CustomerID})
+	}
+	if err != nil {
+		return err
+	}
+	return s.deps.Store.StopTx(ctx, tx, *sub, s.deps.Clock.Now().Add(lifecycle.EndRetry))
+}

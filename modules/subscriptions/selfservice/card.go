@@ -1,0 +1,164 @@
+package selfservice
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/state"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+)
+
+// changeCard gives the customer's subscription another card in its place: 404
+// without one, 400 when it is with the other gateway, is not paid by card, or the
+// card is refused. At gateway B, what a failed renewal left open is then paid with
+// it; the text tells how that went.
+func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name, card gateway.Instrument) (lifecycle.Row, string, error) {
+	sub, err := s.currentAt(ctx, customerID, name)
+	if err != nil {
+		return lifecycle.Row{}, "", err
+	}
+	if sub.PaymentMethod != gateway.MethodCard {
+		return lifecycle.Row{}, "", fault.BadRequest("Your subscription is not paid by card.")
+	}
+	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
+		return lifecycle.Row{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
+	}
+	gw, err := s.deps.Payments.Gateway(name)
+	if err != nil {
+		return lifecycle.Row{}, "", gateway.FaultOf(err)
+	}
+	_, err = gw.ChangeCard(ctx, gateway.CardChange{
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), Payer: s.deps.Reads.PayerOfRow(ctx, sub), Instrument: card,
+	})
+	if err != nil {
+		return lifecycle.Row{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
+	}
+	if sub.HasChargeback && sub.Status == state.Suspended {
+		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil
+	}
+	if sub.PaymentFailures == 0 && sub.Status != state.Suspended {
+		return sub, cardChanged, nil
+	}
+	return s.payOpen(ctx, sub)
+}
+
+const cardChanged = "The card was changed."
+
+func (s *SelfService) cardRefused(ctx context.Context, err error, field string) error {
+	var declined *gateway.Declined
+	if errors.As(err, &declined) {
+		return fault.BadRequest("%s", declined.Message).WithField(field)
+	}
+	var rejected *gateway.Rejected
+	if errors.As(err, &rejected) {
+		return fault.BadRequest("The payment gateway did not accept this card.").WithField(field).WithCause(err)
+	}
+	if errors.Is(err, gateway.ErrMissing) {
+		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe anew.").WithCause(err)
+	}
+	return s.deps.Payments.Refused(ctx, "change card", err)
+}
+
+// invoiceRepeats is how long gateway B knows the key of an attempt: later its
+// repetition would be another one.
+const invoiceRepeats = 23 * time.Hour
+
+// invoice is an attempt to pay what is open: its id is committed, and the same attempt
+// repeated is paid once.
+type invoice struct {
+	sub     lifecycle.Row
+	attempt objectid.ID
+	looks   bool
+}
+
+// InvoiceOrder is the payment of an open invoice. A look repeats the attempt under its own
+// id: what it has paid is settled, what it has not is paid now. After the key's life what
+// is paid is told by event alone.
+func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
+	return &intent.Operation[invoice, *gateway.Payment]{
+		Kind: intent.OpenInvoice, Intents: s.deps.Intents,
+		Opening: func(i invoice) intent.Opening {
+			return intent.Opening{
+				Ref: intent.Ref{Kind: intent.OpenInvoice, Subject: i.sub.ID, Item: i.attempt.String()}, Customer: i.sub.CustomerID, Gateway: i.sub.Gateway,
+				Reference: i.attempt.String(), Excludes: "open_invoice:" + i.sub.ID.String(), CallTime: s.deps.Intents.CallTime(),
+			}
+		},
+		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
+			sub, err := s.db.GetSubscription(ctx, s.deps.Pool, i.Subject)
+			over := sub.Status.Ended() || s.deps.Clock.Now().Sub(i.CreatedAt) > invoiceRepeats
+			return invoice{sub: sub, attempt: objectid.ID(i.Item), looks: true}, over, err
+		},
+		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},
+		SettleTx: func(ctx context.Context, tx pgx.Tx, i *invoice, outcome intent.Outcome[*gateway.Payment], by intent.By) (err error) {
+			paid, ok := outcome.(intent.Succeeded[*gateway.Payment])
+			if !ok || !isPaid(paid.Answer) {
+				return nil
+			}
+			source := state.ByRecovery
+			if by == intent.ByAnswer {
+				source = state.ByCustomer
+			}
+			i.sub, err = s.deps.Settler.SettleTx(ctx, tx, i.sub, source, settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
+			return err
+		},
+	}
+}
+
+func isPaid(p *gateway.Payment) bool { return p != nil && p.Status == gateway.PaymentStatusSettled }
+
+// payInvoice pays what is open; nil: nothing was. A look cannot tell that from what the
+// attempt before has paid, which is read.
+func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.Payment) (*gateway.Payment, error) {
+	paid, open, err := gw.PayOpenInvoice(ctx, gateway.InvoicePayment{
+		AttemptID: i.attempt, SubscriptionID: i.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(i.sub),
+	})
+	if err != nil || open {
+		return &paid, err
+	}
+	if !i.looks {
+		return nil, nil
+	}
+	remote, err := gw.ReadSubscription(ctx, lifecycle.RemoteID(i.sub), i.sub.ID)
+	return remote.LatestPayment, err
+}
+
+// payOpen tries the open invoice with the new card.
+func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
+	i, order := invoice{sub: sub, attempt: objectid.New()}, s.InvoiceOrder()
+	err := order.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
+	var busy *intent.ErrOpen
+	if errors.As(err, &busy) {
+		return sub, cardChanged + " What is open is being paid already.", nil
+	}
+	if err != nil {
+		return sub, "", err
+	}
+	i, outcome, err := order.Run(ctx, i)
+	said := cardChanged
+	switch outcome := outcome.(type) {
+	case intent.Declined[*gateway.Payment]:
+		var declined *gateway.Declined
+		if errors.As(outcome.Cause, &declined) {
+			said += " What is open could not be paid with it: " + declined.Message
+		}
+	case intent.Refused[*gateway.Payment]:
+		_ = s.deps.Payments.Refused(ctx, "pay open invoice", outcome.Cause)
+		said += " What is open could not be paid with it yet."
+	case intent.NotKnown[*gateway.Payment]:
+		_ = s.deps.Payments.Refused(ctx, "pay open invoice", outcome.Cause)
+		said += " What is open is being paid with it."
+	case intent.Succeeded[*gateway.Payment]:
+		if isPaid(outcome.Answer) {
+			said += " What was open is paid."
+		}
+	}
+	return i.sub, said, err
+}
