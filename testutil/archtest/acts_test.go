@@ -92,7 +92,7 @@ var acts = map[string][]place{
 
 // reads are the others, which change nothing at a gateway.
 var reads = []string{
-	"Admits", "Authenticate", "Confirm", "CreatedSince", "EventsSince", "FindCardCharge", "FindPix", "FindPixAuthorization", "FindPixDebit", "FindPixOrder",
+	"Authenticate", "Authenticates", "Confirm", "CreatedSince", "EventsSince", "FindCardCharge", "FindPix", "FindPixAuthorization", "FindPixDebit", "FindPixOrder",
 	"FindRefund", "FindSubscription", "InvoiceOf", "ListDisputes", "ListPayments", "ListRefunds", "Name", "OnReply", "OpenCharges", "Probe", "ReadEvent",
 	"ReadPayment", "ReadPix", "ReadPixAuthorization", "ReadSubscription",
 }

@@ -56,7 +56,7 @@ var faults = []fault{
 		below: "modules/payments", tests: []string{"TestTheBrake"},
 	},
 	{
-		name: "odd-answer-foreign-id", breaks: "An answer of another id than was asked for is taken.", where: "answer.Told.Check",
+		name: "odd-answer-foreign-id", breaks: "An answer of another id than was asked for is taken.", where: "reply.Identity.Check",
 		old: `case want.ID != "" && t.ID != want.ID:`, new: `case want.ID != "" && t.ID == "":`,
 		below: "modules/payments", tests: []string{"TestAnAnswerIsOfWhatWasAskedFor"},
 	},
