@@ -1,18 +1,18 @@
-// Package collection serves the collection route contract (docs/contract/collections.md) from one descriptor a
+// Package resource serves the collection route contract (docs/contract/collections.md) from one descriptor a
 // resource.
 //
-//	var plans = collection.New(collection.Definition{
+//	var plans = resource.New(resource.Definition{
 //		Name: "plans", Singular: "Plan", Table: "subscriptions.plans",
-//		Fields: []collection.Field{
-//			{Name: "plan_id", Kind: query.String, Write: collection.Once, Rule: collection.Rule{Required: true, MinLength: 3, MaxLength: 50}},
-//			{Name: "amount", Column: "amount_cents", Kind: query.Int, Rule: collection.Rule{Required: true, Min: collection.Limit(0)}},
-//			{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: collection.Privileged},
+//		Fields: []resource.Field{
+//			{Name: "plan_id", Kind: query.String, Write: resource.Once, Rule: resource.Rule{Required: true, MinLength: 3, MaxLength: 50}},
+//			{Name: "amount", Column: "amount_cents", Kind: query.Int, Rule: resource.Rule{Required: true, Min: resource.Limit(0)}},
+//			{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
 //		},
-//		Constraints: map[string]collection.Violation{"plans_plan_id_key": {Field: "plan_id", Message: "is already taken"}},
+//		Constraints: map[string]resource.Violation{"plans_plan_id_key": {Field: "plan_id", Message: "is already taken"}},
 //	})
 //	var publicPlans = plans.Restrict("t.is_active", "gwb_price_id")
 //
-//	routes := collection.Routes{Pool: pool, Clock: clock, Log: log}
+//	routes := resource.Routes{Pool: pool, Clock: clock, Log: log}
 //	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, routes.List(publicPlans), publicPlans.ListDoc()...)
 //	httpapi.Route(api, http.MethodPost, "/plans", "plan_create", httpapi.Admin, routes.Create(plans), plans.CreateDoc()...)
 //

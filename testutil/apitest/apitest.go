@@ -1,6 +1,6 @@
 // Package apitest calls an API over real HTTP in tests and checks every JSON
 // answer against the OpenAPI document, so that the document is always true. The secrets that
-// go through it are noted for leaktest.
+// go through it are noted for secrettest.
 package apitest
 
 import (

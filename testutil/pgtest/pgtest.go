@@ -44,7 +44,7 @@ func closePool(t testing.TB, pool *pgxpool.Pool) {
 }
 
 // URL is the connection URL of a new, migrated, otherwise empty database, with all rights. At
-// the end of the test it may hold no secret that leaktest knows.
+// the end of the test it may hold no secret that secrettest knows.
 func URL(t testing.TB) string {
 	t.Helper()
 	s, err := shared()

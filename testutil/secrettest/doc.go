@@ -1,4 +1,4 @@
-// Package leaktest finds secrets where they must not be: in any row of a test's database,
+// Package secrettest finds secrets where they must not be: in any row of a test's database,
 // River's job arguments among them, and in anything that was logged.
 //
 // Nobody has to ask for it. apitest notes each password, code, card number and token that

@@ -18,7 +18,7 @@ func Database(t testing.TB, databaseURL string) {
 	t.Helper()
 	text, err := Dump(databaseURL)
 	if err != nil {
-		t.Errorf("leaktest: read the database: %v", err)
+		t.Errorf("secrettest: read the database: %v", err)
 		return
 	}
 	Text(t, "the database", text)

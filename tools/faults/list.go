@@ -71,7 +71,7 @@ var faults = []fault{
 		below: "modules/payments", tests: []string{"TestSignatureForms"},
 	},
 	{
-		name: "token-gwa", breaks: "An empty token passes for a webhook's token of gateway A.", where: "gwa.events.Admits",
+		name: "token-gwa", breaks: "An empty token passes for a webhook's token of gateway A.", where: "gwa.events.Authenticates",
 		old: `if token != "" && secret.Equal(given[:], want[:]) {`, new: `if secret.Equal(given[:], want[:]) {`,
 		below: "modules/payments", tests: []string{"TestToken"},
 	},

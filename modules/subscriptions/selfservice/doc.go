@@ -1,4 +1,4 @@
-// Package own is what customers do with their own subscription: read, cancel, resume, renew,
+// Package selfservice is what customers do with their own subscription: read, cancel, resume, renew,
 // change the card, get the PIX code.
 //
 // Owns: no table; /customers/me/subscription…, /customers/me/pix-qr, and the reads, cards and

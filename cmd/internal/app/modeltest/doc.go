@@ -1,4 +1,4 @@
-// Package histories holds no code of the platform, only its longest test: random
+// Package modeltest holds no code of the platform, only its longest test: random
 // sequences of what customers, admins, both gateways, the clock and a dying
 // process may do to money, with everything that must hold afterwards.
 //

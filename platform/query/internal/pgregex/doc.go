@@ -1,4 +1,4 @@
-// Package are translates the regular expressions that clients write (PCRE, as
+// Package pgregex translates the regular expressions that clients write (PCRE, as
 // MongoDB takes them) to Postgres' advanced regular expressions.
 //
 // The two dialects look alike and differ in ways that return wrong rows without an

@@ -1,4 +1,4 @@
-// Package answer judges what both gateways answer. An answer counts when its
+// Package reply judges what both gateways answer. An answer counts when its
 // shape, kind, id and our own reference are right; all else is an odd answer, of
 // which nothing may be concluded (docs/contract/payments.md, Answers of gateways). What follows from one that
 // cannot be read, or agrees with no other, and when a call is made again, is said here, too.
