@@ -73,7 +73,7 @@ type PromoCodes interface {
 // Deps is what New needs.
 type Deps struct {
 	Pool      *pgxpool.Pool
-	Reads     *pgxpool.Pool // serves the lists, with collection.StatementTimeout; nil means Pool
+	Reads     *pgxpool.Pool // serves the lists, with resource.StatementTimeout; nil means Pool
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger

@@ -16,7 +16,7 @@ import (
 // Deps are what New needs.
 type Deps struct {
 	Pool     *pgxpool.Pool
-	Reads    *pgxpool.Pool // for lists, with collection.StatementTimeout; nil means Pool
+	Reads    *pgxpool.Pool // for lists, with resource.StatementTimeout; nil means Pool
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service // keeps the audit trail

@@ -16,7 +16,7 @@ import (
 // Deps are what New needs.
 type Deps struct {
 	Pool *pgxpool.Pool
-	// Reads serves the lists, with collection.StatementTimeout; nil means Pool. It
+	// Reads serves the lists, with resource.StatementTimeout; nil means Pool. It
 	// checks the caller too: a replica that lags lets in whom the primary does not.
 	Reads *pgxpool.Pool
 	Clock clock.Clock

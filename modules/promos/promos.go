@@ -27,7 +27,7 @@ type Config struct {
 // Deps is what New needs.
 type Deps struct {
 	Pool *pgxpool.Pool
-	// Reads serves the admins' lists, with collection.StatementTimeout; nil means Pool.
+	// Reads serves the admins' lists, with resource.StatementTimeout; nil means Pool.
 	Reads    *pgxpool.Pool
 	Clock    clock.Clock
 	Log      *slog.Logger

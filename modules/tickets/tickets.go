@@ -99,7 +99,7 @@ func setDefault[T comparable](field *T, value T) {
 // Deps is what New needs.
 type Deps struct {
 	Pool *pgxpool.Pool
-	// Reads serves the lists, with collection.StatementTimeout; nil means Pool.
+	// Reads serves the lists, with resource.StatementTimeout; nil means Pool.
 	Reads     *pgxpool.Pool
 	Jobs      *jobs.Client
 	Clock     clock.Clock

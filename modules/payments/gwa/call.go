@@ -64,7 +64,7 @@ func worthRepeating(err error) bool {
 
 // call makes one HTTP call. The error is *problem for an answer that is not 2xx,
 // gateway.ErrUnavailable when the gateway has certainly not been asked,
-// answer.ErrOdd for an answer that is none, else a failure on the way.
+// reply.ErrOdd for an answer that is none, else a failure on the way.
 func (g *client) call(ctx context.Context, r request) error {
 	endpoint := r.endpoint()
 	if wait := g.limits.wait(endpoint, gateway.IsBackground(ctx), g.cfg.Clock.Now()); wait > 0 {

@@ -32,7 +32,7 @@ var kinds = map[string]string{
 	"charges": "charge", "events": "event", "invoice_payments": "invoice_payment", "setup_intents": "setup_intent",
 }
 
-// RoundTrip is http.RoundTripper. The error of an odd answer is answer.ErrOdd.
+// RoundTrip is http.RoundTripper. The error of an odd answer is reply.ErrOdd.
 func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 	if binds(r) {
 		postgres.BePatient(r.Context()) // what comes of it has to be written down

@@ -34,7 +34,7 @@ type webhookStats struct {
 }
 
 // Stats counts the calls of a span: 422 for bounds that are none, and for
-// more calls than can be counted while somebody waits (collection.StatementTimeout).
+// more calls than can be counted while somebody waits (resource.StatementTimeout).
 func (s *Log) Stats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output[webhookStats], error) {
 	from, err := bound("start", in.Start, 0)
 	if err != nil {
