@@ -33,7 +33,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.pool, &now)
 	each(recoveries, err, s.reconcile.Adopt)
-	held, err := s.db.OrderListHeldTooLong(ctx, s.pool, &now)
+	held, err := s.db.OrderListReservedTooLong(ctx, s.pool, &now)
 	each(held, err, s.reconcile.GiveBackUnpaid)
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.pool)
 	each(refunds, err, s.refunds.QueueDue)

@@ -1,5 +1,5 @@
--- EmailChangeAsk notes what is asked for, in place of what the user asked before. A link that another address was mailed dies with it.
--- name: EmailChangeAsk :one
+-- EmailChangeRequest notes what is asked for, in place of what the user asked before. A link that another address was mailed dies with it.
+-- name: EmailChangeRequest :one
 INSERT INTO accounts.email_changes (id, user_id, old_email, old_username, old_unproved, new_email, requested_at, expires_at)
 VALUES (@id, @user_id, @old_email, @old_username, @old_unproved, @new_email, @now, @expires_at)
 ON CONFLICT (user_id) WHERE changed_at IS NULL AND undone_at IS NULL DO UPDATE SET

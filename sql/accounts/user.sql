@@ -72,7 +72,7 @@ WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL;
 -- name: UserTaxIDExists :one
 SELECT EXISTS (SELECT 1 FROM accounts.users WHERE user_type = 'customer' AND deleted_at IS NULL AND tax_id = @tax_id);
 
--- name: UserUpdateOwn :one
+-- name: UserUpdateCaller :one
 UPDATE accounts.users SET
     username = @username, full_name = @full_name, tax_id = sqlc.narg('tax_id'), phone = sqlc.narg('phone'),
     address = sqlc.narg('address'), avatar_id = sqlc.narg('avatar_id'), my_list = @my_list, updated_at = @now

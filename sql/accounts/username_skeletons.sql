@@ -6,9 +6,9 @@ WHERE u.deleted_at IS NULL AND position('@' IN u.username) = 0
   AND NOT EXISTS (SELECT 1 FROM accounts.username_skeletons s WHERE s.user_id = u.id AND s.username = u.username)
 ORDER BY u.user_type, u.id LIMIT @page_size;
 
--- SkeletonNote notes what a name looks like that its user has already, and whether
+-- SkeletonInsert notes what a name looks like that its user has already, and whether
 -- somebody else's looks so, too.
--- name: SkeletonNote :exec
+-- name: SkeletonInsert :exec
 INSERT INTO accounts.username_skeletons (user_id, skeleton, username, shared)
 SELECT @user_id::platform.object_id, k.skeleton, @username::text, EXISTS (SELECT 1 FROM accounts.username_skeletons o WHERE o.skeleton = k.skeleton AND o.user_id <> @user_id::platform.object_id)
 FROM unnest(@skeletons::text[]) AS k (skeleton)

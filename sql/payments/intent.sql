@@ -64,8 +64,8 @@ INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
 SELECT id, @now::timestamptz, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
 RETURNING intent_id;
 
--- name: IntentNextLook :one
--- IntentNextLook is the first look of the gateway after an instant.
+-- name: IntentNextCheck :one
+-- IntentNextCheck is the first look of the gateway after an instant.
 SELECT next_look_at::timestamptz AS at FROM payments.intents
 WHERE gateway = @gateway AND state = 'open' AND next_look_at > @now::timestamptz ORDER BY next_look_at LIMIT 1;
 
@@ -125,8 +125,8 @@ WHERE i.id IN (
     ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
 RETURNING i.*;
 
--- name: IntentToldOf :many
--- IntentToldOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
+-- name: IntentMailedOf :many
+-- IntentMailedOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
 SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended_at, coalesce(s.by, '')::text AS by FROM payments.intents i
 LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
 WHERE i.subject_id = @subject_id AND i.gateway = @gateway AND i.told_at IS NOT NULL

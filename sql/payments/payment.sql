@@ -19,8 +19,8 @@ SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
     WHERE e.state = 'waiting' AND e.gateway = @gateway AND e.subjects && @subjects::text[]
 ) AS is_awaited;
 
--- name: PaymentFirstOwn :one
--- PaymentFirstOwn is when the first payment of a subscription or order settled that was
+-- name: PaymentFirstOfSubject :one
+-- PaymentFirstOfSubject is when the first payment of a subscription or order settled that was
 -- made for it: none that an admin lengthened it by.
 SELECT p.settled_at FROM payments.payments p
 WHERE p.purpose = @purpose AND p.local_id = @local_id AND NOT EXISTS (
@@ -64,8 +64,8 @@ WHERE p.purpose = 'subscription' AND p.local_id = @local_id AND p.gateway = @gat
       WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed')
 ORDER BY p.id;
 
--- name: PaymentShown :exec
--- PaymentShown notes that the gateway shows a payment paid, and for which day it was made.
+-- name: PaymentConfirmed :exec
+-- PaymentConfirmed notes that the gateway shows a payment paid, and for which day it was made.
 UPDATE payments.payments SET shown_at = coalesce(shown_at, @at::timestamptz), due_at = coalesce(sqlc.narg(due_at), due_at), updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
 
@@ -75,8 +75,8 @@ UPDATE payments.payments SET counted = false, updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND counted
 RETURNING *;
 
--- name: PaymentListToldSince :many
--- PaymentListToldSince lists the payments that were booked since, and that only an event has told.
+-- name: PaymentListUnconfirmedSince :many
+-- PaymentListUnconfirmedSince lists the payments that were booked since, and that only an event has told.
 SELECT * FROM payments.payments
 WHERE gateway = @gateway AND created_at >= @since AND shown_at IS NULL AND purpose <> 'customer'
 ORDER BY id;

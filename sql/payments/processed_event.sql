@@ -1,5 +1,5 @@
--- name: ProcessedEventAnswer :exec
--- ProcessedEventAnswer gives an event of which a job has asked the gateway, and every
+-- name: ProcessedEventFinishConfirmation :exec
+-- ProcessedEventFinishConfirmation gives an event of which a job has asked the gateway, and every
 -- authenticated log of it, what came of that. One that has another result keeps it.
 WITH asked AS (
     SELECT e.gateway, e.event_id FROM payments.processed_events e

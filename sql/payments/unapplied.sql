@@ -23,8 +23,8 @@ SELECT id FROM added;
 UPDATE payments.unapplied_payments SET amount_cents = @amount_cents, note = @note, taken_back = true, updated_at = @at
 WHERE gateway = @gateway AND subject = @subject AND kind = 'unknown' AND state = 'open' AND NOT automatic;
 
--- name: UnappliedLearn :exec
--- UnappliedLearn adds to a case what was not known of it: a kind says more than
+-- name: UnappliedSetPayment :exec
+-- UnappliedSetPayment adds to a case what was not known of it: a kind says more than
 -- unknown, a value more than none. What nobody could place is refunded by itself once it is known what it is.
 -- Where it was what the payer's bank took back, it is from now on what is left of the payment.
 UPDATE payments.unapplied_payments SET
@@ -61,8 +61,8 @@ WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_pa
   AND (told_at IS NULL OR told_at <= sqlc.arg(before)::timestamptz)
 RETURNING gateway, gateway_payment_id::text AS gateway_payment_id, coalesce(amount_cents, 0)::bigint AS amount_cents, coalesce(note, '')::text AS note;
 
--- name: UnappliedAnswered :many
--- UnappliedAnswered lists what waits for an answer that has come.
+-- name: UnappliedEnded :many
+-- UnappliedEnded lists what waits for an answer that has come.
 SELECT u.gateway, u.subject FROM payments.unapplied_payments u
 WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
   AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
@@ -89,16 +89,16 @@ WHERE state = 'open' AND automatic AND coalesce(next_try_at, '-infinity') <= @no
    OR state = 'refunding' AND updated_at <= @left_since
 ORDER BY created_at LIMIT @most;
 
--- name: UnappliedTold :many
--- UnappliedTold lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
+-- name: UnappliedUnconfirmed :many
+-- UnappliedUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
 SELECT u.* FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
 WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
   AND coalesce(u.next_try_at, '-infinity') <= sqlc.arg(due)::timestamptz
 ORDER BY u.created_at LIMIT @most;
 
--- name: UnappliedToldAgain :one
--- UnappliedToldAgain has a case that waits asked for again: an event has told its payment once more.
+-- name: UnappliedConfirmAgain :one
+-- UnappliedConfirmAgain has a case that waits asked for again: an event has told its payment once more.
 UPDATE payments.unapplied_payments SET next_try_at = NULL
 WHERE gateway = @gateway AND subject = @subject AND gateway = 'gwa' AND kind = 'unknown' AND state = 'open' RETURNING id;
 
@@ -184,7 +184,7 @@ FROM claimed JOIN payments.unapplied_payments u ON u.id = claimed.claimed_id AND
 -- name: UnappliedStateRead :one
 SELECT state FROM payments.unapplied_payments WHERE gateway = @gateway AND subject = @subject;
 
--- name: UnappliedBoughtNothing :one
--- UnappliedBoughtNothing reports whether a payment, by any of its names, gave nobody anything.
+-- name: UnappliedIsUnused :one
+-- UnappliedIsUnused reports whether a payment, by any of its names, gave nobody anything.
 SELECT EXISTS (SELECT 1 FROM payments.bought_nothing n
     WHERE n.gateway = @gateway AND (n.gateway_payment_id = @payment_ref::text OR n.payment_intent_id = @payment_ref::text));

@@ -28,7 +28,7 @@ VALUES (@id, @subscription_id, @from_at, @to_at, @now::timestamptz, @created_by_
 SELECT id FROM subscriptions.charge_moves WHERE state = 'open' AND next_try_at <= @now::timestamptz
 ORDER BY next_try_at LIMIT 500;
 
--- name: NoteChargeMoveRefused :one
+-- name: ChargeMoveRefuse :one
 -- Since when the gateway finds the order wrong. No row where it is over.
 UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, @now::timestamptz)
 WHERE id = @id AND state = 'open' RETURNING refused_since::timestamptz;

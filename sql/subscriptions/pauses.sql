@@ -60,7 +60,7 @@ ORDER BY s.id LIMIT 500;
 -- name: LockOpenPause :one
 SELECT * FROM subscriptions.pauses WHERE subscription_id = @subscription_id AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE;
 
--- name: NoteDueOfPause :exec
+-- name: PauseSetDue :exec
 UPDATE subscriptions.pauses SET next_due = least(next_due, @next_due::timestamptz) WHERE id = @id;
 
 -- name: PostponePause :execrows

@@ -22,7 +22,7 @@ FROM subscriptions.subscriptions s WHERE s.id = t.subscription_id AND s.customer
 SELECT t.claimed_at, t.began_at FROM subscriptions.trial_uses t LEFT JOIN subscriptions.subscriptions s ON s.id = t.subscription_id
 WHERE s.customer_id = @customer_id OR t.tax_id_mac = @tax_id_mac ORDER BY t.claimed_at;
 
--- NoteTrial notes a trial that began without a claim: of an earlier version.
--- name: NoteTrial :exec
+-- TrialInsert notes a trial that began without a claim: of an earlier version.
+-- name: TrialInsert :exec
 INSERT INTO subscriptions.trial_uses (tax_id_mac, claimed_at, began_at) VALUES (@tax_id_mac, @began_at, @began_at)
 ON CONFLICT (tax_id_mac) DO NOTHING;

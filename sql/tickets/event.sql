@@ -49,7 +49,7 @@ SELECT l.id FROM locked l WHERE l.ends_at <= @now::timestamptz ORDER BY l.id;
 -- name: EventListOf :many
 SELECT id, title, event_date, event_end_date, ends_at, location, is_active, cancelled_at, refund_until, told_event_date, told_ends_at FROM tickets.events WHERE id = ANY(@ids::text[]) ORDER BY id;
 
--- name: EventNoteMove :exec
+-- name: EventRecordMove :exec
 -- What its holders know of its time, and until when they may give back.
 UPDATE tickets.events SET told_event_date = sqlc.narg('told_event_date'), told_ends_at = sqlc.narg('told_ends_at'), refund_until = sqlc.narg('refund_until') WHERE id = @id;
 

@@ -1,10 +1,10 @@
--- name: GiveBackAsk :exec
+-- name: GiveBackRequest :exec
 -- The refund that gives the order's money back is being committed.
 INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, refund_id, created_at)
 VALUES (@order_id, @event_id, @why, @now, @refund_id::text, @now)
 ON CONFLICT (order_id) DO UPDATE SET asked_at = coalesce(tickets.give_backs.asked_at, excluded.asked_at), refund_id = excluded.refund_id, failed_at = NULL;
 
--- name: GiveBackAskOfEvent :execrows
+-- name: GiveBackRequestOfEvent :execrows
 -- Everybody's money goes back now, not only theirs who ask.
 UPDATE tickets.give_backs SET asked_at = @now WHERE event_id = @event_id AND asked_at IS NULL;
 

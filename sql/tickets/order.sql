@@ -10,7 +10,7 @@ SELECT * FROM tickets.orders WHERE id = @id FOR NO KEY UPDATE;
 -- name: OrderListDueRecoveries :many
 SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= @now ORDER BY recovery_at LIMIT 500;
 
--- name: OrderListHeldTooLong :many
+-- name: OrderListReservedTooLong :many
 -- Unpaid places whose time is over, or whose event is, or is called off.
 SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
 WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= @now OR e.ends_at <= @now OR e.cancelled_at IS NOT NULL)

@@ -1,4 +1,4 @@
--- name: TicketAskRefund :many
+-- name: TicketRequestRefund :many
 -- The compare-and-set by which a refund takes tickets: one refund gives back a share.
 UPDATE tickets.tickets SET refund_id = @refund_id::text, refund_asked_at = @now::timestamptz, register_update_date = @now::timestamptz
 WHERE id = ANY(@ids::text[]) AND order_id = @order_id AND refund_id IS NULL AND (status <> 'consumed' OR @with_consumed::bool)

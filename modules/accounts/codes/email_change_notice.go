@@ -102,7 +102,7 @@ func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 	if undoable || u.UserType == httpapi.TypeCustomer && !u.EmailVerified {
 		until = now
 	}
-	id, err := s.q.EmailChangeAsk(ctx, tx, accountsdb.EmailChangeAskParams{
+	id, err := s.q.EmailChangeRequest(ctx, tx, accountsdb.EmailChangeRequestParams{
 		ID: objectid.At(now), UserID: u.ID, OldEmail: u.Email, OldUsername: u.Username, OldUnproved: u.UnprovedSignup,
 		NewEmail: email, Now: now, ExpiresAt: until,
 	})

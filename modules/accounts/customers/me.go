@@ -85,7 +85,7 @@ func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit)
 		if !own {
 			return fault.InvalidAt(identity.NotOwnPicture, "body", 0, "avatar_id")
 		}
-		after, err = s.q.UserUpdateOwn(ctx, tx, accountsdb.UserUpdateOwnParams{
+		after, err = s.q.UserUpdateCaller(ctx, tx, accountsdb.UserUpdateCallerParams{
 			ID: u.ID, Username: u.Username, FullName: u.FullName, TaxID: u.TaxID, Phone: u.Phone,
 			Address: u.Address, AvatarID: u.AvatarID, MyList: u.MyList, Now: s.clock.Now(),
 		})

@@ -195,7 +195,7 @@ func (w *checkWorker) Work(ctx context.Context, job *river.Job[checkArgs]) error
 			return nil
 		}
 		now := w.s.deps.Clock.Now()
-		next, err := w.s.db.IntentNextLook(ctx, w.s.deps.Pool, paymentsdb.IntentNextLookParams{Gateway: job.Args.Gateway, Now: now})
+		next, err := w.s.db.IntentNextCheck(ctx, w.s.deps.Pool, paymentsdb.IntentNextCheckParams{Gateway: job.Args.Gateway, Now: now})
 		if err != nil || next.Sub(now) > time.Until(until) {
 			return nil
 		}

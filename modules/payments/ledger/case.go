@@ -85,7 +85,7 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)
 	}
-	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
+	err = s.db.UnappliedSetPayment(ctx, tx, paymentsdb.UnappliedSetPaymentParams{
 		Gateway: u.Gateway, Subject: subject, Kind: u.Kind, AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
 		SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID), PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic,
 		Reference: Filled(u.Reference), NoCustomer: NoCustomer, ItsCustomer: ItsCustomer, At: now,
@@ -165,7 +165,7 @@ func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway g
 // stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
 // subscription.
 func (s *Reader) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	nothing, err := s.db.UnappliedBoughtNothing(ctx, db, paymentsdb.UnappliedBoughtNothingParams{Gateway: string(gateway), PaymentRef: paymentID})
+	nothing, err := s.db.UnappliedIsUnused(ctx, db, paymentsdb.UnappliedIsUnusedParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)
 	}

@@ -60,7 +60,7 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	told, err := s.db.IntentToldOf(ctx, tx, paymentsdb.IntentToldOfParams{SubjectID: subject, Gateway: gw})
+	told, err := s.db.IntentMailedOf(ctx, tx, paymentsdb.IntentMailedOfParams{SubjectID: subject, Gateway: gw})
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 }
 
 // outcomeNote says how an order that was not known for long came to its end.
-func outcomeNote(i paymentsdb.IntentToldOfRow) string {
+func outcomeNote(i paymentsdb.IntentMailedOfRow) string {
 	by := "it was settled here, by " + i.By
 	switch i.By {
 	case "look", "recovery", "live_read", "reconciliation":
@@ -133,7 +133,7 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 // confirmAgainTx has the gateway asked for a payment that waits on the list since an event
 // alone had told it: it was told once more.
 func (s *Cases) confirmAgainTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, paymentID string) error {
-	id, err := s.db.UnappliedToldAgain(ctx, tx, paymentsdb.UnappliedToldAgainParams{Gateway: gw, Subject: paymentID})
+	id, err := s.db.UnappliedConfirmAgain(ctx, tx, paymentsdb.UnappliedConfirmAgainParams{Gateway: gw, Subject: paymentID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

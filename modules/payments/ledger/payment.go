@@ -232,7 +232,7 @@ func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
 // made for it, not brought in by an extension; nil when there is none.
 func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*time.Time, error) {
-	at, err := s.db.PaymentFirstOwn(ctx, db, paymentsdb.PaymentFirstOwnParams{Purpose: purpose, LocalID: localID})
+	at, err := s.db.PaymentFirstOfSubject(ctx, db, paymentsdb.PaymentFirstOfSubjectParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}

@@ -98,7 +98,7 @@ func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapte
 	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
-	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: gw.Name(), Since: o.Since})
+	rows, err := s.db.PaymentListUnconfirmedSince(ctx, s.deps.Pool, paymentsdb.PaymentListUnconfirmedSinceParams{Gateway: gw.Name(), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked payments: %w", err)
 	}

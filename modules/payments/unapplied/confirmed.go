@@ -35,7 +35,7 @@ func (s *List) DecideConfirmed(ctx context.Context) error {
 // decideConfirmed keeps by itself what gateway A shows as paid by now, and that pays for
 // something. About what it does not show, or what pays for nothing, people decide.
 func (s *List) decideConfirmed(ctx context.Context, due time.Time) error {
-	found, err := s.db.UnappliedTold(ctx, s.deps.Pool, paymentsdb.UnappliedToldParams{Due: due, Most: unappliedBatch})
+	found, err := s.db.UnappliedUnconfirmed(ctx, s.deps.Pool, paymentsdb.UnappliedUnconfirmedParams{Due: due, Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list told payments: %w", err)
 	}
@@ -101,7 +101,7 @@ func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID str
 		return false, fmt.Errorf("read payment %s: %w", paymentID, err)
 	}
 	shown, _ := live.Payment()
-	err = s.db.PaymentShown(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentShownParams{
+	err = s.db.PaymentConfirmed(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentConfirmedParams{
 		Gateway: name, GatewayPaymentID: paymentID, DueAt: shown.MadeFor, At: s.deps.Clock.Now(),
 	})
 	if err != nil {

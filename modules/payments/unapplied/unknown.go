@@ -20,7 +20,7 @@ import (
 // decideEnded decides what was left open although the answer has come, as by an earlier
 // release.
 func (s *List) decideEnded(ctx context.Context) error {
-	found, err := s.db.UnappliedAnswered(ctx, s.deps.Pool, unappliedBatch)
+	found, err := s.db.UnappliedEnded(ctx, s.deps.Pool, unappliedBatch)
 	if err != nil {
 		return fmt.Errorf("list answered orders: %w", err)
 	}

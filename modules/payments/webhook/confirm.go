@@ -87,7 +87,7 @@ func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway 
 	if err != nil {
 		return err
 	}
-	err = s.db.ProcessedEventAnswer(ctx, tx, paymentsdb.ProcessedEventAnswerParams{
+	err = s.db.ProcessedEventFinishConfirmation(ctx, tx, paymentsdb.ProcessedEventFinishConfirmationParams{
 		Gateway: gateway, EventID: eventID, Result: raw, At: s.deps.Clock.Now(),
 	})
 	if err != nil {

@@ -163,7 +163,7 @@ func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecy
 			if charge.DueDate == nil {
 				continue
 			}
-			if err := s.db.NoteDueOfPause(ctx, s.deps.Pool, subscriptionsdb.NoteDueOfPauseParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
+			if err := s.db.PauseSetDue(ctx, s.deps.Pool, subscriptionsdb.PauseSetDueParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
 				return fmt.Errorf("keep due date: %w", err)
 			}
 		}

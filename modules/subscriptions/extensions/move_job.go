@@ -216,7 +216,7 @@ func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error 
 // it has said so for a while the extension is taken back.
 func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, move chargeMove, cause error) error {
 	now := s.deps.Clock.Now()
-	since, err := s.db.NoteChargeMoveRefused(ctx, s.deps.Pool, subscriptionsdb.NoteChargeMoveRefusedParams{ID: move.ID, Now: now})
+	since, err := s.db.ChargeMoveRefuse(ctx, s.deps.Pool, subscriptionsdb.ChargeMoveRefuseParams{ID: move.ID, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // it is over
 	}

@@ -313,7 +313,7 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 
 // RecordTrial notes that a tax id has had its trial.
 func (s *Store) RecordTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
-	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
+	if err := s.db.TrialInsert(ctx, db, subscriptionsdb.TrialInsertParams{TaxIDMac: mac, BeganAt: began}); err != nil {
 		return fmt.Errorf("note trial: %w", err)
 	}
 	return nil

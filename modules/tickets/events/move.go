@@ -60,10 +60,10 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 	if is.CancelledAt != nil || !moved && was.EventDate.Equal(is.EventDate) && was.EndsAt.Equal(is.EndsAt) {
 		return nil
 	}
-	note := ticketsdb.EventNoteMoveParams{ID: is.ID, RefundUntil: is.RefundUntil}
+	note := ticketsdb.EventRecordMoveParams{ID: is.ID, RefundUntil: is.RefundUntil}
 	if !moved {
 		note.ToldEventDate, note.ToldEndsAt = &knownStart, &knownEnd
-		return s.db.EventNoteMove(ctx, tx, note)
+		return s.db.EventRecordMove(ctx, tx, note)
 	}
 	holders, err := s.db.TicketListHolders(ctx, tx, ticketsdb.TicketListHoldersParams{EventID: is.ID})
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 	if said := is.RefundUntil; len(holders) > 0 && (sameTime(was.RefundUntil, said) || said == nil || !said.After(s.deps.Clock.Now())) {
 		note.RefundUntil = new(s.movedUntil(is.EventDate))
 	}
-	noted := func() error { return s.db.EventNoteMove(ctx, tx, note) }
+	noted := func() error { return s.db.EventRecordMove(ctx, tx, note) }
 	if err := Events.AuditTx(ctx, tx, []objectid.ID{is.ID}, noted); err != nil {
 		return err
 	}

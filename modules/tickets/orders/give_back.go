@@ -23,7 +23,7 @@ func (s *Store) RequestGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why s
 	if why == "" {
 		return nil
 	}
-	err := s.db.GiveBackAsk(ctx, tx, ticketsdb.GiveBackAskParams{OrderID: o.ID, EventID: o.EventID, Why: why, Now: &r.RequestedAt, RefundID: r.ID.String()})
+	err := s.db.GiveBackRequest(ctx, tx, ticketsdb.GiveBackRequestParams{OrderID: o.ID, EventID: o.EventID, Why: why, Now: &r.RequestedAt, RefundID: r.ID.String()})
 	if err != nil {
 		return fmt.Errorf("note that the order is given back: %w", err)
 	}

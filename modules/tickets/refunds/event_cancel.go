@@ -89,7 +89,7 @@ func (s *Refunds) refundAllTx(ctx context.Context, tx pgx.Tx, e events.Event, no
 	if err := s.deps.Events.RefundAllTx(ctx, tx, e, now); err != nil {
 		return err
 	}
-	if _, err := s.db.GiveBackAskOfEvent(ctx, tx, ticketsdb.GiveBackAskOfEventParams{EventID: e.ID, Now: &now}); err != nil {
+	if _, err := s.db.GiveBackRequestOfEvent(ctx, tx, ticketsdb.GiveBackRequestOfEventParams{EventID: e.ID, Now: &now}); err != nil {
 		return fmt.Errorf("ask for all orders: %w", err)
 	}
 	return s.giveBackLaterTx(ctx, tx)

@@ -349,7 +349,7 @@ func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	taken, err := s.db.TicketAskRefund(ctx, tx, ticketsdb.TicketAskRefundParams{
+	taken, err := s.db.TicketRequestRefund(ctx, tx, ticketsdb.TicketRequestRefundParams{
 		RefundID: r.ID.String(), Now: r.RequestedAt, Ids: objectid.Strings(chosen), OrderID: &o.ID, WithConsumed: q.Consumed,
 	})
 	if err != nil {

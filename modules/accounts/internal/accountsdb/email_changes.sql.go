@@ -12,44 +12,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const emailChangeAsk = `-- name: EmailChangeAsk :one
-INSERT INTO accounts.email_changes (id, user_id, old_email, old_username, old_unproved, new_email, requested_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-ON CONFLICT (user_id) WHERE changed_at IS NULL AND undone_at IS NULL DO UPDATE SET
-    id = CASE WHEN email_changes.old_email = excluded.old_email THEN email_changes.id ELSE excluded.id END,
-    old_email = excluded.old_email, old_username = excluded.old_username, old_unproved = excluded.old_unproved,
-    new_email = excluded.new_email, requested_at = excluded.requested_at, expires_at = excluded.expires_at
-RETURNING id
-`
-
-type EmailChangeAskParams struct {
-	ID          objectid.ID
-	UserID      objectid.ID
-	OldEmail    string
-	OldUsername string
-	OldUnproved bool
-	NewEmail    string
-	Now         time.Time
-	ExpiresAt   time.Time
-}
-
-// EmailChangeAsk notes what is asked for, in place of what the user asked before. A link that another address was mailed dies with it.
-func (q *Queries) EmailChangeAsk(ctx context.Context, db DBTX, arg EmailChangeAskParams) (objectid.ID, error) {
-	row := db.QueryRow(ctx, emailChangeAsk,
-		arg.ID,
-		arg.UserID,
-		arg.OldEmail,
-		arg.OldUsername,
-		arg.OldUnproved,
-		arg.NewEmail,
-		arg.Now,
-		arg.ExpiresAt,
-	)
-	var id objectid.ID
-	err := row.Scan(&id)
-	return id, err
-}
-
 const emailChangeDelete = `-- name: EmailChangeDelete :exec
 DELETE FROM accounts.email_changes WHERE user_id = $1
 `
@@ -163,6 +125,44 @@ type EmailChangeMakeParams struct {
 func (q *Queries) EmailChangeMake(ctx context.Context, db DBTX, arg EmailChangeMakeParams) error {
 	_, err := db.Exec(ctx, emailChangeMake, arg.Now, arg.ExpiresAt, arg.ID)
 	return err
+}
+
+const emailChangeRequest = `-- name: EmailChangeRequest :one
+INSERT INTO accounts.email_changes (id, user_id, old_email, old_username, old_unproved, new_email, requested_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (user_id) WHERE changed_at IS NULL AND undone_at IS NULL DO UPDATE SET
+    id = CASE WHEN email_changes.old_email = excluded.old_email THEN email_changes.id ELSE excluded.id END,
+    old_email = excluded.old_email, old_username = excluded.old_username, old_unproved = excluded.old_unproved,
+    new_email = excluded.new_email, requested_at = excluded.requested_at, expires_at = excluded.expires_at
+RETURNING id
+`
+
+type EmailChangeRequestParams struct {
+	ID          objectid.ID
+	UserID      objectid.ID
+	OldEmail    string
+	OldUsername string
+	OldUnproved bool
+	NewEmail    string
+	Now         time.Time
+	ExpiresAt   time.Time
+}
+
+// EmailChangeRequest notes what is asked for, in place of what the user asked before. A link that another address was mailed dies with it.
+func (q *Queries) EmailChangeRequest(ctx context.Context, db DBTX, arg EmailChangeRequestParams) (objectid.ID, error) {
+	row := db.QueryRow(ctx, emailChangeRequest,
+		arg.ID,
+		arg.UserID,
+		arg.OldEmail,
+		arg.OldUsername,
+		arg.OldUnproved,
+		arg.NewEmail,
+		arg.Now,
+		arg.ExpiresAt,
+	)
+	var id objectid.ID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const emailChangeUndo = `-- name: EmailChangeUndo :exec

@@ -593,7 +593,7 @@ func (q *Queries) UserTaxIDExists(ctx context.Context, db DBTX, taxID *string) (
 	return exists, err
 }
 
-const userUpdateOwn = `-- name: UserUpdateOwn :one
+const userUpdateCaller = `-- name: UserUpdateCaller :one
 UPDATE accounts.users SET
     username = $1, full_name = $2, tax_id = $3, phone = $4,
     address = $5, avatar_id = $6, my_list = $7, updated_at = $8
@@ -601,7 +601,7 @@ WHERE id = $9
 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
 `
 
-type UserUpdateOwnParams struct {
+type UserUpdateCallerParams struct {
 	Username string
 	FullName *string
 	TaxID    *string
@@ -613,8 +613,8 @@ type UserUpdateOwnParams struct {
 	ID       objectid.ID
 }
 
-func (q *Queries) UserUpdateOwn(ctx context.Context, db DBTX, arg UserUpdateOwnParams) (User, error) {
-	row := db.QueryRow(ctx, userUpdateOwn,
+func (q *Queries) UserUpdateCaller(ctx context.Context, db DBTX, arg UserUpdateCallerParams) (User, error) {
+	row := db.QueryRow(ctx, userUpdateCaller,
 		arg.Username,
 		arg.FullName,
 		arg.TaxID,

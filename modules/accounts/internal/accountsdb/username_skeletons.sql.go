@@ -11,6 +11,26 @@ import (
 	"marquee/platform/objectid"
 )
 
+const skeletonInsert = `-- name: SkeletonInsert :exec
+INSERT INTO accounts.username_skeletons (user_id, skeleton, username, shared)
+SELECT $1::platform.object_id, k.skeleton, $2::text, EXISTS (SELECT 1 FROM accounts.username_skeletons o WHERE o.skeleton = k.skeleton AND o.user_id <> $1::platform.object_id)
+FROM unnest($3::text[]) AS k (skeleton)
+ON CONFLICT ON CONSTRAINT username_skeletons_once_per_user DO UPDATE SET username = excluded.username
+`
+
+type SkeletonInsertParams struct {
+	UserID    objectid.ID
+	Username  string
+	Skeletons []string
+}
+
+// SkeletonInsert notes what a name looks like that its user has already, and whether
+// somebody else's looks so, too.
+func (q *Queries) SkeletonInsert(ctx context.Context, db DBTX, arg SkeletonInsertParams) error {
+	_, err := db.Exec(ctx, skeletonInsert, arg.UserID, arg.Username, arg.Skeletons)
+	return err
+}
+
 const skeletonListMissing = `-- name: SkeletonListMissing :many
 SELECT u.id, u.username FROM accounts.users u
 WHERE u.deleted_at IS NULL AND position('@' IN u.username) = 0
@@ -43,26 +63,6 @@ func (q *Queries) SkeletonListMissing(ctx context.Context, db DBTX, pageSize int
 		return nil, err
 	}
 	return items, nil
-}
-
-const skeletonNote = `-- name: SkeletonNote :exec
-INSERT INTO accounts.username_skeletons (user_id, skeleton, username, shared)
-SELECT $1::platform.object_id, k.skeleton, $2::text, EXISTS (SELECT 1 FROM accounts.username_skeletons o WHERE o.skeleton = k.skeleton AND o.user_id <> $1::platform.object_id)
-FROM unnest($3::text[]) AS k (skeleton)
-ON CONFLICT ON CONSTRAINT username_skeletons_once_per_user DO UPDATE SET username = excluded.username
-`
-
-type SkeletonNoteParams struct {
-	UserID    objectid.ID
-	Username  string
-	Skeletons []string
-}
-
-// SkeletonNote notes what a name looks like that its user has already, and whether
-// somebody else's looks so, too.
-func (q *Queries) SkeletonNote(ctx context.Context, db DBTX, arg SkeletonNoteParams) error {
-	_, err := db.Exec(ctx, skeletonNote, arg.UserID, arg.Username, arg.Skeletons)
-	return err
 }
 
 const skeletonTake = `-- name: SkeletonTake :exec

@@ -387,19 +387,64 @@ func (q *Queries) IntentInsert(ctx context.Context, db DBTX, arg IntentInsertPar
 	return items, nil
 }
 
-const intentNextLook = `-- name: IntentNextLook :one
+const intentMailedOf = `-- name: IntentMailedOf :many
+SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended_at, coalesce(s.by, '')::text AS by FROM payments.intents i
+LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
+WHERE i.subject_id = $1 AND i.gateway = $2 AND i.told_at IS NOT NULL
+ORDER BY i.state = 'open' DESC, i.ended_at DESC
+`
+
+type IntentMailedOfParams struct {
+	SubjectID objectid.ID
+	Gateway   gateway.Name
+}
+
+type IntentMailedOfRow struct {
+	Kind    string
+	State   string
+	EndedAt time.Time
+	By      string
+}
+
+// IntentMailedOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
+func (q *Queries) IntentMailedOf(ctx context.Context, db DBTX, arg IntentMailedOfParams) ([]IntentMailedOfRow, error) {
+	rows, err := db.Query(ctx, intentMailedOf, arg.SubjectID, arg.Gateway)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IntentMailedOfRow{}
+	for rows.Next() {
+		var i IntentMailedOfRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.State,
+			&i.EndedAt,
+			&i.By,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const intentNextCheck = `-- name: IntentNextCheck :one
 SELECT next_look_at::timestamptz AS at FROM payments.intents
 WHERE gateway = $1 AND state = 'open' AND next_look_at > $2::timestamptz ORDER BY next_look_at LIMIT 1
 `
 
-type IntentNextLookParams struct {
+type IntentNextCheckParams struct {
 	Gateway gateway.Name
 	Now     time.Time
 }
 
-// IntentNextLook is the first look of the gateway after an instant.
-func (q *Queries) IntentNextLook(ctx context.Context, db DBTX, arg IntentNextLookParams) (time.Time, error) {
-	row := db.QueryRow(ctx, intentNextLook, arg.Gateway, arg.Now)
+// IntentNextCheck is the first look of the gateway after an instant.
+func (q *Queries) IntentNextCheck(ctx context.Context, db DBTX, arg IntentNextCheckParams) (time.Time, error) {
+	row := db.QueryRow(ctx, intentNextCheck, arg.Gateway, arg.Now)
 	var at time.Time
 	err := row.Scan(&at)
 	return at, err
@@ -685,51 +730,6 @@ func (q *Queries) IntentTell(ctx context.Context, db DBTX, arg IntentTellParams)
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.Forwards,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const intentToldOf = `-- name: IntentToldOf :many
-SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended_at, coalesce(s.by, '')::text AS by FROM payments.intents i
-LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
-WHERE i.subject_id = $1 AND i.gateway = $2 AND i.told_at IS NOT NULL
-ORDER BY i.state = 'open' DESC, i.ended_at DESC
-`
-
-type IntentToldOfParams struct {
-	SubjectID objectid.ID
-	Gateway   gateway.Name
-}
-
-type IntentToldOfRow struct {
-	Kind    string
-	State   string
-	EndedAt time.Time
-	By      string
-}
-
-// IntentToldOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
-func (q *Queries) IntentToldOf(ctx context.Context, db DBTX, arg IntentToldOfParams) ([]IntentToldOfRow, error) {
-	rows, err := db.Query(ctx, intentToldOf, arg.SubjectID, arg.Gateway)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IntentToldOfRow{}
-	for rows.Next() {
-		var i IntentToldOfRow
-		if err := rows.Scan(
-			&i.Kind,
-			&i.State,
-			&i.EndedAt,
-			&i.By,
 		); err != nil {
 			return nil, err
 		}

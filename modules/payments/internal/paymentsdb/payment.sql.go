@@ -51,6 +51,29 @@ func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentBy
 	return i, err
 }
 
+const paymentConfirmed = `-- name: PaymentConfirmed :exec
+UPDATE payments.payments SET shown_at = coalesce(shown_at, $1::timestamptz), due_at = coalesce($2, due_at), updated_at = $1
+WHERE gateway = $3 AND gateway_payment_id = $4
+`
+
+type PaymentConfirmedParams struct {
+	At               time.Time
+	DueAt            *time.Time
+	Gateway          gateway.Name
+	GatewayPaymentID string
+}
+
+// PaymentConfirmed notes that the gateway shows a payment paid, and for which day it was made.
+func (q *Queries) PaymentConfirmed(ctx context.Context, db DBTX, arg PaymentConfirmedParams) error {
+	_, err := db.Exec(ctx, paymentConfirmed,
+		arg.At,
+		arg.DueAt,
+		arg.Gateway,
+		arg.GatewayPaymentID,
+	)
+	return err
+}
+
 const paymentCount = `-- name: PaymentCount :exec
 UPDATE payments.payments SET counted = true
 WHERE gateway = $1 AND gateway_payment_id = $2 AND counted IS DISTINCT FROM true
@@ -84,7 +107,7 @@ func (q *Queries) PaymentCounts(ctx context.Context, db DBTX, arg PaymentCountsP
 	return column_1, err
 }
 
-const paymentFirstOwn = `-- name: PaymentFirstOwn :one
+const paymentFirstOfSubject = `-- name: PaymentFirstOfSubject :one
 SELECT p.settled_at FROM payments.payments p
 WHERE p.purpose = $1 AND p.local_id = $2 AND NOT EXISTS (
     SELECT FROM payments.unapplied_payments u
@@ -92,15 +115,15 @@ WHERE p.purpose = $1 AND p.local_id = $2 AND NOT EXISTS (
 ORDER BY p.settled_at, p.id LIMIT 1
 `
 
-type PaymentFirstOwnParams struct {
+type PaymentFirstOfSubjectParams struct {
 	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
-// PaymentFirstOwn is when the first payment of a subscription or order settled that was
+// PaymentFirstOfSubject is when the first payment of a subscription or order settled that was
 // made for it: none that an admin lengthened it by.
-func (q *Queries) PaymentFirstOwn(ctx context.Context, db DBTX, arg PaymentFirstOwnParams) (time.Time, error) {
-	row := db.QueryRow(ctx, paymentFirstOwn, arg.Purpose, arg.LocalID)
+func (q *Queries) PaymentFirstOfSubject(ctx context.Context, db DBTX, arg PaymentFirstOfSubjectParams) (time.Time, error) {
+	row := db.QueryRow(ctx, paymentFirstOfSubject, arg.Purpose, arg.LocalID)
 	var settled_at time.Time
 	err := row.Scan(&settled_at)
 	return settled_at, err
@@ -275,20 +298,20 @@ func (q *Queries) PaymentListSubjects(ctx context.Context, db DBTX, customerID o
 	return items, nil
 }
 
-const paymentListToldSince = `-- name: PaymentListToldSince :many
+const paymentListUnconfirmedSince = `-- name: PaymentListUnconfirmedSince :many
 SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
 WHERE gateway = $1 AND created_at >= $2 AND shown_at IS NULL AND purpose <> 'customer'
 ORDER BY id
 `
 
-type PaymentListToldSinceParams struct {
+type PaymentListUnconfirmedSinceParams struct {
 	Gateway gateway.Name
 	Since   time.Time
 }
 
-// PaymentListToldSince lists the payments that were booked since, and that only an event has told.
-func (q *Queries) PaymentListToldSince(ctx context.Context, db DBTX, arg PaymentListToldSinceParams) ([]PaymentsPayment, error) {
-	rows, err := db.Query(ctx, paymentListToldSince, arg.Gateway, arg.Since)
+// PaymentListUnconfirmedSince lists the payments that were booked since, and that only an event has told.
+func (q *Queries) PaymentListUnconfirmedSince(ctx context.Context, db DBTX, arg PaymentListUnconfirmedSinceParams) ([]PaymentsPayment, error) {
+	rows, err := db.Query(ctx, paymentListUnconfirmedSince, arg.Gateway, arg.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -433,29 +456,6 @@ func (q *Queries) PaymentRepeat(ctx context.Context, db DBTX, arg PaymentRepeatP
 		arg.DueAt,
 		arg.ShownAt,
 		arg.At,
-		arg.Gateway,
-		arg.GatewayPaymentID,
-	)
-	return err
-}
-
-const paymentShown = `-- name: PaymentShown :exec
-UPDATE payments.payments SET shown_at = coalesce(shown_at, $1::timestamptz), due_at = coalesce($2, due_at), updated_at = $1
-WHERE gateway = $3 AND gateway_payment_id = $4
-`
-
-type PaymentShownParams struct {
-	At               time.Time
-	DueAt            *time.Time
-	Gateway          gateway.Name
-	GatewayPaymentID string
-}
-
-// PaymentShown notes that the gateway shows a payment paid, and for which day it was made.
-func (q *Queries) PaymentShown(ctx context.Context, db DBTX, arg PaymentShownParams) error {
-	_, err := db.Exec(ctx, paymentShown,
-		arg.At,
-		arg.DueAt,
 		arg.Gateway,
 		arg.GatewayPaymentID,
 	)

@@ -14,38 +14,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const processedEventAnswer = `-- name: ProcessedEventAnswer :exec
-WITH asked AS (
-    SELECT e.gateway, e.event_id FROM payments.processed_events e
-    WHERE e.gateway = $3 AND e.event_id = $4 AND e.state = 'done' AND e.result->>'status' = 'queued'
-    FOR UPDATE
-), logs AS (
-    UPDATE payments.webhook_logs l SET processed = true, result = $1, processed_at = $2::timestamptz
-    FROM asked a WHERE l.gateway = a.gateway AND l.event_id = a.event_id AND l.signature_valid
-)
-UPDATE payments.processed_events e SET result = $1, updated_at = $2::timestamptz
-FROM asked a WHERE e.gateway = a.gateway AND e.event_id = a.event_id
-`
-
-type ProcessedEventAnswerParams struct {
-	Result  json.RawMessage
-	At      time.Time
-	Gateway gateway.Name
-	EventID string
-}
-
-// ProcessedEventAnswer gives an event of which a job has asked the gateway, and every
-// authenticated log of it, what came of that. One that has another result keeps it.
-func (q *Queries) ProcessedEventAnswer(ctx context.Context, db DBTX, arg ProcessedEventAnswerParams) error {
-	_, err := db.Exec(ctx, processedEventAnswer,
-		arg.Result,
-		arg.At,
-		arg.Gateway,
-		arg.EventID,
-	)
-	return err
-}
-
 const processedEventBody = `-- name: ProcessedEventBody :one
 SELECT e.log_id, l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = $1 AND e.event_id = $2
@@ -135,6 +103,38 @@ func (q *Queries) ProcessedEventFinish(ctx context.Context, db DBTX, arg Process
 		arg.EventID,
 		arg.Processed,
 		arg.ProcessedAt,
+	)
+	return err
+}
+
+const processedEventFinishConfirmation = `-- name: ProcessedEventFinishConfirmation :exec
+WITH asked AS (
+    SELECT e.gateway, e.event_id FROM payments.processed_events e
+    WHERE e.gateway = $3 AND e.event_id = $4 AND e.state = 'done' AND e.result->>'status' = 'queued'
+    FOR UPDATE
+), logs AS (
+    UPDATE payments.webhook_logs l SET processed = true, result = $1, processed_at = $2::timestamptz
+    FROM asked a WHERE l.gateway = a.gateway AND l.event_id = a.event_id AND l.signature_valid
+)
+UPDATE payments.processed_events e SET result = $1, updated_at = $2::timestamptz
+FROM asked a WHERE e.gateway = a.gateway AND e.event_id = a.event_id
+`
+
+type ProcessedEventFinishConfirmationParams struct {
+	Result  json.RawMessage
+	At      time.Time
+	Gateway gateway.Name
+	EventID string
+}
+
+// ProcessedEventFinishConfirmation gives an event of which a job has asked the gateway, and every
+// authenticated log of it, what came of that. One that has another result keeps it.
+func (q *Queries) ProcessedEventFinishConfirmation(ctx context.Context, db DBTX, arg ProcessedEventFinishConfirmationParams) error {
+	_, err := db.Exec(ctx, processedEventFinishConfirmation,
+		arg.Result,
+		arg.At,
+		arg.Gateway,
+		arg.EventID,
 	)
 	return err
 }

@@ -39,58 +39,6 @@ func (q *Queries) UnappliedAmend(ctx context.Context, db DBTX, arg UnappliedAmen
 	return err
 }
 
-const unappliedAnswered = `-- name: UnappliedAnswered :many
-SELECT u.gateway, u.subject FROM payments.unapplied_payments u
-WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
-  AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
-  AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL AND i.state = 'open')
-ORDER BY u.created_at LIMIT $1
-`
-
-type UnappliedAnsweredRow struct {
-	Gateway gateway.Name
-	Subject string
-}
-
-// UnappliedAnswered lists what waits for an answer that has come.
-func (q *Queries) UnappliedAnswered(ctx context.Context, db DBTX, most int32) ([]UnappliedAnsweredRow, error) {
-	rows, err := db.Query(ctx, unappliedAnswered, most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UnappliedAnsweredRow{}
-	for rows.Next() {
-		var i UnappliedAnsweredRow
-		if err := rows.Scan(&i.Gateway, &i.Subject); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unappliedBoughtNothing = `-- name: UnappliedBoughtNothing :one
-SELECT EXISTS (SELECT 1 FROM payments.bought_nothing n
-    WHERE n.gateway = $1 AND (n.gateway_payment_id = $2::text OR n.payment_intent_id = $2::text))
-`
-
-type UnappliedBoughtNothingParams struct {
-	Gateway    string
-	PaymentRef string
-}
-
-// UnappliedBoughtNothing reports whether a payment, by any of its names, gave nobody anything.
-func (q *Queries) UnappliedBoughtNothing(ctx context.Context, db DBTX, arg UnappliedBoughtNothingParams) (bool, error) {
-	row := db.QueryRow(ctx, unappliedBoughtNothing, arg.Gateway, arg.PaymentRef)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const unappliedBudgetLock = `-- name: UnappliedBudgetLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0))
 `
@@ -139,6 +87,24 @@ func (q *Queries) UnappliedBySubject(ctx context.Context, db DBTX, arg Unapplied
 		&i.ToldAt,
 	)
 	return i, err
+}
+
+const unappliedConfirmAgain = `-- name: UnappliedConfirmAgain :one
+UPDATE payments.unapplied_payments SET next_try_at = NULL
+WHERE gateway = $1 AND subject = $2 AND gateway = 'gwa' AND kind = 'unknown' AND state = 'open' RETURNING id
+`
+
+type UnappliedConfirmAgainParams struct {
+	Gateway gateway.Name
+	Subject string
+}
+
+// UnappliedConfirmAgain has a case that waits asked for again: an event has told its payment once more.
+func (q *Queries) UnappliedConfirmAgain(ctx context.Context, db DBTX, arg UnappliedConfirmAgainParams) (objectid.ID, error) {
+	row := db.QueryRow(ctx, unappliedConfirmAgain, arg.Gateway, arg.Subject)
+	var id objectid.ID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const unappliedDecide = `-- name: UnappliedDecide :exec
@@ -199,6 +165,40 @@ func (q *Queries) UnappliedDue(ctx context.Context, db DBTX, arg UnappliedDuePar
 			return nil, err
 		}
 		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedEnded = `-- name: UnappliedEnded :many
+SELECT u.gateway, u.subject FROM payments.unapplied_payments u
+WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
+  AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL AND i.state = 'open')
+ORDER BY u.created_at LIMIT $1
+`
+
+type UnappliedEndedRow struct {
+	Gateway gateway.Name
+	Subject string
+}
+
+// UnappliedEnded lists what waits for an answer that has come.
+func (q *Queries) UnappliedEnded(ctx context.Context, db DBTX, most int32) ([]UnappliedEndedRow, error) {
+	rows, err := db.Query(ctx, unappliedEnded, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedEndedRow{}
+	for rows.Next() {
+		var i UnappliedEndedRow
+		if err := rows.Scan(&i.Gateway, &i.Subject); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -347,6 +347,24 @@ func (q *Queries) UnappliedInsert(ctx context.Context, db DBTX, arg UnappliedIns
 	return id, err
 }
 
+const unappliedIsUnused = `-- name: UnappliedIsUnused :one
+SELECT EXISTS (SELECT 1 FROM payments.bought_nothing n
+    WHERE n.gateway = $1 AND (n.gateway_payment_id = $2::text OR n.payment_intent_id = $2::text))
+`
+
+type UnappliedIsUnusedParams struct {
+	Gateway    string
+	PaymentRef string
+}
+
+// UnappliedIsUnused reports whether a payment, by any of its names, gave nobody anything.
+func (q *Queries) UnappliedIsUnused(ctx context.Context, db DBTX, arg UnappliedIsUnusedParams) (bool, error) {
+	row := db.QueryRow(ctx, unappliedIsUnused, arg.Gateway, arg.PaymentRef)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const unappliedLastDecision = `-- name: UnappliedLastDecision :one
 SELECT id, unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason FROM payments.unapplied_decisions WHERE unapplied_id = $1 ORDER BY id DESC LIMIT 1
 `
@@ -366,63 +384,6 @@ func (q *Queries) UnappliedLastDecision(ctx context.Context, db DBTX, unappliedI
 		&i.Reason,
 	)
 	return i, err
-}
-
-const unappliedLearn = `-- name: UnappliedLearn :exec
-UPDATE payments.unapplied_payments SET
-    kind = CASE WHEN kind = 'unknown' AND state = 'open' AND coalesce(amount_cents, $1::bigint) IS NOT NULL THEN $2 ELSE kind END,
-    automatic = automatic OR kind = 'unknown' AND state = 'open' AND $2 <> 'unknown' AND $3::boolean,
-    taken_back = taken_back AND NOT (state = 'open' AND $2 <> 'unknown'),
-    amount_cents = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $1 ELSE coalesce(amount_cents, $1) END,
-    customer_id = coalesce(customer_id, $4),
-    note = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $5
-        WHEN customer_id IS NULL AND coalesce(customer_id, $4) IS NOT NULL THEN coalesce(replace(note, $6::text, $7::text), $5)
-        ELSE coalesce(note, $5) END,
-    subscription_id = coalesce(subscription_id, $8), order_id = coalesce(order_id, $9),
-    paid_at = coalesce(paid_at, $10),
-    reference = coalesce(reference, $11), updated_at = $12
-WHERE gateway = $13 AND subject = $14
-  AND (kind = 'unknown' AND $2 <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL)
-`
-
-type UnappliedLearnParams struct {
-	AmountCents    *int64
-	Kind           state.UnappliedKind
-	Automatic      bool
-	CustomerID     *objectid.ID
-	Note           *string
-	NoCustomer     string
-	ItsCustomer    string
-	SubscriptionID *objectid.ID
-	OrderID        *objectid.ID
-	PaidAt         *time.Time
-	Reference      *objectid.ID
-	At             time.Time
-	Gateway        gateway.Name
-	Subject        string
-}
-
-// UnappliedLearn adds to a case what was not known of it: a kind says more than
-// unknown, a value more than none. What nobody could place is refunded by itself once it is known what it is.
-// Where it was what the payer's bank took back, it is from now on what is left of the payment.
-func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLearnParams) error {
-	_, err := db.Exec(ctx, unappliedLearn,
-		arg.AmountCents,
-		arg.Kind,
-		arg.Automatic,
-		arg.CustomerID,
-		arg.Note,
-		arg.NoCustomer,
-		arg.ItsCustomer,
-		arg.SubscriptionID,
-		arg.OrderID,
-		arg.PaidAt,
-		arg.Reference,
-		arg.At,
-		arg.Gateway,
-		arg.Subject,
-	)
-	return err
 }
 
 const unappliedLeft = `-- name: UnappliedLeft :exec
@@ -772,6 +733,63 @@ func (q *Queries) UnappliedRefundsItself(ctx context.Context, db DBTX, arg Unapp
 	return exists, err
 }
 
+const unappliedSetPayment = `-- name: UnappliedSetPayment :exec
+UPDATE payments.unapplied_payments SET
+    kind = CASE WHEN kind = 'unknown' AND state = 'open' AND coalesce(amount_cents, $1::bigint) IS NOT NULL THEN $2 ELSE kind END,
+    automatic = automatic OR kind = 'unknown' AND state = 'open' AND $2 <> 'unknown' AND $3::boolean,
+    taken_back = taken_back AND NOT (state = 'open' AND $2 <> 'unknown'),
+    amount_cents = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $1 ELSE coalesce(amount_cents, $1) END,
+    customer_id = coalesce(customer_id, $4),
+    note = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $5
+        WHEN customer_id IS NULL AND coalesce(customer_id, $4) IS NOT NULL THEN coalesce(replace(note, $6::text, $7::text), $5)
+        ELSE coalesce(note, $5) END,
+    subscription_id = coalesce(subscription_id, $8), order_id = coalesce(order_id, $9),
+    paid_at = coalesce(paid_at, $10),
+    reference = coalesce(reference, $11), updated_at = $12
+WHERE gateway = $13 AND subject = $14
+  AND (kind = 'unknown' AND $2 <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL)
+`
+
+type UnappliedSetPaymentParams struct {
+	AmountCents    *int64
+	Kind           state.UnappliedKind
+	Automatic      bool
+	CustomerID     *objectid.ID
+	Note           *string
+	NoCustomer     string
+	ItsCustomer    string
+	SubscriptionID *objectid.ID
+	OrderID        *objectid.ID
+	PaidAt         *time.Time
+	Reference      *objectid.ID
+	At             time.Time
+	Gateway        gateway.Name
+	Subject        string
+}
+
+// UnappliedSetPayment adds to a case what was not known of it: a kind says more than
+// unknown, a value more than none. What nobody could place is refunded by itself once it is known what it is.
+// Where it was what the payer's bank took back, it is from now on what is left of the payment.
+func (q *Queries) UnappliedSetPayment(ctx context.Context, db DBTX, arg UnappliedSetPaymentParams) error {
+	_, err := db.Exec(ctx, unappliedSetPayment,
+		arg.AmountCents,
+		arg.Kind,
+		arg.Automatic,
+		arg.CustomerID,
+		arg.Note,
+		arg.NoCustomer,
+		arg.ItsCustomer,
+		arg.SubscriptionID,
+		arg.OrderID,
+		arg.PaidAt,
+		arg.Reference,
+		arg.At,
+		arg.Gateway,
+		arg.Subject,
+	)
+	return err
+}
+
 const unappliedSpent = `-- name: UnappliedSpent :one
 WITH claimed AS (
     SELECT d.unapplied_id AS claimed_id, max(d.at)::timestamptz AS claimed_at FROM payments.unapplied_decisions d
@@ -861,7 +879,7 @@ func (q *Queries) UnappliedTell(ctx context.Context, db DBTX, arg UnappliedTellP
 	return items, nil
 }
 
-const unappliedTold = `-- name: UnappliedTold :many
+const unappliedUnconfirmed = `-- name: UnappliedUnconfirmed :many
 SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
 WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
@@ -869,14 +887,14 @@ WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.au
 ORDER BY u.created_at LIMIT $2
 `
 
-type UnappliedToldParams struct {
+type UnappliedUnconfirmedParams struct {
 	Due  time.Time
 	Most int32
 }
 
-// UnappliedTold lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
-func (q *Queries) UnappliedTold(ctx context.Context, db DBTX, arg UnappliedToldParams) ([]PaymentsUnappliedPayment, error) {
-	rows, err := db.Query(ctx, unappliedTold, arg.Due, arg.Most)
+// UnappliedUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
+func (q *Queries) UnappliedUnconfirmed(ctx context.Context, db DBTX, arg UnappliedUnconfirmedParams) ([]PaymentsUnappliedPayment, error) {
+	rows, err := db.Query(ctx, unappliedUnconfirmed, arg.Due, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -916,22 +934,4 @@ func (q *Queries) UnappliedTold(ctx context.Context, db DBTX, arg UnappliedToldP
 		return nil, err
 	}
 	return items, nil
-}
-
-const unappliedToldAgain = `-- name: UnappliedToldAgain :one
-UPDATE payments.unapplied_payments SET next_try_at = NULL
-WHERE gateway = $1 AND subject = $2 AND gateway = 'gwa' AND kind = 'unknown' AND state = 'open' RETURNING id
-`
-
-type UnappliedToldAgainParams struct {
-	Gateway gateway.Name
-	Subject string
-}
-
-// UnappliedToldAgain has a case that waits asked for again: an event has told its payment once more.
-func (q *Queries) UnappliedToldAgain(ctx context.Context, db DBTX, arg UnappliedToldAgainParams) (objectid.ID, error) {
-	row := db.QueryRow(ctx, unappliedToldAgain, arg.Gateway, arg.Subject)
-	var id objectid.ID
-	err := row.Scan(&id)
-	return id, err
 }

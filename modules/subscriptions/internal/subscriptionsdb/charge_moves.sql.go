@@ -43,6 +43,24 @@ func (q *Queries) BeginChargeMove(ctx context.Context, db DBTX, arg BeginChargeM
 	return i, err
 }
 
+const chargeMoveRefuse = `-- name: ChargeMoveRefuse :one
+UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, $1::timestamptz)
+WHERE id = $2 AND state = 'open' RETURNING refused_since::timestamptz
+`
+
+type ChargeMoveRefuseParams struct {
+	Now time.Time
+	ID  objectid.ID
+}
+
+// Since when the gateway finds the order wrong. No row where it is over.
+func (q *Queries) ChargeMoveRefuse(ctx context.Context, db DBTX, arg ChargeMoveRefuseParams) (time.Time, error) {
+	row := db.QueryRow(ctx, chargeMoveRefuse, arg.Now, arg.ID)
+	var refused_since time.Time
+	err := row.Scan(&refused_since)
+	return refused_since, err
+}
+
 const endChargeMove = `-- name: EndChargeMove :execrows
 UPDATE subscriptions.charge_moves SET state = $1, next_try_at = NULL, ended_at = $2, refusal = $3
 WHERE id = $4 AND state = 'open' AND to_at = $5::timestamptz
@@ -239,24 +257,6 @@ func (q *Queries) ListDueChargeMoves(ctx context.Context, db DBTX, now time.Time
 		return nil, err
 	}
 	return items, nil
-}
-
-const noteChargeMoveRefused = `-- name: NoteChargeMoveRefused :one
-UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, $1::timestamptz)
-WHERE id = $2 AND state = 'open' RETURNING refused_since::timestamptz
-`
-
-type NoteChargeMoveRefusedParams struct {
-	Now time.Time
-	ID  objectid.ID
-}
-
-// Since when the gateway finds the order wrong. No row where it is over.
-func (q *Queries) NoteChargeMoveRefused(ctx context.Context, db DBTX, arg NoteChargeMoveRefusedParams) (time.Time, error) {
-	row := db.QueryRow(ctx, noteChargeMoveRefused, arg.Now, arg.ID)
-	var refused_since time.Time
-	err := row.Scan(&refused_since)
-	return refused_since, err
 }
 
 const postponeChargeMove = `-- name: PostponeChargeMove :exec

@@ -405,17 +405,17 @@ func (q *Queries) LockOpenPause(ctx context.Context, db DBTX, subscriptionID obj
 	return i, err
 }
 
-const noteDueOfPause = `-- name: NoteDueOfPause :exec
+const pauseSetDue = `-- name: PauseSetDue :exec
 UPDATE subscriptions.pauses SET next_due = least(next_due, $1::timestamptz) WHERE id = $2
 `
 
-type NoteDueOfPauseParams struct {
+type PauseSetDueParams struct {
 	NextDue time.Time
 	ID      objectid.ID
 }
 
-func (q *Queries) NoteDueOfPause(ctx context.Context, db DBTX, arg NoteDueOfPauseParams) error {
-	_, err := db.Exec(ctx, noteDueOfPause, arg.NextDue, arg.ID)
+func (q *Queries) PauseSetDue(ctx context.Context, db DBTX, arg PauseSetDueParams) error {
+	_, err := db.Exec(ctx, pauseSetDue, arg.NextDue, arg.ID)
 	return err
 }
 

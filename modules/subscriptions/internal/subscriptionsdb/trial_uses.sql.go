@@ -117,18 +117,18 @@ func (q *Queries) ListTrialsOf(ctx context.Context, db DBTX, arg ListTrialsOfPar
 	return items, nil
 }
 
-const noteTrial = `-- name: NoteTrial :exec
+const trialInsert = `-- name: TrialInsert :exec
 INSERT INTO subscriptions.trial_uses (tax_id_mac, claimed_at, began_at) VALUES ($1, $2, $2)
 ON CONFLICT (tax_id_mac) DO NOTHING
 `
 
-type NoteTrialParams struct {
+type TrialInsertParams struct {
 	TaxIDMac []byte
 	BeganAt  time.Time
 }
 
-// RecordTrial notes a trial that began without a claim: of an earlier version.
-func (q *Queries) NoteTrial(ctx context.Context, db DBTX, arg NoteTrialParams) error {
-	_, err := db.Exec(ctx, noteTrial, arg.TaxIDMac, arg.BeganAt)
+// TrialInsert notes a trial that began without a claim: of an earlier version.
+func (q *Queries) TrialInsert(ctx context.Context, db DBTX, arg TrialInsertParams) error {
+	_, err := db.Exec(ctx, trialInsert, arg.TaxIDMac, arg.BeganAt)
 	return err
 }

@@ -494,11 +494,11 @@ func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockFo
 	return i, err
 }
 
-const eventNoteMove = `-- name: EventNoteMove :exec
+const eventRecordMove = `-- name: EventRecordMove :exec
 UPDATE tickets.events SET told_event_date = $1, told_ends_at = $2, refund_until = $3 WHERE id = $4
 `
 
-type EventNoteMoveParams struct {
+type EventRecordMoveParams struct {
 	ToldEventDate *time.Time
 	ToldEndsAt    *time.Time
 	RefundUntil   *time.Time
@@ -506,8 +506,8 @@ type EventNoteMoveParams struct {
 }
 
 // What its holders know of its time, and until when they may give back.
-func (q *Queries) EventNoteMove(ctx context.Context, db DBTX, arg EventNoteMoveParams) error {
-	_, err := db.Exec(ctx, eventNoteMove,
+func (q *Queries) EventRecordMove(ctx context.Context, db DBTX, arg EventRecordMoveParams) error {
+	_, err := db.Exec(ctx, eventRecordMove,
 		arg.ToldEventDate,
 		arg.ToldEndsAt,
 		arg.RefundUntil,

@@ -13,50 +13,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const giveBackAsk = `-- name: GiveBackAsk :exec
-INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, refund_id, created_at)
-VALUES ($1, $2, $3, $4, $5::text, $4)
-ON CONFLICT (order_id) DO UPDATE SET asked_at = coalesce(tickets.give_backs.asked_at, excluded.asked_at), refund_id = excluded.refund_id, failed_at = NULL
-`
-
-type GiveBackAskParams struct {
-	OrderID  objectid.ID
-	EventID  objectid.ID
-	Why      state.GivenBack
-	Now      *time.Time
-	RefundID string
-}
-
-// The refund that gives the order's money back is being committed.
-func (q *Queries) GiveBackAsk(ctx context.Context, db DBTX, arg GiveBackAskParams) error {
-	_, err := db.Exec(ctx, giveBackAsk,
-		arg.OrderID,
-		arg.EventID,
-		arg.Why,
-		arg.Now,
-		arg.RefundID,
-	)
-	return err
-}
-
-const giveBackAskOfEvent = `-- name: GiveBackAskOfEvent :execrows
-UPDATE tickets.give_backs SET asked_at = $1 WHERE event_id = $2 AND asked_at IS NULL
-`
-
-type GiveBackAskOfEventParams struct {
-	Now     *time.Time
-	EventID objectid.ID
-}
-
-// Everybody's money goes back now, not only theirs who ask.
-func (q *Queries) GiveBackAskOfEvent(ctx context.Context, db DBTX, arg GiveBackAskOfEventParams) (int64, error) {
-	result, err := db.Exec(ctx, giveBackAskOfEvent, arg.Now, arg.EventID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const giveBackFail = `-- name: GiveBackFail :exec
 UPDATE tickets.give_backs SET refund_id = NULL, failed_at = $1 WHERE order_id = $2
 `
@@ -219,4 +175,48 @@ func (q *Queries) GiveBackProgress(ctx context.Context, db DBTX, eventID objecti
 		&i.NotAsked,
 	)
 	return i, err
+}
+
+const giveBackRequest = `-- name: GiveBackRequest :exec
+INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, refund_id, created_at)
+VALUES ($1, $2, $3, $4, $5::text, $4)
+ON CONFLICT (order_id) DO UPDATE SET asked_at = coalesce(tickets.give_backs.asked_at, excluded.asked_at), refund_id = excluded.refund_id, failed_at = NULL
+`
+
+type GiveBackRequestParams struct {
+	OrderID  objectid.ID
+	EventID  objectid.ID
+	Why      state.GivenBack
+	Now      *time.Time
+	RefundID string
+}
+
+// The refund that gives the order's money back is being committed.
+func (q *Queries) GiveBackRequest(ctx context.Context, db DBTX, arg GiveBackRequestParams) error {
+	_, err := db.Exec(ctx, giveBackRequest,
+		arg.OrderID,
+		arg.EventID,
+		arg.Why,
+		arg.Now,
+		arg.RefundID,
+	)
+	return err
+}
+
+const giveBackRequestOfEvent = `-- name: GiveBackRequestOfEvent :execrows
+UPDATE tickets.give_backs SET asked_at = $1 WHERE event_id = $2 AND asked_at IS NULL
+`
+
+type GiveBackRequestOfEventParams struct {
+	Now     *time.Time
+	EventID objectid.ID
+}
+
+// Everybody's money goes back now, not only theirs who ask.
+func (q *Queries) GiveBackRequestOfEvent(ctx context.Context, db DBTX, arg GiveBackRequestOfEventParams) (int64, error) {
+	result, err := db.Exec(ctx, giveBackRequestOfEvent, arg.Now, arg.EventID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -151,33 +151,6 @@ func (q *Queries) OrderListDueRecoveries(ctx context.Context, db DBTX, now *time
 	return items, nil
 }
 
-const orderListHeldTooLong = `-- name: OrderListHeldTooLong :many
-SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
-WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= $1 OR e.ends_at <= $1 OR e.cancelled_at IS NOT NULL)
-ORDER BY o.hold_until LIMIT 500
-`
-
-// Unpaid places whose time is over, or whose event is, or is called off.
-func (q *Queries) OrderListHeldTooLong(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, orderListHeldTooLong, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const orderListNamesOf = `-- name: OrderListNamesOf :many
 SELECT o.id::text AS name FROM tickets.orders o WHERE o.customer_id = $1
 UNION SELECT o.gateway_payment_id::text FROM tickets.orders o WHERE o.customer_id = $1 AND o.gateway_payment_id IS NOT NULL
@@ -353,6 +326,33 @@ SELECT id FROM tickets.orders WHERE customer_id = $1 AND state = 'reserved' ORDE
 
 func (q *Queries) OrderListReservedOf(ctx context.Context, db DBTX, customerID objectid.ID) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, orderListReservedOf, customerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const orderListReservedTooLong = `-- name: OrderListReservedTooLong :many
+SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
+WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= $1 OR e.ends_at <= $1 OR e.cancelled_at IS NOT NULL)
+ORDER BY o.hold_until LIMIT 500
+`
+
+// Unpaid places whose time is over, or whose event is, or is called off.
+func (q *Queries) OrderListReservedTooLong(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, orderListReservedTooLong, now)
 	if err != nil {
 		return nil, err
 	}

@@ -13,47 +13,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const ticketAskRefund = `-- name: TicketAskRefund :many
-UPDATE tickets.tickets SET refund_id = $1::text, refund_asked_at = $2::timestamptz, register_update_date = $2::timestamptz
-WHERE id = ANY($3::text[]) AND order_id = $4 AND refund_id IS NULL AND (status <> 'consumed' OR $5::bool)
-RETURNING id
-`
-
-type TicketAskRefundParams struct {
-	RefundID     string
-	Now          time.Time
-	Ids          []string
-	OrderID      *objectid.ID
-	WithConsumed bool
-}
-
-// The compare-and-set by which a refund takes tickets: one refund gives back a share.
-func (q *Queries) TicketAskRefund(ctx context.Context, db DBTX, arg TicketAskRefundParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, ticketAskRefund,
-		arg.RefundID,
-		arg.Now,
-		arg.Ids,
-		arg.OrderID,
-		arg.WithConsumed,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const ticketBlock = `-- name: TicketBlock :one
 SELECT coalesce(tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at), '')::text AS reason,
     coalesce(t.refund_asked_at, e.cancelled_at, o.disputed_at, t.register_update_date)::timestamptz AS since
@@ -681,6 +640,47 @@ WHERE o.id IN (SELECT t.order_id FROM tickets.tickets t WHERE t.id = ANY($1::tex
 // Locks the orders of tickets, in the order of ids: before their events.
 func (q *Queries) TicketLockOrders(ctx context.Context, db DBTX, ids []string) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, ticketLockOrders, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ticketRequestRefund = `-- name: TicketRequestRefund :many
+UPDATE tickets.tickets SET refund_id = $1::text, refund_asked_at = $2::timestamptz, register_update_date = $2::timestamptz
+WHERE id = ANY($3::text[]) AND order_id = $4 AND refund_id IS NULL AND (status <> 'consumed' OR $5::bool)
+RETURNING id
+`
+
+type TicketRequestRefundParams struct {
+	RefundID     string
+	Now          time.Time
+	Ids          []string
+	OrderID      *objectid.ID
+	WithConsumed bool
+}
+
+// The compare-and-set by which a refund takes tickets: one refund gives back a share.
+func (q *Queries) TicketRequestRefund(ctx context.Context, db DBTX, arg TicketRequestRefundParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, ticketRequestRefund,
+		arg.RefundID,
+		arg.Now,
+		arg.Ids,
+		arg.OrderID,
+		arg.WithConsumed,
+	)
 	if err != nil {
 		return nil, err
 	}
