@@ -80,10 +80,11 @@ bench: build
 generate:
 	$(TOOL) sqlc generate
 
-## lint: formatting and the linters
+## lint: formatting, the words of names and the linters
 lint:
 	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web tools)" || { gofmt -l cmd modules platform testutil migrations sql web tools; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
+	$(GO) test -run TestNamesAreTheFieldsWords ./testutil/archtest
 	$(TOOL) golangci-lint run ./...
 
 ## verify: generated code is what its sources say, every fault has its place, the code is formatted and vets

@@ -30,17 +30,17 @@ func (c *checker) checkGateways(file string, from pkg, positions *token.FileSet,
 		return
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
-		if i := slices.IndexFunc(questions(n), namesGateway); i >= 0 {
-			c.report(file, positions.Position(questions(n)[i].Pos()).Line, "gateway",
+		if i := slices.IndexFunc(comparedNames(n), namesGateway); i >= 0 {
+			c.report(file, positions.Position(comparedNames(n)[i].Pos()).Line, "gateway",
 				"it is asked which gateway it is: ask gateway.Traits what it does, or name the file in testutil/archtest/gateways.go, with why")
 		}
 		return true
 	})
 }
 
-// questions are the places of a piece of syntax where a gateway's name asks which one it is:
+// comparedNames are the places of a piece of syntax where a gateway's name asks which one it is:
 // what is compared, looked for or looked up, and what gives the name another.
-func questions(n ast.Node) []ast.Expr {
+func comparedNames(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		if n.Op == token.EQL || n.Op == token.NEQ {

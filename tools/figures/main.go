@@ -153,7 +153,7 @@ func printDifferences(w io.Writer, was, now figures) {
 		slices.Sort(keys)
 		for _, key := range keys {
 			if was[h][key] != now[h][key] {
-				fmt.Fprintf(&all, "  %-56s %7s -> %s\n", key, shown(was[h], key), shown(now[h], key))
+				fmt.Fprintf(&all, "  %-56s %7s -> %s\n", key, listed(was[h], key), listed(now[h], key))
 			}
 		}
 		if all.Len() > 0 {
@@ -162,7 +162,7 @@ func printDifferences(w io.Writer, was, now figures) {
 	}
 }
 
-func shown(of map[string]int, key string) string {
+func listed(of map[string]int, key string) string {
 	if n, ok := of[key]; ok {
 		return strconv.Itoa(n)
 	}

@@ -26,12 +26,12 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 	a := platformtest.New(t)
 	nobody, root := a.Guest, a.Root()
 	b := newVictim(t, a)
-	type asked struct {
+	type request struct {
 		name, path string
 		caller     *apitest.Client
 		head       *apitest.Response
 	}
-	var all []asked
+	var all []request
 	nothing := map[string]string{}
 	for kind := range b.everyID() {
 		nothing[kind] = "66f0a1b2c3d4e5f607182a01"
@@ -51,7 +51,7 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 			for _, caller := range []*apitest.Client{root, b.client, nobody} {
 				head := caller.Do(http.MethodHead, path, nil)
 				require.Empty(t, head.Body, path)
-				all = append(all, asked{r.Name, path, caller, head})
+				all = append(all, request{r.Name, path, caller, head})
 			}
 		}
 	}

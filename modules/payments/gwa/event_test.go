@@ -23,12 +23,12 @@ func sample(t testing.TB, name string) []byte {
 func TestWhatTheSamplesTell(t *testing.T) {
 	t.Parallel()
 	g := New(Config{})
-	type told struct {
+	type expected struct {
 		subscription, authorization, conciliation, reference, payment, native, settled string
 		method                                                                         gateway.Method
 		cents                                                                          int64
 	}
-	for name, want := range map[string]told{
+	for name, want := range map[string]expected{
 		"PAYMENT_CONFIRMED.card-subscription": {
 			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8",
 			native: "CONFIRMED", method: gateway.MethodCard, cents: 4990, settled: "2026-11-20T17:03:12Z",
@@ -51,7 +51,7 @@ func TestWhatTheSamplesTell(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, gateway.PaymentSettled, e.Kind(), name)
 		require.Equal(t, gateway.PaymentStatusSettled, paymentOf(e).Status, name)
-		require.Equal(t, want, told{
+		require.Equal(t, want, expected{
 			subscription: e.SubscriptionID, authorization: e.AuthorizationID, conciliation: e.ConciliationID,
 			reference: e.Reference.String(), payment: paymentOf(e).ID, native: paymentOf(e).NativeStatus,
 			settled: paymentOf(e).SettledAt.Format(time.RFC3339), method: paymentOf(e).Method,

@@ -67,7 +67,7 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 	if u.State != state.UnappliedOpen || len(told) == 0 || told[0].State == "open" {
 		return nil
 	}
-	note := outcomeNote(told[0])
+	note := outcomeText(told[0])
 	c := Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: note, Note: note, ForPeople: true}
 	if intent.Kind(told[0].Kind) == intent.End {
 		c.SubscriptionID = subject // earlier releases did not tell it
@@ -76,8 +76,8 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 	return err
 }
 
-// outcomeNote says how an order that was not known for long came to its end.
-func outcomeNote(i paymentsdb.IntentMailedOfRow) string {
+// outcomeText says how an order that was not known for long came to its end.
+func outcomeText(i paymentsdb.IntentMailedOfRow) string {
 	by := "it was settled here, by " + i.By
 	switch i.By {
 	case "look", "recovery", "live_read", "reconciliation":

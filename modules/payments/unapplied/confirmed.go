@@ -66,7 +66,7 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 			return err
 		}
 		if shown {
-			if err := s.setUnusedNoteTx(ctx, tx, u); err != nil {
+			if err := s.markUnusedTx(ctx, tx, u); err != nil {
 				return err
 			}
 		}
@@ -76,8 +76,8 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 	})
 }
 
-// setUnusedNoteTx has the note of an open case say that the gateway shows it, and leaves it to people.
-func (s *List) setUnusedNoteTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment) error {
+// markUnusedTx has the note of an open case say that the gateway shows it, and leaves it to people.
+func (s *List) markUnusedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment) error {
 	if ledger.Value(u.Note) == unusedNote {
 		return nil
 	}

@@ -82,7 +82,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 		}
 	case to.Ended() && !from.Ended():
 		after.EndedAt = &now
-		if c.Source.TellsOutcome() {
+		if c.Source.SettlesOutcome() {
 			CloseIntent(&after)
 		}
 		after.GatewayEndOpenSince = nil // its end is gateway_ended_at from here on

@@ -102,7 +102,7 @@ func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error
 	for _, id := range ids {
 		err := s.FinishMove(ctx, id)
 		if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
-			err = s.lookAtMove(ctx, id)
+			err = s.checkMove(ctx, id)
 		}
 		if err != nil {
 			return s.moveFault(ctx, err)
@@ -140,8 +140,8 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 	return err
 }
 
-// lookAtMove has an order that is open already looked at, and says what is known of it then.
-func (s *Plans) lookAtMove(ctx context.Context, id objectid.ID) error {
+// checkMove has an order that is open already looked at, and says what is known of it then.
+func (s *Plans) checkMove(ctx context.Context, id objectid.ID) error {
 	if err := s.deps.Intents.CheckOne(ctx, intent.PlanMove, id); err != nil {
 		return err
 	}

@@ -35,10 +35,10 @@ const (
 	ByReconcile Source = "reconciliation"
 )
 
-// TellsOutcome reports whether the gateway is behind a move. Where a person or the
+// SettlesOutcome reports whether the gateway is behind a move. Where a person or the
 // clock ends a subscription whose call has not been answered, somebody still has
 // to find out what is to be ended at the gateway.
-func (s Source) TellsOutcome() bool {
+func (s Source) SettlesOutcome() bool {
 	return s != ByAdmin && s != ByCustomer && s != ByJob
 }
 

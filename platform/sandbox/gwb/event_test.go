@@ -230,14 +230,14 @@ func TestNamedEventForAnObject(t *testing.T) {
 func TestUndeliveredEventsAreRetriedThenGivenUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.events.answer(500)
+	b.events.respond(500)
 	b.customer()
 	b.settle()
 	d := b.g.Stage().Webhooks.Deliveries()[0]
 	require.Len(t, d.Attempts, 4)
 	require.EqualValues(t, "failed", d.State)
 	require.Equal(t, 500, d.LastStatus())
-	b.events.answer(0)
+	b.events.respond(0)
 	_, err := b.g.Stage().Webhooks.Redeliver(d.ID)
 	require.NoError(t, err)
 	require.Equal(t, d.EventID, b.last("customer.created").ID)

@@ -56,7 +56,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.got, r.raw = append(r.got, ev), append(r.raw, body)
 }
 
-func (r *receiver) answer(status int) {
+func (r *receiver) respond(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status = status

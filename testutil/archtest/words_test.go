@@ -1,0 +1,78 @@
+package archtest_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// plainWords are what docs/glossary.md has the field's words for. No part of the name of a
+// package, type, function or method is one; names of tests are sentences and may hold any.
+var plainWords = regexp.MustCompile(`(?i)^(?:questions?|ask(?:s|ed|ing)?|wish(?:es)?|intend(?:s|ed)?|vacates?|admit(?:s|ted)?|kept|mine|owns?|held|` +
+	`tells?|told|shown|shaped|learn(?:s|ed)?|noted|notes?|follow(?:s|ed)?|recall(?:s|ed)?|keepers?|deeds?|lives|world|sound|look(?:s|ed)?|` +
+	`answer(?:s|ed)?|waits|dead|nothing|memory)$`)
+
+// wordOf finds the words that a name is made of.
+var wordOf = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
+
+func TestNamesAreTheFieldsWords(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, plainNames(t, "planted.go", "package a\ntype Memorial int\nfunc TestNothingIsKept() {}\nfunc Answerable() {}\n"))
+	require.Equal(t, []string{"own", "keptPage", "AskAgain", "IsShown"}, plainNames(t, "planted.go",
+		"package own\ntype keptPage int\nfunc AskAgain() {}\ntype I interface{ IsShown() bool }\n"), "planted")
+
+	err := filepath.WalkDir(root(t), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		for _, name := range plainNames(t, path, nil) {
+			t.Errorf("%s: %s is no word of the field: docs/glossary.md", path, name)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// plainNames are the names that a file declares with one of the plain words.
+func plainNames(t *testing.T, path string, text any) (found []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	check := func(name *ast.Ident) {
+		for _, sentence := range []string{"Test", "Fuzz", "Benchmark", "Example"} {
+			if strings.HasPrefix(name.Name, sentence) {
+				return
+			}
+		}
+		for _, word := range wordOf.FindAllString(name.Name, -1) {
+			if plainWords.MatchString(word) {
+				found = append(found, name.Name)
+				return
+			}
+		}
+	}
+	check(file.Name)
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			check(n.Name)
+		case *ast.TypeSpec:
+			check(n.Name)
+		case *ast.InterfaceType:
+			for _, m := range n.Methods.List {
+				for _, name := range m.Names {
+					check(name)
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
