@@ -16,7 +16,7 @@ import (
 // plainWords are what docs/glossary.md has the field's words for. No part of the name of a
 // package, type, function or method is one; names of tests are sentences and may hold any.
 var plainWords = regexp.MustCompile(`(?i)^(?:questions?|ask(?:s|ed|ing)?|wish(?:es)?|intend(?:s|ed)?|vacates?|admit(?:s|ted)?|kept|mine|owns?|held|` +
-	`tells?|told|shown|shaped|learn(?:s|ed)?|noted|notes?|follow(?:s|ed)?|recall(?:s|ed)?|keepers?|deeds?|lives|world|sound|look(?:s|ed)?|` +
+	`told|shown|shaped|learn(?:s|ed)?|noted|notes?|follow(?:s|ed)?|recall(?:s|ed)?|keepers?|deeds?|lives|world|sound|look(?:s|ed)?|` +
 	`answer(?:s|ed)?|waits|dead|nothing|memory)$`)
 
 // wordOf finds the words that a name is made of.
