@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/files/internal/filesdb"
 	"marquee/platform/fault"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -86,8 +87,8 @@ func errNoFile() *fault.Error { return fault.NotFound("File") }
 func (s *Service) KeepTx(ctx context.Context, tx pgx.Tx, up Upload, place Place) (File, error) {
 	row, err := s.q.FileInsert(ctx, tx, filesdb.FileInsertParams{
 		ID: up.ID, Purpose: string(place.Purpose), Visibility: string(place.visibility()), OwnerKind: place.Kind, OwnerID: place.RecordID,
-		ReaderID: idOrNil(place.ReaderID), Filename: up.Filename, ContentType: up.ContentType, Size: up.Size, Sha256: up.SHA256,
-		CreatedBy: idOrNil(place.CreatedBy), CreatedAt: s.clock.Now(),
+		ReaderID: nullable.Ptr(place.ReaderID), Filename: up.Filename, ContentType: up.ContentType, Size: up.Size, Sha256: up.SHA256,
+		CreatedBy: nullable.Ptr(place.CreatedBy), CreatedAt: s.clock.Now(),
 	})
 	if err != nil {
 		return File{}, fmt.Errorf("keep file: %w", err)
@@ -169,21 +170,7 @@ func (s *Service) DeletePurposeTx(ctx context.Context, tx pgx.Tx, kind string, r
 func fileOf(row filesdb.File) File {
 	return File{
 		ID: row.ID, Purpose: Purpose(row.Purpose), Visibility: Visibility(row.Visibility), Kind: row.OwnerKind, RecordID: row.OwnerID,
-		ReaderID: idOrZero(row.ReaderID), Filename: row.Filename, ContentType: row.ContentType, Size: row.Size, SHA256: row.Sha256,
-		CreatedBy: idOrZero(row.CreatedBy), CreatedAt: row.CreatedAt,
+		ReaderID: nullable.Value(row.ReaderID), Filename: row.Filename, ContentType: row.ContentType, Size: row.Size, SHA256: row.Sha256,
+		CreatedBy: nullable.Value(row.CreatedBy), CreatedAt: row.CreatedAt,
 	}
-}
-
-func idOrNil(id objectid.ID) *objectid.ID {
-	if id == "" {
-		return nil
-	}
-	return &id
-}
-
-func idOrZero(id *objectid.ID) objectid.ID {
-	if id == nil {
-		return ""
-	}
-	return *id
 }

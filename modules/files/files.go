@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -59,9 +60,9 @@ type Users interface {
 // before the first request.
 func New(d Deps) *Service {
 	cfg := d.Config
-	setDefault(&cfg.ArchiveTokenTTL, 12*time.Hour)
-	setDefault(&cfg.MaxImageBytes, 5<<20)
-	setDefault(&cfg.MaxAttachmentBytes, 10<<20)
+	cfg.ArchiveTokenTTL = cmp.Or(cfg.ArchiveTokenTTL, 12*time.Hour)
+	cfg.MaxImageBytes = cmp.Or(cfg.MaxImageBytes, 5<<20)
+	cfg.MaxAttachmentBytes = cmp.Or(cfg.MaxAttachmentBytes, 10<<20)
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
@@ -73,10 +74,3 @@ func New(d Deps) *Service {
 
 // SetUsers connects the module above that knows users.
 func (s *Service) SetUsers(u Users) { s.users = u }
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}

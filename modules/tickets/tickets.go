@@ -1,6 +1,7 @@
 package tickets
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -75,25 +76,18 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.MaxQuantity, 10)
-	setDefault(&c.PixTTL, 30*time.Minute)
-	setDefault(&c.CardTTL, 24*time.Hour)
-	setDefault(&c.ScanSkew, 5*time.Minute)
-	setDefault(&c.Zone, time.UTC)
-	setDefault(&c.DeclineWindow, time.Hour)
-	setDefault(&c.DeclinesPerAddress, 20)
-	setDefault(&c.DeclinesPerCard, 5)
-	setDefault(&c.DeclinesPerBuyer, 5)
-	setDefault(&c.PerMinute, 600)
-	setDefault(&c.RefundsPerSecond, 5)
+	c.MaxQuantity = cmp.Or(c.MaxQuantity, 10)
+	c.PixTTL = cmp.Or(c.PixTTL, 30*time.Minute)
+	c.CardTTL = cmp.Or(c.CardTTL, 24*time.Hour)
+	c.ScanSkew = cmp.Or(c.ScanSkew, 5*time.Minute)
+	c.Zone = cmp.Or(c.Zone, time.UTC)
+	c.DeclineWindow = cmp.Or(c.DeclineWindow, time.Hour)
+	c.DeclinesPerAddress = cmp.Or(c.DeclinesPerAddress, 20)
+	c.DeclinesPerCard = cmp.Or(c.DeclinesPerCard, 5)
+	c.DeclinesPerBuyer = cmp.Or(c.DeclinesPerBuyer, 5)
+	c.PerMinute = cmp.Or(c.PerMinute, 600)
+	c.RefundsPerSecond = cmp.Or(c.RefundsPerSecond, 5)
 	return c
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Deps is what New needs.

@@ -160,7 +160,7 @@ const reader = "finance"
 const checks = "invariants"
 
 // foundation are the platform packages that know none of the others; all others may use them.
-var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "objectid", "passwordlist", "postgres", "secret", "taxid"}
+var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "nullable", "objectid", "passwordlist", "postgres", "secret", "taxid"}
 
 // platformUses is what the other platform packages may use of each other on top.
 var platformUses = map[string][]string{

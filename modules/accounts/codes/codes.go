@@ -1,6 +1,7 @@
 package codes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -33,18 +34,10 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.TTL, 15*time.Minute)
-	setDefault(&c.Cooldown, time.Minute)
-	setDefault(&c.Attempts, 5)
+	c.TTL = cmp.Or(c.TTL, 15*time.Minute)
+	c.Cooldown = cmp.Or(c.Cooldown, time.Minute)
+	c.Attempts = cmp.Or(c.Attempts, 5)
 	return c
-}
-
-// setDefault fills a limit that is not set.
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Deps are what New needs.

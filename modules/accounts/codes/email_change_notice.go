@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
@@ -216,7 +216,7 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 		return fmt.Errorf("read user: %w", err)
 	}
 	notice := emailNotice{
-		Name: givenName(identity.OrZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
+		Name: givenName(nullable.Value(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
 		WithUsername: job.Args.Username == UsernameFollows, OtherUsername: job.Args.Username == UsernameChanges,
 	}
 	if hasLink {

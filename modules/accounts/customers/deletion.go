@@ -13,6 +13,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -63,7 +64,7 @@ func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by obje
 	if err := s.changes.ForgetTx(ctx, tx, id); err != nil {
 		return err
 	}
-	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: identity.OrNil(by), Now: now}); err != nil {
+	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: nullable.Ptr(by), Now: now}); err != nil {
 		return fmt.Errorf("record deletion: %w", err)
 	}
 	if _, err := s.jobs.InsertTx(ctx, tx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
@@ -78,7 +79,7 @@ func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit)
 				return err
 			}
 		}
-		own, err := s.identity.MayUsePictureTx(ctx, tx, before, identity.OrZero(u.AvatarID))
+		own, err := s.identity.MayUsePictureTx(ctx, tx, before, nullable.Value(u.AvatarID))
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit)
 		if !edit.AvatarID.Set {
 			return nil
 		}
-		return s.identity.DropOtherAvatarsTx(ctx, tx, u.ID, identity.OrZero(u.AvatarID))
+		return s.identity.DropOtherAvatarsTx(ctx, tx, u.ID, nullable.Value(u.AvatarID))
 	})
 	if err != nil {
 		return after, fmt.Errorf("edit customer: %w", err)
@@ -175,7 +176,7 @@ func (s *Customers) checkEdit(u *accountsdb.User, edit meEdit) error {
 			return err
 		}
 	}
-	if edit.FullName.Set && edit.FullName.Value != identity.OrZero(u.FullName) {
+	if edit.FullName.Set && edit.FullName.Value != nullable.Value(u.FullName) {
 		if err := identity.CheckPersonName(edit.FullName.Value, "body", 0, "full_name"); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
@@ -68,7 +69,7 @@ const NotOwnPicture = "has to be your own picture, as POST /me/avatar returns it
 // MayUsePictureTx reports whether the user may show the picture: one of their own, or
 // the one that the record names already.
 func (s *Store) MayUsePictureTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, picture objectid.ID) (bool, error) {
-	if picture == "" || picture == OrZero(u.AvatarID) {
+	if picture == "" || picture == nullable.Value(u.AvatarID) {
 		return true, nil
 	}
 	all, err := s.files.FilesOfRecords(ctx, tx, UserFileKind, u.ID)

@@ -7,6 +7,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -65,7 +66,7 @@ func (u userFiles) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]obje
 	}
 	avatars := make(map[objectid.ID]objectid.ID, len(rows))
 	for _, row := range rows {
-		avatars[row.ID] = OrZero(row.AvatarID)
+		avatars[row.ID] = nullable.Value(row.AvatarID)
 	}
 	var gone []objectid.ID
 	for _, ref := range refs {

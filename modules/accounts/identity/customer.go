@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -175,9 +176,9 @@ func CustomerOf(u accountsdb.User, err error) (Customer, error) {
 	}
 	c := Customer{
 		ID: u.ID, Username: u.Username, Email: u.Email, EmailVerified: u.EmailVerified,
-		FullName: OrZero(u.FullName), TaxID: OrZero(u.TaxID), Phone: OrZero(u.Phone), Nationality: u.Nationality,
-		Language: u.Language, Enabled: u.Enable, CurrentSubscriptionID: OrZero(u.CurrentSubscriptionID),
-		TrialUsedAt: u.TrialUsedAt, PromoCodeUsed: OrZero(u.PromoCodeUsed), PromoCodeID: OrZero(u.PromoCodeID),
+		FullName: nullable.Value(u.FullName), TaxID: nullable.Value(u.TaxID), Phone: nullable.Value(u.Phone), Nationality: u.Nationality,
+		Language: u.Language, Enabled: u.Enable, CurrentSubscriptionID: nullable.Value(u.CurrentSubscriptionID),
+		TrialUsedAt: u.TrialUsedAt, PromoCodeUsed: nullable.Value(u.PromoCodeUsed), PromoCodeID: nullable.Value(u.PromoCodeID),
 		GatewayCustomerIDs: map[string]string{}, CreatedAt: u.CreatedAt.UTC(),
 	}
 	if u.GwaCustomerID != nil {
@@ -200,22 +201,4 @@ func AddressOf(raw json.RawMessage) (*Address, error) {
 		return nil, fmt.Errorf("read address: %w", err)
 	}
 	return a, nil
-}
-
-// OrZero is the value, or the zero value for null.
-func OrZero[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}
-
-// OrNil is the value for a nullable column: null for the zero value.
-func OrNil[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

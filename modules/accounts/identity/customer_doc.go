@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -68,7 +69,7 @@ func CustomerDocOf(u accountsdb.User) (CustomerDoc, error) {
 	address, err := AddressOf(u.Address)
 	created, updated := httpapi.Time(u.CreatedAt), httpapi.Time(u.UpdatedAt)
 	return CustomerDoc{
-		ID: u.ID, UserType: u.UserType, Username: u.Username, Email: u.Email, FullName: OrZero(u.FullName),
+		ID: u.ID, UserType: u.UserType, Username: u.Username, Email: u.Email, FullName: nullable.Value(u.FullName),
 		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: addressDoc{address}, AvatarID: u.AvatarID, MyList: u.MyList,
 		Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt),
 		CurrentSubscriptionID: u.CurrentSubscriptionID, PasswordResetRequired: u.PasswordResetRequired,

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"marquee/platform/fault"
+	"marquee/platform/nullable"
 	"marquee/platform/resource"
 )
 
@@ -76,7 +77,7 @@ func CheckPersonName(name string, loc ...any) error {
 
 // checkNewName is CheckPersonName for a field of a record, where it changes.
 func checkNewName(rec *resource.Record, field string, present *string) error {
-	if text, sent := SentText(rec, field); sent && text != OrZero(present) && nameFlaw(text) != "" {
+	if text, sent := SentText(rec, field); sent && text != nullable.Value(present) && nameFlaw(text) != "" {
 		return rec.Invalid(field, nameFlaw(text))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -35,9 +36,9 @@ type SyncLimits struct {
 }
 
 func (l SyncLimits) withDefaults() SyncLimits {
-	setDefault(&l.Wait, 1500*time.Millisecond)
-	setDefault(&l.PerMinute, 10)
-	setDefault(&l.PerCustomer, 3)
+	l.Wait = cmp.Or(l.Wait, 1500*time.Millisecond)
+	l.PerMinute = cmp.Or(l.PerMinute, 10)
+	l.PerCustomer = cmp.Or(l.PerCustomer, 3)
 	return l
 }
 

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -47,7 +48,7 @@ type Hasher struct {
 
 // NewHasher makes the hasher of a process; the cost that is not told is 2 passes over 19 MiB.
 func NewHasher(cost PasswordCost) *Hasher {
-	setDefault(&cost, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
+	cost = cmp.Or(cost, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
 	cores := runtime.GOMAXPROCS(0)
 	h := &Hasher{cost: cost, slots: make(chan struct{}, cores), limit: int64(cores * waitersPerCore)}
 	h.dummy = h.derive(secret.Random(16))

@@ -5,9 +5,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
+	"marquee/platform/nullable"
 	"marquee/platform/passwordlist"
 	"marquee/platform/secret"
 )
@@ -73,7 +73,7 @@ func bareText(text string) string {
 
 // PersonalTexts are what a user is known by.
 func PersonalTexts(u accountsdb.User) []string {
-	return []string{u.Email, u.Username, identity.OrZero(u.FullName), identity.OrZero(u.Name)}
+	return []string{u.Email, u.Username, nullable.Value(u.FullName), nullable.Value(u.Name)}
 }
 
 // CheckPassword refuses a password of a new user: 422.

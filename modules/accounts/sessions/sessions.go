@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -85,17 +86,9 @@ type Handlers struct{ s *Sessions }
 func (s *Sessions) Handlers() Handlers { return Handlers{s} }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.AccessTokenTTL, 12*time.Hour)
-	setDefault(&c.RefreshTokenTTL, 30*24*time.Hour)
-	setDefault(&c.DeviceTTL, 90*24*time.Hour)
+	c.AccessTokenTTL = cmp.Or(c.AccessTokenTTL, 12*time.Hour)
+	c.RefreshTokenTTL = cmp.Or(c.RefreshTokenTTL, 30*24*time.Hour)
+	c.DeviceTTL = cmp.Or(c.DeviceTTL, 90*24*time.Hour)
 	c.Throttle, c.Sync = c.Throttle.withDefaults(), c.Sync.withDefaults()
 	return c
-}
-
-// setDefault fills a limit that is not set.
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

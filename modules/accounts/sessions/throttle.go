@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -29,13 +30,13 @@ type ThrottleLimits struct {
 }
 
 func (l ThrottleLimits) withDefaults() ThrottleLimits {
-	setDefault(&l.LoginFailures, 10)
-	setDefault(&l.CodeFailures, 10)
-	setDefault(&l.AddressFailures, 100)
-	setDefault(&l.UnknownResets, 10)
-	setDefault(&l.FirstWait, time.Second)
-	setDefault(&l.LongestWait, 15*time.Minute)
-	setDefault(&l.MailsPerDay, 20)
+	l.LoginFailures = cmp.Or(l.LoginFailures, 10)
+	l.CodeFailures = cmp.Or(l.CodeFailures, 10)
+	l.AddressFailures = cmp.Or(l.AddressFailures, 100)
+	l.UnknownResets = cmp.Or(l.UnknownResets, 10)
+	l.FirstWait = cmp.Or(l.FirstWait, time.Second)
+	l.LongestWait = cmp.Or(l.LongestWait, 15*time.Minute)
+	l.MailsPerDay = cmp.Or(l.MailsPerDay, 20)
 	return l
 }
 

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
@@ -91,7 +92,7 @@ func (s *Signup) checkoutOwner(ctx context.Context, row accountsdb.UserInsertPar
 	if known && (u.UserType != httpapi.TypeCustomer || !u.Enable || u.Email != row.Email) {
 		return c, false, fault.Conflict("Tickets cannot be bought for this e-mail.").WithField("email")
 	}
-	if !known || identity.OrZero(u.TaxID) != identity.OrZero(row.TaxID) {
+	if !known || nullable.Value(u.TaxID) != nullable.Value(row.TaxID) {
 		taken, err := s.q.UserTaxIDExists(ctx, s.pool, row.TaxID)
 		if err != nil {
 			return c, false, fmt.Errorf("look for tax id: %w", err)

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
@@ -87,7 +88,7 @@ func (s *Signup) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	now := s.clock.Now()
 	row := accountsdb.UserInsertParams{
 		ID: objectid.At(now), UserType: n.Type, Username: n.Username, IsRoot: n.Root, TypeUser: []string{},
-		Name: identity.OrNil(n.Name), FullName: identity.OrNil(n.FullName), Phone: identity.OrNil(n.Phone),
+		Name: nullable.Ptr(n.Name), FullName: nullable.Ptr(n.FullName), Phone: nullable.Ptr(n.Phone),
 		Nationality: strings.ToUpper(n.Nationality), Language: identity.LanguageOf(n.Language), EmailVerified: n.EmailVerified, CreatedAt: now,
 	}
 	switch {

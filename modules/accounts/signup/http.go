@@ -11,6 +11,7 @@ import (
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/sessions"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
@@ -85,9 +86,9 @@ func Responses(api *httpapi.API) httpapi.Option {
 // SignUp answers POST /customers/signup, both steps of mode A and mode B.
 func (h Handlers) SignUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
-	n := request{promoCode: strings.TrimSpace(identity.OrZero(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
+	n := request{promoCode: strings.TrimSpace(nullable.Value(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
 		Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password, FullName: b.FullName,
-		TaxID: identity.OrZero(b.TaxID), Phone: b.Phone, Nationality: identity.OrZero(b.Nationality), Language: in.AcceptLanguage,
+		TaxID: nullable.Value(b.TaxID), Phone: b.Phone, Nationality: nullable.Value(b.Nationality), Language: in.AcceptLanguage,
 	}}
 	if b.Address.Set && !b.Address.Null {
 		n.user.Address = &b.Address.Value

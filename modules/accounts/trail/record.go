@@ -13,6 +13,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/audit"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -46,8 +47,8 @@ func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change
 			return fmt.Errorf("audit %s: %w", action, err)
 		}
 		rows[i] = accountsdb.AuditInsertParams{
-			ID: objectid.At(now), At: now, ActorID: identity.OrNil(actor), ActorName: name, Action: action,
-			Path: path, Resource: c.Resource, RecordID: identity.OrNil(c.RecordID),
+			ID: objectid.At(now), At: now, ActorID: nullable.Ptr(actor), ActorName: name, Action: action,
+			Path: path, Resource: c.Resource, RecordID: nullable.Ptr(c.RecordID),
 			Before: before, After: after, RequestID: httpapi.RequestID(ctx),
 		}
 	}

@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,18 +81,11 @@ func New(d Deps) *Exports {
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, reports: d.Reports, cfg: d.Config, callers: d.Callers, zone: d.Zone,
 		slots: make(chan struct{}, MaxSending), db: financedb.New(),
 	}
-	setDefault(&e.cfg.SyncRows, 100_000)
-	setDefault(&e.cfg.TTL, 24*time.Hour)
-	setDefault(&e.cfg.LinkTTL, 15*time.Minute)
-	setDefault(&e.cfg.Lease, 20*time.Second)
+	e.cfg.SyncRows = cmp.Or(e.cfg.SyncRows, 100_000)
+	e.cfg.TTL = cmp.Or(e.cfg.TTL, 24*time.Hour)
+	e.cfg.LinkTTL = cmp.Or(e.cfg.LinkTTL, 15*time.Minute)
+	e.cfg.Lease = cmp.Or(e.cfg.Lease, 20*time.Second)
 	return e
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Kinds of exports, as in finance.exports.

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/taxid"
 )
@@ -199,20 +200,20 @@ func (in *customer360Input) customer() (who financedb.Customer360Params, err err
 		if err != nil {
 			return who, fault.InvalidAt(err.Error(), "query", "_id")
 		}
-		who.ID = optional(id.String())
+		who.ID = nullable.Ptr(id.String())
 	}
 	if in.Email != "" {
 		if address, err := mail.ParseAddress(in.Email); err != nil || address.Address != in.Email || len(in.Email) > 254 {
 			return who, fault.InvalidAt("has to be an e-mail address", "query", "email")
 		}
-		who.Email = optional(strings.ToLower(in.Email))
+		who.Email = nullable.Ptr(strings.ToLower(in.Email))
 	}
 	if in.TaxID != "" {
 		bare := taxid.Normal(taxIDMarks.Replace(in.TaxID))
 		if !taxIDForm.MatchString(bare) {
 			return who, fault.InvalidAt("has to be a CPF of 11 digits or a CNPJ of 14 characters", "query", "tax_id")
 		}
-		who.TaxID = optional(bare)
+		who.TaxID = nullable.Ptr(bare)
 	}
 	return who, nil
 }

@@ -51,14 +51,6 @@ func SchemaOf[T any](api *httpapi.API) httpapi.Option {
 	return httpapi.ResponseSchema(huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[T]()))
 }
 
-// optional is a parameter that may be left out.
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 // reais is money of the events dashboard: a JSON number with two decimals.
 type reais struct{ money.Reais }
 

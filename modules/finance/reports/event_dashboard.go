@@ -8,6 +8,7 @@ import (
 	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -80,7 +81,7 @@ type eventTicketsByStatus struct {
 func (h Handlers) ListEvents(ctx context.Context, in *eventListInput) (*document, error) {
 	return h.document(ctx, "Events", func(tx pgx.Tx) ([]byte, error) {
 		return h.db.EventListReport(ctx, tx, financedb.EventListReportParams{
-			EventType: optional(in.EventType), ActiveOnly: in.ActiveOnly, Size: in.Limit, Start: in.Page * in.Limit,
+			EventType: nullable.Ptr(in.EventType), ActiveOnly: in.ActiveOnly, Size: in.Limit, Start: in.Page * in.Limit,
 		})
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -78,7 +79,7 @@ func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixA
 }
 
 func (a *authorization) identity() reply.Identity {
-	return reply.Identity{ID: a.ID, Reference: text(a.ContractID)}
+	return reply.Identity{ID: a.ID, Reference: nullable.Value(a.ContractID)}
 }
 
 func (a *authorization) check(id string, local objectid.ID) error {

@@ -1,6 +1,7 @@
 package gwa
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -78,9 +79,9 @@ func New(cfg Config) *Gateway {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
-	cfg.Timeout = orDefault(cfg.Timeout, 20*time.Second)
-	cfg.CardTimeout = orDefault(cfg.CardTimeout, 60*time.Second)
-	cfg.RetryWait = orDefault(cfg.RetryWait, 300*time.Millisecond)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 20*time.Second)
+	cfg.CardTimeout = cmp.Or(cfg.CardTimeout, 60*time.Second)
+	cfg.RetryWait = cmp.Or(cfg.RetryWait, 300*time.Millisecond)
 	if cfg.UserAgent == "" {
 		cfg.UserAgent = "Marquee"
 	}
@@ -92,13 +93,6 @@ func New(cfg Config) *Gateway {
 	return &Gateway{
 		client: c, payments: payments{c}, recurrences: recurrences{c}, authorizations: authorizations{c}, refunds: refunds{c}, events: events{c}, lister: lister{c},
 	}
-}
-
-func orDefault(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
 }
 
 // Name is gateway.GWA.

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -88,7 +89,7 @@ func (p *payment) neutral(zone *time.Location) gateway.Payment {
 }
 
 func (p *payment) identity() reply.Identity {
-	return reply.Identity{Object: p.Object, ID: p.ID, Reference: text(p.ExternalReference)}
+	return reply.Identity{Object: p.Object, ID: p.ID, Reference: nullable.Value(p.ExternalReference)}
 }
 
 // check lets the reference be left out by what the gateway made by itself: charges
@@ -281,7 +282,7 @@ type customer struct {
 }
 
 func (c *customer) identity() reply.Identity {
-	return reply.Identity{Object: c.Object, ID: c.ID, Reference: text(c.ExternalReference)}
+	return reply.Identity{Object: c.Object, ID: c.ID, Reference: nullable.Value(c.ExternalReference)}
 }
 
 func (c *customer) check(id string, local objectid.ID) error {

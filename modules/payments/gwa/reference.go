@@ -54,10 +54,3 @@ func firstID(ids ...ref) string {
 	}
 	return ""
 }
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

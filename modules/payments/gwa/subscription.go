@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -45,7 +46,7 @@ func (s *subscription) neutral(zone *time.Location) gateway.RemoteSubscription {
 }
 
 func (s *subscription) identity() reply.Identity {
-	return reply.Identity{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
+	return reply.Identity{Object: s.Object, ID: s.ID, Reference: nullable.Value(s.ExternalReference)}
 }
 
 // recurrenceStatuses maps the gateway's three statuses to gateway B's words:

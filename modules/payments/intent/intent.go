@@ -17,6 +17,7 @@ import (
 	"marquee/modules/payments/health"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
 	"marquee/platform/postgres"
@@ -273,7 +274,7 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 func intentOf(r paymentsdb.PaymentsIntent) Intent {
 	return Intent{
 		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference, NotKnownSince: r.NotKnownSince,
-		NextLook: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: postgres.Text(r.Cause), CreatedAt: r.CreatedAt,
+		NextLook: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
 	}
 }
 

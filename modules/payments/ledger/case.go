@@ -14,6 +14,7 @@ import (
 	"marquee/modules/payments/state"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
@@ -68,10 +69,10 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 	}
 	now := s.deps.Clock.Now()
 	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
-		ID: objectid.At(now), Kind: u.Kind, Gateway: u.Gateway, Subject: subject, GatewayPaymentID: Filled(u.PaymentID),
-		AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID), SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID),
-		PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
-		Reference: Filled(u.Reference), GatewayCustomerID: Filled(u.GatewayCustomerID), At: now,
+		ID: objectid.At(now), Kind: u.Kind, Gateway: u.Gateway, Subject: subject, GatewayPaymentID: nullable.Ptr(u.PaymentID),
+		AmountCents: (*int64)(u.Amount), CustomerID: nullable.Ptr(u.CustomerID), SubscriptionID: nullable.Ptr(u.SubscriptionID), OrderID: nullable.Ptr(u.OrderID),
+		PaidAt: u.PaidAt, Note: nullable.Ptr(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
+		Reference: nullable.Ptr(u.Reference), GatewayCustomerID: nullable.Ptr(u.GatewayCustomerID), At: now,
 	})
 	if err == nil {
 		if u.Automatic {
@@ -86,9 +87,9 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)
 	}
 	err = s.db.UnappliedSetPayment(ctx, tx, paymentsdb.UnappliedSetPaymentParams{
-		Gateway: u.Gateway, Subject: subject, Kind: u.Kind, AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
-		SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID), PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic,
-		Reference: Filled(u.Reference), NoCustomer: NoCustomer, ItsCustomer: ItsCustomer, At: now,
+		Gateway: u.Gateway, Subject: subject, Kind: u.Kind, AmountCents: (*int64)(u.Amount), CustomerID: nullable.Ptr(u.CustomerID),
+		SubscriptionID: nullable.Ptr(u.SubscriptionID), OrderID: nullable.Ptr(u.OrderID), PaidAt: u.PaidAt, Note: nullable.Ptr(u.Note), Automatic: u.Automatic,
+		Reference: nullable.Ptr(u.Reference), NoCustomer: NoCustomer, ItsCustomer: ItsCustomer, At: now,
 	})
 	if err != nil {
 		return false, fmt.Errorf("complete unapplied payment %s: %w", subject, err)
@@ -112,7 +113,7 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 		return err
 	}
 	err = s.db.UnappliedAmend(ctx, tx, paymentsdb.UnappliedAmendParams{
-		Gateway: u.Gateway, Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: Filled(u.Note), At: s.deps.Clock.Now(),
+		Gateway: u.Gateway, Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: nullable.Ptr(u.Note), At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("amend unapplied payment %s: %w", u.PaymentID, err)

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/state"
+	"marquee/platform/nullable"
 )
 
 // DecideLostTx decides what of a payment waits for people, when lost disputes took it and
@@ -33,7 +34,7 @@ func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Nam
 }
 
 func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, row paymentsdb.UnappliedOfPaymentRow) error {
-	paid, err := s.reader.FindPayment(ctx, tx, gateway, Value(row.PaymentsUnappliedPayment.GatewayPaymentID))
+	paid, err := s.reader.FindPayment(ctx, tx, gateway, nullable.Value(row.PaymentsUnappliedPayment.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"marquee/platform/audit"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -65,15 +66,15 @@ func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, dee
 func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c Move) (moved bool, err error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.UnappliedMove(ctx, tx, paymentsdb.UnappliedMoveParams{
-		ID: u.ID, FromState: u.State, ToState: c.To, Kind: Filled(string(c.Kind)), SubscriptionID: Filled(c.SubscriptionID),
-		Note: Filled(c.Note), Automatic: !c.ForPeople, At: now,
+		ID: u.ID, FromState: u.State, ToState: c.To, Kind: nullable.Ptr(string(c.Kind)), SubscriptionID: nullable.Ptr(c.SubscriptionID),
+		Note: nullable.Ptr(c.Note), Automatic: !c.ForPeople, At: now,
 	})
 	if err != nil || n == 0 {
 		return false, err
 	}
 	err = s.db.UnappliedDecide(ctx, tx, paymentsdb.UnappliedDecideParams{
 		UnappliedID: u.ID, At: now, FromState: string(u.State), ToState: c.To, Source: c.Source, AdminID: c.Admin,
-		AmountCents: u.AmountCents, Reason: Filled(c.Reason),
+		AmountCents: u.AmountCents, Reason: nullable.Ptr(c.Reason),
 	})
 	if err != nil {
 		return false, fmt.Errorf("write history of unapplied payment: %w", err)

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/fault"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -104,8 +105,8 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	}
 	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
 		ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: r.Purpose,
-		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: Filled(d.Reason), Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
-		NativeStatus: d.NativeStatus, EventID: Filled(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d), ReportedAt: d.At, At: now,
+		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason), Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
+		NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
@@ -125,7 +126,7 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
-		ID: known.ID, State: d.State, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: Filled(d.Reason),
+		ID: known.ID, State: d.State, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
 		ClosedAt: closedAt(d), OpenedAt: openedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
@@ -199,7 +200,7 @@ func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway
 		all[i] = Dispute{
 			ID: row.ID, Gateway: row.Gateway, GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
 			Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-			Reason: Value(row.Reason), Kind: row.Kind, State: row.State, NativeStatus: row.NativeStatus, EventID: Value(row.EventID),
+			Reason: nullable.Value(row.Reason), Kind: row.Kind, State: row.State, NativeStatus: row.NativeStatus, EventID: nullable.Value(row.EventID),
 			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, OfNothing: found.OfNothing,
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/state"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -49,7 +50,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	ids := r.eventSubjects()
 	row, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
 		ID: objectid.At(now), Gateway: r.Gateway, GatewayPaymentID: p.ID,
-		InvoiceID: Filled(p.InvoiceID), PaymentIntentID: Filled(p.PaymentIntentID),
+		InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID),
 		Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(p.Amount), Method: p.Method, NativeStatus: p.NativeStatus,
 		SettledAt: settledAt, DueAt: p.MadeFor, ShownAt: shownAt, At: now, Subjects: ids,
@@ -60,7 +61,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	if !row.IsFirst {
 		err := s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 			Gateway: r.Gateway, GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
-			InvoiceID: Filled(p.InvoiceID), PaymentIntentID: Filled(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
+			InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
 		})
 		if err != nil {
 			return false, err
@@ -267,25 +268,9 @@ func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
 	return gateway.LedgerPayment{
 		ID: row.ID, Gateway: row.Gateway, Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Payment: gateway.Payment{
-			ID: row.GatewayPaymentID, InvoiceID: Value(row.InvoiceID), PaymentIntentID: Value(row.PaymentIntentID),
+			ID: row.GatewayPaymentID, InvoiceID: nullable.Value(row.InvoiceID), PaymentIntentID: nullable.Value(row.PaymentIntentID),
 			Status: gateway.PaymentStatusSettled, NativeStatus: row.NativeStatus, Method: row.Method,
 			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt, MadeFor: row.DueAt,
 		},
 	}
-}
-
-// Filled is nil for "", so that the database holds null for what is not known.
-func Filled[T ~string](s T) *T {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// Value is "" for what is not known.
-func Value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

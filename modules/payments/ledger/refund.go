@@ -14,6 +14,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/state"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -133,9 +134,9 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			return err
 		}
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-			ID: id, Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, GatewayRefundID: Filled(row.GatewayRefundID),
+			ID: id, Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, GatewayRefundID: nullable.Ptr(row.GatewayRefundID),
 			Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: cmp.Or(row.Kind, state.RefundByUs), Status: row.Status,
-			Source: state.ByGateway, EventID: row.EventID, EventType: row.EventType, Reason: Filled(row.Reason),
+			Source: state.ByGateway, EventID: row.EventID, EventType: row.EventType, Reason: nullable.Ptr(row.Reason),
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
 	case row.changed:
@@ -145,8 +146,8 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			}
 		}
 		return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: row.ID, GatewayRefundID: Filled(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: row.Status,
-			Reason: Filled(row.Reason), Failure: Filled(row.Failure), RefundedAt: row.RefundedAt, At: now,
+			ID: row.ID, GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: row.Status,
+			Reason: nullable.Ptr(row.Reason), Failure: nullable.Ptr(row.Failure), RefundedAt: row.RefundedAt, At: now,
 		})
 	}
 	return nil
@@ -203,14 +204,14 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 		ID: r.ID, Gateway: r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(r.Amount), Kind: state.RefundByUs, Status: r.Status, Source: source, EventID: r.EventID, EventType: r.EventType,
-		Reason: Filled(r.Reason), Admin: Filled(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
+		Reason: nullable.Ptr(r.Reason), Admin: nullable.Ptr(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
 	})
 }
 
 // FailRefundTx marks a request that came to nothing, and why.
 func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, amount money.Cents, failure string) error {
 	return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-		ID: id, AmountCents: int64(amount), Status: gateway.RefundStatusFailed, Failure: Filled(failure), At: s.deps.Clock.Now(),
+		ID: id, AmountCents: int64(amount), Status: gateway.RefundStatusFailed, Failure: nullable.Ptr(failure), At: s.deps.Clock.Now(),
 	})
 }
 
@@ -269,10 +270,10 @@ func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.
 // RefundOf is the row as a refund.
 func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
-		ID: row.ID, Gateway: row.Gateway, PaymentID: row.PaymentRef, GatewayRefundID: Value(row.GatewayRefundID),
+		ID: row.ID, Gateway: row.Gateway, PaymentID: row.PaymentRef, GatewayRefundID: nullable.Value(row.GatewayRefundID),
 		Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
 		Kind: row.Kind, Status: row.Status, ByAdmin: row.Source != state.ByGateway, EventID: row.EventID, EventType: row.EventType,
-		Reason: Value(row.Reason), Admin: Value(row.Admin), AdminID: row.AdminID, Failure: Value(row.Failure),
+		Reason: nullable.Value(row.Reason), Admin: nullable.Value(row.Admin), AdminID: row.AdminID, Failure: nullable.Value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/platform/audit"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -55,8 +56,8 @@ func (s *Refunds) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, r
 		return err
 	}
 	payload, err := json.Marshal(map[string]any{
-		"id": r.EventID, "type": r.EventType, string(r.Purpose) + "_id": r.LocalID, "payment_id": r.PaymentID, "refund_id": ledger.Filled(r.GatewayRefundID),
-		"amount": int64(r.Amount), "reason": ledger.Filled(r.Reason), "admin": ledger.Filled(r.Admin), "admin_id": r.AdminID, "gateway_response": remote.Response,
+		"id": r.EventID, "type": r.EventType, string(r.Purpose) + "_id": r.LocalID, "payment_id": r.PaymentID, "refund_id": nullable.Ptr(r.GatewayRefundID),
+		"amount": int64(r.Amount), "reason": nullable.Ptr(r.Reason), "admin": nullable.Ptr(r.Admin), "admin_id": r.AdminID, "gateway_response": remote.Response,
 	})
 	if err != nil {
 		return err

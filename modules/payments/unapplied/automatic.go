@@ -16,6 +16,7 @@ import (
 	"marquee/modules/payments/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -149,7 +150,7 @@ func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnapplied
 	if err != nil {
 		return nil, "", err
 	}
-	if paid, err = s.reader.FindPayment(ctx, s.deps.Pool, name, ledger.Value(u.GatewayPaymentID)); err != nil {
+	if paid, err = s.reader.FindPayment(ctx, s.deps.Pool, name, nullable.Value(u.GatewayPaymentID)); err != nil {
 		return nil, "", err
 	}
 	if paid == nil {
@@ -256,7 +257,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 	if s.deps.Clock.Now().Before(u.UpdatedAt.Add(unappliedLeft)) {
 		return nil // who decided may be at it
 	}
-	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, u.Gateway, ledger.Value(u.GatewayPaymentID))
+	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, u.Gateway, nullable.Value(u.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err
 	}
@@ -283,5 +284,5 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 			return err
 		}
 	}
-	return s.refundClaimed(ctx, u, *paid, refund.Request{Reason: ledger.Value(last.Reason), AdminID: last.AdminID})
+	return s.refundClaimed(ctx, u, *paid, refund.Request{Reason: nullable.Value(last.Reason), AdminID: last.AdminID})
 }

@@ -9,10 +9,10 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -22,7 +22,7 @@ import (
 // first, or, where nobody knows them, for the id of ours that it names: 409 when it is
 // decided, when it names nothing, or when the gateway does not show it as it is listed.
 func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (gateway.LedgerPayment, error) {
-	name, id := u.Gateway, ledger.Value(u.GatewayPaymentID)
+	name, id := u.Gateway, nullable.Value(u.GatewayPaymentID)
 	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, name, id)
 	switch {
 	case err != nil:

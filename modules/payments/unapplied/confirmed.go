@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/state"
 	"marquee/platform/fault"
+	"marquee/platform/nullable"
 	"marquee/platform/postgres"
 )
 
@@ -47,7 +48,7 @@ func (s *List) decideConfirmed(ctx context.Context, due time.Time) error {
 }
 
 func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
-	id := ledger.Value(u.GatewayPaymentID)
+	id := nullable.Value(u.GatewayPaymentID)
 	shown, err := s.IsConfirmed(ctx, gateway.GWA, id)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 
 // markUnusedTx has the note of an open case say that the gateway shows it, and leaves it to people.
 func (s *List) markUnusedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment) error {
-	if ledger.Value(u.Note) == unusedNote {
+	if nullable.Value(u.Note) == unusedNote {
 		return nil
 	}
 	return s.cases.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_shown", func() error {

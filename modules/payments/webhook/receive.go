@@ -15,10 +15,10 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -156,7 +156,7 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 	}
 	d.event.Gateway, d.event.LogID = gw.Name(), d.log
 	d.event.ReceivedAt(at)
-	answer := Response{Received: true, EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type)}
+	answer := Response{Received: true, EventID: nullable.Ptr(d.event.ID), EventType: nullable.Ptr(d.event.Type)}
 	if malformed != nil {
 		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gw.Name())),
 			slog.String("log_id", d.log.String()), slog.Any("error", malformed))
@@ -207,8 +207,8 @@ func (s *Webhooks) logFinal(ctx context.Context, d delivery, r gateway.Result) e
 
 func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 	return paymentsdb.WebhookLogInsertParams{
-		ID: d.log, Gateway: d.event.Gateway, EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type),
-		Payload: d.body, Signature: ledger.Filled(d.proof), SignatureValid: true, ReceivedAt: d.at,
+		ID: d.log, Gateway: d.event.Gateway, EventID: nullable.Ptr(d.event.ID), EventType: nullable.Ptr(d.event.Type),
+		Payload: d.body, Signature: nullable.Ptr(d.proof), SignatureValid: true, ReceivedAt: d.at,
 	}
 }
 
@@ -278,8 +278,8 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state 
 		return err
 	}
 	params := paymentsdb.ProcessedEventReceivedParams{
-		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID, EventType: ledger.Filled(d.event.Type),
-		LogID: d.log, Payload: d.body, Signature: ledger.Filled(d.proof), ReceivedAt: d.at,
+		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID, EventType: nullable.Ptr(d.event.Type),
+		LogID: d.log, Payload: d.body, Signature: nullable.Ptr(d.proof), ReceivedAt: d.at,
 	}
 	if state != stateQueued {
 		params.Processed, params.ProcessedAt = true, &params.At
@@ -293,8 +293,8 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state 
 // repeatTx logs the delivery with the result that its event has.
 func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
-		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: ledger.Filled(d.event.Type), LogID: d.log, Payload: d.body,
-		Signature: ledger.Filled(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
+		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log, Payload: d.body,
+		Signature: nullable.Ptr(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("log repetition: %w", err)

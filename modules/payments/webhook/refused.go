@@ -17,8 +17,8 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/modules/payments/ledger"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -119,8 +119,8 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 	raw := r.body()
 	id, kind := claimedIdentity(raw)
 	log := paymentsdb.RefusedWebhookInsertParams{
-		ID: objectid.At(r.at), Gateway: r.gateway, EventID: ledger.Filled(id), EventType: ledger.Filled(kind), Payload: storableRefused(raw),
-		Signature: ledger.Filled(r.proof), ReceivedAt: r.at, Reason: string(r.reason), MaxDay: refusedPerDay, MaxHour: refusedPerHour,
+		ID: objectid.At(r.at), Gateway: r.gateway, EventID: nullable.Ptr(id), EventType: nullable.Ptr(kind), Payload: storableRefused(raw),
+		Signature: nullable.Ptr(r.proof), ReceivedAt: r.at, Reason: string(r.reason), MaxDay: refusedPerDay, MaxHour: refusedPerHour,
 		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}
 	if r.reason == clockSkew {

@@ -14,10 +14,10 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/modules/payments/ledger"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -98,7 +98,7 @@ func (s *Webhooks) replayable(ctx context.Context, id objectid.ID) (paymentsdb.W
 	switch {
 	case !log.SignatureValid:
 		return log, gateway.Event{}, fault.Conflict("The call was not authenticated; it cannot be applied.")
-	case log.EventID == nil || strings.HasPrefix(ledger.Value(log.EventType), "ADMIN."):
+	case log.EventID == nil || strings.HasPrefix(nullable.Value(log.EventType), "ADMIN."):
 		return log, gateway.Event{}, fault.Conflict("The log holds no event of a gateway.")
 	case !configured:
 		return log, gateway.Event{}, fault.Conflict("The gateway is not configured.")

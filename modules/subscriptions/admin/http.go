@@ -10,6 +10,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/resource"
 )
@@ -234,11 +235,11 @@ func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[su
 	}
 	for _, p := range remote {
 		doc := subscriptionPaymentDoc{
-			ID: p.ID, PaymentIntent: lifecycle.Filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
-			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: lifecycle.Filled(p.Description),
+			ID: p.ID, PaymentIntent: nullable.Ptr(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
+			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: nullable.Ptr(p.Description),
 		}
 		if lifecycle.TraitsOf(sub).ChargesByDay {
-			doc.GWAPaymentID, doc.BillingType = lifecycle.Filled(p.ID), lifecycle.Filled(p.BillingType)
+			doc.GWAPaymentID, doc.BillingType = nullable.Ptr(p.ID), nullable.Ptr(p.BillingType)
 			doc.DueDate, doc.PaidAt = httpapi.TimePtr(p.DueDate), httpapi.TimePtr(p.PaidAt)
 		}
 		body.Payments = append(body.Payments, doc)

@@ -14,6 +14,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -248,15 +249,15 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	}
 	for _, r := range given {
 		doc := subscriptionRefundDoc{
-			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: r.Status, Reason: lifecycle.Filled(r.Reason),
-			Admin: lifecycle.Filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
+			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: r.Status, Reason: nullable.Ptr(r.Reason),
+			Admin: nullable.Ptr(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)
 		body.Refunds = append(body.Refunds, doc)
 	}
 	for _, d := range disputes {
 		doc := subscriptionChargebackDoc{
-			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: lifecycle.Filled(d.Reason), Status: d.State,
+			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: nullable.Ptr(d.Reason), Status: d.State,
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)
@@ -273,7 +274,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 // idsAt puts a payment's id under the name that its gateway gives it.
 func idsAt(sub lifecycle.Row, id string) (payment, intent *string) {
 	if !lifecycle.TraitsOf(sub).Invoices {
-		return lifecycle.Filled(id), nil
+		return nullable.Ptr(id), nil
 	}
-	return nil, lifecycle.Filled(id)
+	return nil, nullable.Ptr(id)
 }

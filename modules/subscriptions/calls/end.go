@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -117,7 +118,7 @@ func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
 	if sub.GwaPixAuthID != nil {
 		failed = errors.Join(failed, gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub)))
 	}
-	if id := lifecycle.Text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
+	if id := nullable.Value(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
 		err := gw.CancelPix(ctx, id, sub.ID)
 		if !errors.Is(err, gateway.ErrMissing) && !errors.Is(err, gateway.ErrAlreadyPaid) {
 			failed = errors.Join(failed, err)

@@ -8,6 +8,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 )
 
 // Handlers are the room's operations.
@@ -53,7 +54,7 @@ func cardGWBEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 		message = outcomeMessages[out.PaymentStatus]
 	}
 	return httpapi.One(ctx, lifecycle.NewDoc(out.Sub), GwbInfo{
-		Message: message, ClientSecret: lifecycle.Filled(out.clientSecret),
+		Message: message, ClientSecret: nullable.Ptr(out.clientSecret),
 		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
@@ -203,6 +204,6 @@ func pixGWBEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
 	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixGWBInfo{
 		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
-		ClientSecret: lifecycle.Filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: calls.NotKnownOf(out.clarifying),
+		ClientSecret: nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: calls.NotKnownOf(out.clarifying),
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/taxid"
@@ -205,7 +206,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 	params := subscriptionsdb.InsertSubscriptionParams{
 		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: w.gateway.Name(),
 		PaymentMethod: w.method, PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
-		PixAutomatic: w.automatic, PromoCode: lifecycle.Filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
+		PixAutomatic: w.automatic, PromoCode: nullable.Ptr(w.promoCode), RecoveryAt: &recoverAt, Now: now,
 	}
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)

@@ -8,6 +8,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 )
 
 // TraitsOf are what the subscription's gateway does in a way of its own.
@@ -26,14 +27,14 @@ func idColumns(r *Row) (subscription, customer **string) {
 func CustomerColumns(gw gateway.Name, id string) (atA, atB *string) {
 	r := Row{Gateway: gw}
 	_, customer := idColumns(&r)
-	*customer = Filled(id)
+	*customer = nullable.Ptr(id)
 	return r.GwaCustomerID, r.GwbCustomerID
 }
 
 // RemoteCustomer is the payer's id at the subscription's gateway, "" while it is not known.
 func RemoteCustomer(sub Row) string {
 	_, customer := idColumns(&sub)
-	return Text(*customer)
+	return nullable.Value(*customer)
 }
 
 // SetRecurrence keeps the gateway's id of the subscription.
@@ -51,7 +52,7 @@ func LeastPix(gw gateway.Name) money.Cents {
 // crash.
 func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
 	return gateway.SubscriptionTerms{
-		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: Text(sub.GwbPriceID),
+		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: nullable.Value(sub.GwbPriceID),
 		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
 		FirstDue: s.FirstDue(sub),
 	}

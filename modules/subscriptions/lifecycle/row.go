@@ -7,6 +7,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
+	"marquee/platform/nullable"
 )
 
 // Recurs reports whether a recurrence at the gateway charges the card of the row by
@@ -46,7 +47,7 @@ func HasNoAuthorization(sub Row) bool {
 
 // AuthorizationRef names the row's automatic PIX at gateway A.
 func AuthorizationRef(sub Row) gateway.AuthorizationRef {
-	return gateway.AuthorizationRef{ID: Text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: Text(sub.GwaCustomerID)}
+	return gateway.AuthorizationRef{ID: nullable.Value(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: nullable.Value(sub.GwaCustomerID)}
 }
 
 // SetAuthorization keeps what the gateway tells of an authorization.
@@ -171,7 +172,7 @@ func SetPix(r *Row, pix *gateway.PixCharge) {
 // RemoteID is the subscription's id at its gateway, "" while it is not known.
 func RemoteID(sub Row) string {
 	subscription, _ := idColumns(&sub)
-	return Text(*subscription)
+	return nullable.Value(*subscription)
 }
 
 // RunningID is what runs, or ran, of the subscription at its gateway: recurrence,
@@ -183,7 +184,7 @@ func RunningID(sub Row) string {
 	case sub.GwaPixAuthID != nil:
 		return *sub.GwaPixAuthID
 	case sub.LastPaymentAt == nil:
-		return Text(sub.PixPaymentID)
+		return nullable.Value(sub.PixPaymentID)
 	}
 	return ""
 }

@@ -16,6 +16,7 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
+	"marquee/platform/nullable"
 	"marquee/platform/postgres"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
@@ -104,7 +105,7 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 		require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) error { return s.EditTx(t.Context(), tx, &read, as, edit) }))
 		read, err = s.db.GetSubscription(t.Context(), db, id)
 		require.NoError(t, err)
-		require.Equal(t, "meanwhile", Text(read.PixPayload))
+		require.Equal(t, "meanwhile", nullable.Value(read.PixPayload))
 		return read
 	}
 	require.EqualValues(t, 500, edit(state.RefundsTotalled, func(r *Row) { r.TotalRefundedCents = 500 }).TotalRefundedCents)

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -127,7 +128,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 		c.Actor = CallerID(ctx)
 	}
 	err := s.db.InsertTransition(ctx, tx, subscriptionsdb.InsertTransitionParams{
-		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: Filled(from),
+		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: nullable.Ptr(from),
 		ToStatus: sub.Status, Reason: reason, Source: c.Source, ActorID: c.Actor, EventID: c.Event,
 	})
 	if err != nil {
@@ -322,25 +323,9 @@ func (s *Store) RecordTrial(ctx context.Context, db postgres.DB, mac []byte, beg
 // CloseIntent notes that the gateway's answer stands in the row.
 func CloseIntent(sub *Row) { sub.IntentOpen, sub.RecoveryAt = false, nil }
 
-// Filled is nil for "".
-func Filled[T ~string](s T) *T {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // SetOnce keeps an id that became known; an empty one changes nothing.
 func SetOnce(field **string, id string) {
 	if id != "" {
 		*field = &id
 	}
-}
-
-// Text is "" for nil.
-func Text[T ~string](s *T) T {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

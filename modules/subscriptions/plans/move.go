@@ -16,6 +16,7 @@ import (
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -222,7 +223,7 @@ func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder
 	}
 	if err == nil {
 		err = gw.ChangePrice(ctx, gateway.PriceChange{
-			SubscriptionID: o.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(o.sub), PriceID: lifecycle.Text(plan.GwbPriceID),
+			SubscriptionID: o.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(o.sub), PriceID: nullable.Value(plan.GwbPriceID),
 			Amount: money.Cents(plan.AmountCents), Description: plan.Name,
 		})
 	}

@@ -10,10 +10,10 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
@@ -81,7 +81,7 @@ func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway, p subscri
 func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	terms := gateway.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
-		ProductID: lifecycle.Text(p.GwbProductID), PriceID: lifecycle.Text(p.GwbPriceID),
+		ProductID: nullable.Value(p.GwbProductID), PriceID: nullable.Value(p.GwbPriceID),
 	}
 	if p.GwbPriceAmountCents != nil {
 		terms.PriceAmount = money.Cents(*p.GwbPriceAmountCents)
@@ -107,9 +107,9 @@ func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway, p subscription
 // are.
 func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 	for _, p := range []subscriptionsdb.InsertPlanIfNewParams{
-		{PlanID: "basic", Name: "Basic", Description: lifecycle.Filled("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
-		{PlanID: "plus", Name: "Plus", Description: lifecycle.Filled("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
-		{PlanID: "premium", Name: "Premium", Description: lifecycle.Filled("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
+		{PlanID: "basic", Name: "Basic", Description: nullable.Ptr("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
+		{PlanID: "plus", Name: "Plus", Description: nullable.Ptr("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
+		{PlanID: "premium", Name: "Premium", Description: nullable.Ptr("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
 	} {
 		p.ID, p.Now = objectid.At(now), now
 		if err := subscriptionsdb.New().InsertPlanIfNew(ctx, db, p); err != nil {

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -82,7 +83,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		Payload: gateway.SettledPayment{Payment: remote},
 	}
 	if a.First {
-		e.ConciliationID = lifecycle.Text(sub.PixConciliationID)
+		e.ConciliationID = nullable.Value(sub.PixConciliationID)
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.uncountTx(ctx, tx, sub, untrue); err != nil {

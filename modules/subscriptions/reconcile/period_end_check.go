@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -115,7 +116,7 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 		if err != nil {
 			return err
 		}
-		same := sub.PeriodEndTells == before.PeriodEndTells && lifecycle.Text(sub.LastEventID) == lifecycle.Text(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
+		same := sub.PeriodEndTells == before.PeriodEndTells && nullable.Value(sub.LastEventID) == nullable.Value(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
 		if !same {
 			return nil
 		}

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -91,7 +92,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row, told we
 	}
 	return "", postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
+		if err != nil || nullable.Value(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
 			return err
 		}
 		return s.deps.Applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)

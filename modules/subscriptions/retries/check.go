@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/nullable"
 	"marquee/platform/postgres"
 )
 
@@ -35,7 +36,7 @@ func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row, dryRun 
 // checkAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
 func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, over bool, err error) {
-	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.Text(sub.GwaPixAuthID)}
+	f = payments.Finding{Kind: payments.MissedEnd, ID: nullable.Value(sub.GwaPixAuthID)}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
 		return f, false, err
@@ -105,7 +106,7 @@ func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit sub
 	now := s.deps.Clock.Now()
 	e = gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now,
-		AuthorizationID: lifecycle.Text(sub.GwaPixAuthID), Reference: sub.ID,
+		AuthorizationID: nullable.Value(sub.GwaPixAuthID), Reference: sub.ID,
 	}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -233,7 +234,7 @@ func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, checkout.GwbInfo{Message: lifecycle.StatusMessages[sub.Status], ClientSecret: lifecycle.Filled(clientSecret)}), nil
+	return httpapi.One(ctx, doc, checkout.GwbInfo{Message: lifecycle.StatusMessages[sub.Status], ClientSecret: nullable.Ptr(clientSecret)}), nil
 }
 
 type pixQRBody struct {

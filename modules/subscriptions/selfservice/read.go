@@ -21,6 +21,7 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -178,7 +179,7 @@ func (s *SelfService) readPix(ctx context.Context, sub lifecycle.Row) (made sett
 		auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 		return settle.Authorization{PixAuthorization: auth}, auth.Expired, err
 	}
-	charge, err := gateway.ReadPix(ctx, lifecycle.Text(sub.PixPaymentID), sub.ID)
+	charge, err := gateway.ReadPix(ctx, nullable.Value(sub.PixPaymentID), sub.ID)
 	return settle.Code{PixCharge: charge}, charge.Expired, err
 }
 

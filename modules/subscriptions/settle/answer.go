@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/nullable"
 	"marquee/platform/postgres"
 )
 
@@ -166,7 +167,7 @@ func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 		return err
 	}
 	// Events may have overtaken the ids by which they are found.
-	ids := []string{sub.ID.String(), lifecycle.Text(sub.GwaSubscriptionID), lifecycle.Text(sub.GwbSubscriptionID), lifecycle.Text(sub.PixPaymentID), lifecycle.Text(sub.GwaPixAuthID), lifecycle.Text(sub.PixConciliationID)}
+	ids := []string{sub.ID.String(), nullable.Value(sub.GwaSubscriptionID), nullable.Value(sub.GwbSubscriptionID), nullable.Value(sub.PixPaymentID), nullable.Value(sub.GwaPixAuthID), nullable.Value(sub.PixConciliationID)}
 	return s.deps.Payments.ReplayWaitingTx(ctx, tx, sub.Gateway, ids...)
 }
 

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 )
 
 // Payment is settled money on its way into a subscription.
@@ -87,7 +88,7 @@ func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if err != nil || known != nil {
 		return false, err
 	}
-	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: lifecycle.Text(p.Event), First: p.First, SettledAt: p.SettledAt}
+	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First, SettledAt: p.SettledAt}
 	if p.Charge != nil {
 		a.ChargeID = p.Charge.ID
 	}
@@ -108,9 +109,9 @@ func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	}
 	switch {
 	case p.Charge != nil:
-		return lifecycle.Text(p.Charge.GatewayPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
+		return nullable.Value(p.Charge.GatewayPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
 	case lifecycle.PaysOnce(sub):
-		return lifecycle.Text(sub.PixPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
+		return nullable.Value(sub.PixPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
 	case sub.PixAutomatic && !p.First:
 		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 		return found && int64(p.Amount) == d.AmountCents, err
@@ -151,7 +152,7 @@ func expectedAmount(sub lifecycle.Row, p Payment) money.Cents {
 	switch {
 	case p.Charge != nil:
 		return money.Cents(p.Charge.AmountCents)
-	case lifecycle.Text(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
+	case nullable.Value(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
 		return lifecycle.PixAmount(sub)
 	}
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
@@ -159,7 +160,7 @@ func expectedAmount(sub lifecycle.Row, p Payment) money.Cents {
 
 // settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
 func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
-	if made := lifecycle.Text(p.Charge.GatewayPaymentID); made != "" && made != p.ID { // it names the charge, and is not its code
+	if made := nullable.Value(p.Charge.GatewayPaymentID); made != "" && made != p.ID { // it names the charge, and is not its code
 		p.Charge, p.Beside = nil, sub.PixAutomatic
 		return s.settleBookedTx(ctx, tx, sub, p)
 	}
@@ -355,7 +356,7 @@ func (s *Settler) payAutomatic(r *lifecycle.Row, p Payment, settledAt time.Time)
 // month that a promo code lowered.
 func IsFirst(sub lifecycle.Row, e gateway.Event) bool {
 	if sub.PixAutomatic {
-		return e.ConciliationID != "" && e.ConciliationID == lifecycle.Text(sub.PixConciliationID)
+		return e.ConciliationID != "" && e.ConciliationID == nullable.Value(sub.PixConciliationID)
 	}
 	return sub.FirstAmountCents != nil && e.Gateway.Traits().FirstMonthApart && e.SubscriptionID == ""
 }
@@ -372,7 +373,7 @@ func SourceOf(e gateway.Event) state.Source {
 }
 
 // EventOf is the event's id for the history, nil for what is none of the gateway's.
-func EventOf(e gateway.Event) *string { return lifecycle.Filled(e.ID) }
+func EventOf(e gateway.Event) *string { return nullable.Ptr(e.ID) }
 
 // IsOthers reports whether the ledger has a payment as that of something else.
 func IsOthers(sub lifecycle.Row, known *gateway.LedgerPayment) bool {

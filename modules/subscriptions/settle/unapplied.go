@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -185,7 +186,7 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 		return e.SubscriptionID == "" && p.InvoiceID == "", nil
 	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != gateway.ReadLive:
 		return false, nil
-	case p.AuthorizationGatewayID != "" && p.AuthorizationGatewayID == lifecycle.Text(sub.GwaPixAuthID):
+	case p.AuthorizationGatewayID != "" && p.AuthorizationGatewayID == nullable.Value(sub.GwaPixAuthID):
 		return false, nil
 	}
 	_, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.ID)
@@ -253,7 +254,7 @@ func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
 		return false, err
 	}
-	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: lifecycle.Text(p.Event), SettledAt: p.SettledAt}, time.Time{})
+	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), SettledAt: p.SettledAt}, time.Time{})
 }
 
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end

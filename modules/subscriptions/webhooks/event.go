@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
+	"marquee/platform/nullable"
 )
 
 // applyOneTx does what each kind of event does to the subscription it is about, which is
@@ -243,5 +244,5 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // with its period.
 func chargedThoughEnding(sub lifecycle.Row, e gateway.Event, p gateway.Payment) bool {
 	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && sub.Status == state.Active && !lifecycle.EndsThere(sub) &&
-		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
+		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != nullable.Value(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
 }

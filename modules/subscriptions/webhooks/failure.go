@@ -15,6 +15,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/nullable"
 )
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
@@ -52,7 +53,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", errors.Join(err, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub))
 	case f.First || status == state.Pending:
 		return gateway.ReasonFirstFailed, nil
-	case e.Known != nil, f.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
+	case e.Known != nil, f.Payment.InvoiceID != "" && nullable.Value(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
 		return gateway.ReasonPaidSince, nil
 	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
 		if err := s.recordFailureTx(ctx, tx, *sub, f); err != nil {

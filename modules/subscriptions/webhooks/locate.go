@@ -17,6 +17,7 @@ import (
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -158,7 +159,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 		return stray{reason: gateway.ReasonOtherRecurrence, ours: true}, nil
 	case otherRecurrence && !e.Gateway.Traits().SignsEvents && !settled:
 		return stray{reason: gateway.ReasonRecurrenceUnknown, waits: true}, nil
-	case ofAuthorization && e.ConciliationID != "" && e.ConciliationID != lifecycle.Text(sub.PixConciliationID):
+	case ofAuthorization && e.ConciliationID != "" && e.ConciliationID != nullable.Value(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
 			return stray{reason: gateway.ReasonOtherAuthorization}, nil
 		}

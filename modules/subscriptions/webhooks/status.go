@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/nullable"
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
@@ -108,7 +109,7 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // paidAlready reports whether the newest payment that a status event names is
 // known to be made.
 func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
-	return latest != nil && latest.ID == lifecycle.Text(sub.LastPaidInvoiceID)
+	return latest != nil && latest.ID == nullable.Value(sub.LastPaidInvoiceID)
 }
 
 func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e gateway.Event, told gateway.RemoteSubscription) error {
@@ -124,7 +125,7 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
 func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, latest *gateway.Payment) (bool, error) {
-	if latest == nil || latest.ID == "" || latest.ID == lifecycle.Text(sub.LastPaidInvoiceID) {
+	if latest == nil || latest.ID == "" || latest.ID == nullable.Value(sub.LastPaidInvoiceID) {
 		return sub.Status != state.Suspended, nil
 	}
 	return s.deps.Payments.RecordFailureTx(ctx, tx, payments.Failure{

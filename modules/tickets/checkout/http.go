@@ -11,8 +11,8 @@ import (
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 	"marquee/platform/taxid"
 )
 
@@ -61,7 +61,7 @@ func purchaseBodyOf(r receipt) purchaseBody {
 	if r.order.State == state.Paid {
 		body.Payment.Status = orders.StatusConfirmed
 	}
-	if postgres.Text(r.order.PaymentMethod) == gateway.MethodPix {
+	if nullable.Value(r.order.PaymentMethod) == gateway.MethodPix {
 		body.Payment.BillingType = "PIX"
 	}
 	if r.pix != nil {

@@ -15,6 +15,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/taxid"
@@ -197,7 +198,7 @@ func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c acco
 func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accounts.Customer, cause error) error {
 	var declined *gateway.Declined
 	var rejected *gateway.Rejected
-	if postgres.Text(p.Order.PaymentMethod) != gateway.MethodCard || !errors.As(cause, &declined) && !errors.As(cause, &rejected) {
+	if nullable.Value(p.Order.PaymentMethod) != gateway.MethodCard || !errors.As(cause, &declined) && !errors.As(cause, &rejected) {
 		return nil
 	}
 	return s.recordDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
@@ -220,7 +221,7 @@ func (s *Checkout) notPaid(ctx context.Context, p orders.Purchase, why, failed e
 	}
 	var declined *gateway.Declined
 	if errors.As(why, &declined) {
-		field := postgres.Text(p.Order.Gateway).Traits().CardField
+		field := nullable.Value(p.Order.Gateway).Traits().CardField
 		message := declined.Message
 		if message == "" {
 			message = "The card was declined."

@@ -10,8 +10,8 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // replay tells what became of the order of a purchase that was cut off
@@ -31,7 +31,7 @@ func (s *Checkout) replay(ctx context.Context, orderID objectid.ID) (receipt, er
 	tickets, err := s.deps.Orders.TicketIDsOf(ctx, s.deps.Pool, o.ID)
 	r := receipt{order: o, tickets: tickets[o.ID]}
 	if o.PixPayload != nil {
-		r.pix = &gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)}
+		r.pix = &gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: nullable.Value(o.PixImage)}
 	}
 	return r, err
 }

@@ -20,6 +20,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -239,7 +240,7 @@ func (s *Checkout) newOrder(e events.Event, w request, now time.Time) orders.Ord
 		return o
 	}
 	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, orders.OpenStatus(w.gateway.Name(), w.method), true
-	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(w.gateway.Name()), new(w.method), postgres.Filled(w.payer.GatewayID)
+	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(w.gateway.Name()), new(w.method), nullable.Ptr(w.payer.GatewayID)
 	o.RecoveryAt = new(now.Add(orders.AdoptAfter))
 	o.HoldUntil = new(s.holdUntil(e, w.method, now))
 	return o
@@ -277,7 +278,7 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishe
 		o := r.order
 		byID[o.ID.String()], attempts[o.ID.String()] = r, wishes[i].attempt
 		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()), append(p.Quantities, o.Quantity)
-		p.Gateways, p.Methods = append(p.Gateways, string(postgres.Text(o.Gateway))), append(p.Methods, string(postgres.Text(o.PaymentMethod)))
+		p.Gateways, p.Methods = append(p.Gateways, string(nullable.Value(o.Gateway))), append(p.Methods, string(nullable.Value(o.PaymentMethod)))
 		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
 		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
 		p.Unproved = append(p.Unproved, !wishes[i].withoutLogin && wishes[i].unproved)

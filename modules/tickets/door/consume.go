@@ -14,6 +14,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
@@ -112,7 +113,7 @@ func errOtherEvent() *fault.Error {
 func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
 	now := s.deps.Clock.Now()
 	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (events.Ticket, error) {
-		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: postgres.Filled(nonce), Reason: reason, ActorID: &actor})
+		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: nullable.Ptr(nonce), Reason: reason, ActorID: &actor})
 	})
 	if err == nil {
 		return t, nil
@@ -126,7 +127,7 @@ func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason
 	if err != nil {
 		return t, fmt.Errorf("read ticket: %w", err)
 	}
-	if t.Status == state.Consumed && nonce != "" && postgres.Text(t.ConsumeNonce) == nonce {
+	if t.Status == state.Consumed && nonce != "" && nullable.Value(t.ConsumeNonce) == nonce {
 		return t, nil
 	}
 	block, err := s.db.TicketBlock(ctx, s.deps.Pool, id)

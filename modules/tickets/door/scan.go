@@ -12,8 +12,8 @@ import (
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // scan is one code read at a door without network.
@@ -121,7 +121,7 @@ func (s *Door) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (s
 	}
 	used, err := s.useTicket(ctx, t.ID, func(tx pgx.Tx) (events.Ticket, error) {
 		return s.db.TicketConsumeScanned(ctx, tx, ticketsdb.TicketConsumeScannedParams{
-			ID: t.ID, ScannedAt: &at, Nonce: postgres.Filled(sc.nonce(now)), ActorID: &actor, Now: now,
+			ID: t.ID, ScannedAt: &at, Nonce: nullable.Ptr(sc.nonce(now)), ActorID: &actor, Now: now,
 		})
 	})
 	if err == nil {
@@ -195,7 +195,7 @@ func scanOutcome(t events.Ticket, sc scan) string {
 		if same == "" {
 			same = sc.reported()
 		}
-		if postgres.Text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
+		if nullable.Value(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
 			return scanRepeated
 		}
 		return scanDouble

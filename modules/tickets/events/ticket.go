@@ -12,6 +12,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
@@ -108,8 +109,8 @@ func (s *Store) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID
 		in.ImageID = e.ImageID
 	}
 	ids, err := s.db.TicketInsert(ctx, tx, ticketsdb.TicketInsertParams{
-		EventID: e.ID, Title: in.Title, Description: postgres.Filled(strings.TrimSpace(in.Description)), Reason: in.Reason, ActorID: in.ActorID,
-		PromoCodeID: in.PromoCodeID, PromoCode: postgres.Filled(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: objectid.Strings(in.CustomerIDs),
+		EventID: e.ID, Title: in.Title, Description: nullable.Ptr(strings.TrimSpace(in.Description)), Reason: in.Reason, ActorID: in.ActorID,
+		PromoCodeID: in.PromoCodeID, PromoCode: nullable.Ptr(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: objectid.Strings(in.CustomerIDs),
 	})
 	if postgres.Constraint(err) == ConstraintCapacity {
 		return nil, ErrSoldOut()

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/postgres"
 )
 
@@ -74,8 +75,8 @@ func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts
 		return in(*t)
 	}
 	data := eventMail{
-		Name: holder.FullName, Event: e.Title, Date: in(e.EventDate), End: end(e.EventEndDate), Location: e.Location, Reason: postgres.Text(e.CancelReason),
-		All: postgres.Text(e.CancelRefund) == events.RefundAll,
+		Name: holder.FullName, Event: e.Title, Date: in(e.EventDate), End: end(e.EventEndDate), Location: e.Location, Reason: nullable.Value(e.CancelReason),
+		All: nullable.Value(e.CancelRefund) == events.RefundAll,
 	}
 	if args.Old != nil {
 		data.Old = &oldPlace{Date: in(args.Old.Start), End: end(args.Old.End), Location: args.Old.Location}

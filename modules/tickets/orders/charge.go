@@ -9,7 +9,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/platform/money"
-	"marquee/platform/postgres"
+	"marquee/platform/nullable"
 )
 
 // Purchase is what an order's one call is made from: the order, and what its request alone
@@ -22,7 +22,7 @@ type Purchase struct {
 }
 
 func (p Purchase) isPix() bool {
-	return postgres.Text(p.Order.PaymentMethod) == gateway.MethodPix
+	return nullable.Value(p.Order.PaymentMethod) == gateway.MethodPix
 }
 
 // Charge is the charge of an order, by card or by a PIX code. The gate commits it, up to 64
@@ -42,7 +42,7 @@ func (s *Store) Charge() *intent.Operation[Purchase, Made] {
 
 // OpeningOf is the intent of an order whose gateway is about to be called.
 func (s *Store) OpeningOf(o Order) intent.Opening {
-	return intent.Opening{Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway), CallTime: s.intents.CallTime()}
+	return intent.Opening{Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway), CallTime: s.intents.CallTime()}
 }
 
 // charger is the one step of an order: the call, and how what it may have made is found.
@@ -54,7 +54,7 @@ func (c charger) purchaseOf(ctx context.Context, i intent.Intent) (p Purchase, o
 	if p.Order, err = c.db.OrderGet(ctx, c.deps.Pool, i.Subject); err != nil {
 		return p, false, err
 	}
-	p.Payer = gateway.Payer{CustomerID: p.Order.CustomerID, GatewayID: postgres.Text(p.Order.GatewayCustomerID)}
+	p.Payer = gateway.Payer{CustomerID: p.Order.CustomerID, GatewayID: nullable.Value(p.Order.GatewayCustomerID)}
 	return p, !p.Order.IntentOpen, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/postgres"
 )
 
@@ -65,7 +66,7 @@ func (s *Store) syncGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money)
 
 func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money, why state.GivenBack, r payments.Refund) error {
 	for _, p := range m.Paid {
-		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		left, _ := m.Left(p.Payment)
@@ -100,7 +101,7 @@ func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order, since 
 		return 0, nil, err
 	}
 	for _, p := range m.Paid {
-		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		amount += p.Payment.Amount

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
@@ -110,12 +111,12 @@ func (s *CallerOrders) envelope(ctx context.Context, o Order) (*resource.Respons
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
-	if o.State == state.Paid && postgres.Text(e.CancelRefund) != events.RefundAll {
+	if o.State == state.Paid && nullable.Value(e.CancelRefund) != events.RefundAll {
 		until, _ := s.store.WithdrawalUntil(e, o)
 		body.WithdrawalUntil = httpapi.TimePtr(until)
 	}
 	if Payable(o, s.store.deps.Clock.Now()) && e.CancelledAt == nil {
-		body.Pix = PixBodyOf(o, gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)})
+		body.Pix = PixBodyOf(o, gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: nullable.Value(o.PixImage)})
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -42,7 +43,7 @@ func (s *Store) MoneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m 
 // beside it bought nothing, and may be kept.
 func (m Money) whole(o Order) bool {
 	for _, p := range m.Paid {
-		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		left := p.Payment.Amount
@@ -143,7 +144,7 @@ func (s *Store) refundAgainTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 // by one job a failure.
 func (s *Store) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o Order, m Money) error {
 	for _, p := range m.Paid {
-		if p.Payment.ID == postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID == nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		left, bounced := m.Left(p.Payment)
@@ -215,7 +216,7 @@ func (s *Store) syncTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds [
 // refused them. What the gateway was not there for is asked again.
 func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Money, failed []payments.Refund) error {
 	for _, p := range m.Paid {
-		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		for _, r := range failed {
@@ -269,7 +270,7 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 		return fmt.Errorf("read tickets: %w", err)
 	}
 	for _, p := range m.Paid {
-		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		part, reasons := money.Cents(0), []string{}
@@ -353,7 +354,7 @@ func (s *Store) disputesTx(ctx context.Context, tx pgx.Tx, o Order) (open, lost 
 		return false, false, fmt.Errorf("read payments: %w", err)
 	}
 	for _, p := range paid {
-		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		for _, d := range disputes {

@@ -16,6 +16,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -45,7 +46,7 @@ func OpenStatus(gw gateway.Name, method gateway.Method) string {
 
 // wordsOf are the words of the order's gateway; an order without one has gateway A's.
 func wordsOf(o Order) gateway.PaymentWords {
-	return cmp.Or(postgres.Text(o.Gateway), gateway.GWA).Traits().Words
+	return cmp.Or(nullable.Value(o.Gateway), gateway.GWA).Traits().Words
 }
 
 // OrderBody is a ticket order (docs/contract/tickets.md, The store); money in reais.
@@ -131,7 +132,7 @@ func (s *Store) TicketIDsOf(ctx context.Context, db postgres.DB, orders ...objec
 func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order) (map[objectid.ID]money.Cents, error) {
 	ids, own := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
 	for i, o := range orders {
-		ids[i], own[o.ID] = o.ID, postgres.Text(o.GatewayPaymentID)
+		ids[i], own[o.ID] = o.ID, nullable.Value(o.GatewayPaymentID)
 	}
 	all, err := s.deps.Payments.RefundedPayments(ctx, db, gateway.ForOrder, ids)
 	refunded := map[objectid.ID]money.Cents{}
@@ -168,7 +169,7 @@ func CardTerms(o Order, payer gateway.Payer, description string, instrument gate
 func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.GivenBack) {
 	now := s.deps.Clock.Now()
 	switch {
-	case e.CancelledAt != nil && postgres.Text(e.CancelRefund) == events.RefundAll:
+	case e.CancelledAt != nil && nullable.Value(e.CancelRefund) == events.RefundAll:
 		return new(now.Add(time.Hour)), state.EventCancelled // without an end
 	case e.CancelledAt != nil:
 		return e.RefundUntil, state.EventCancelled

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -127,7 +128,7 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
-		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, postgres.Text(o.Gateway), o.ID.String(), p.ID); err != nil {
+		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, nullable.Value(o.Gateway), o.ID.String(), p.ID); err != nil {
 			return err
 		}
 	}
@@ -135,7 +136,7 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 	case gateway.PaymentStatusSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case gateway.PaymentStatusFailed, gateway.PaymentStatusGone:
-		made.RanOut = postgres.Text(o.PaymentMethod) != gateway.MethodCard
+		made.RanOut = nullable.Value(o.PaymentMethod) != gateway.MethodCard
 		return s.GiveBackTx(ctx, tx, o, made, end)
 	case gateway.PaymentStatusPending:
 		if open && made.Pix != nil && end.By == intent.ByLook && Payable(*o, s.deps.Clock.Now()) {
@@ -148,14 +149,14 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 // isOtherAmount reports whether money is not the order's price, at a gateway where what was
 // asked for may be changed.
 func isOtherAmount(o Order, p gateway.Payment) bool {
-	return postgres.Text(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentStatusSettled && int64(p.Amount) != o.TotalCents
+	return nullable.Value(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentStatusSettled && int64(p.Amount) != o.TotalCents
 }
 
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
 // the order's own charge nobody can pay that any more, and the places are free again.
 func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: postgres.Text(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
@@ -166,7 +167,7 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 			return err
 		}
 	}
-	if postgres.Text(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
+	if nullable.Value(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
 		return nil
 	}
 	return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Succeeded{}, By: intent.ByAnswer})
@@ -176,12 +177,12 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 // never in neither and never in both. Repetitions change nothing.
 func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: postgres.Text(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
 	}
-	if postgres.Text(o.GatewayPaymentID) != p.ID {
+	if nullable.Value(o.GatewayPaymentID) != p.ID {
 		if !first {
 			return nil
 		}
@@ -286,7 +287,7 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 		return err
 	}
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: postgres.Text(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		Kind: payments.UnappliedLate, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
 	})
 	if err != nil {
@@ -299,7 +300,7 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 // The order's own job refunds it, and shows there when it cannot.
 func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind, note string) error {
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: kind, Gateway: postgres.Text(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		Kind: kind, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: note,
 	})
 	return err

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/clock"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -55,7 +56,7 @@ func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if !open {
-			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: orders.IntentOf(id), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway)}); err != nil {
+			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: orders.IntentOf(id), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway)}); err != nil {
 				return err
 			}
 		}
@@ -82,7 +83,7 @@ func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if o.GatewayPaymentID != nil {
-		gw, err := s.deps.Payments.Gateway(postgres.Text(o.Gateway))
+		gw, err := s.deps.Payments.Gateway(nullable.Value(o.Gateway))
 		if err != nil {
 			return err
 		}

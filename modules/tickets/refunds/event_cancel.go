@@ -16,6 +16,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -56,7 +57,7 @@ func (s *Refunds) cancelEvent(ctx context.Context, q eventCancel) error {
 		switch {
 		case e.CancelledAt == nil:
 			return events.Events.AuditTx(ctx, tx, []objectid.ID{e.ID}, func() error { return s.cancelEventTx(ctx, tx, e, q, now) })
-		case postgres.Text(e.CancelRefund) == q.refund:
+		case nullable.Value(e.CancelRefund) == q.refund:
 			return nil
 		case q.refund == events.RefundOnRequest:
 			return fault.Conflict("The event is called off, and all its money is given back already.").WithField("refund")
@@ -199,7 +200,7 @@ func (s *Refunds) CancellationEnvelope(ctx context.Context, id objectid.ID) (*ht
 	}
 	p := c.progress
 	return httpapi.OK(cancellationBody{
-		EventID: id, CancelledAt: httpapi.Time(*c.event.CancelledAt), Reason: postgres.Text(c.event.CancelReason), Refund: postgres.Text(c.event.CancelRefund),
+		EventID: id, CancelledAt: httpapi.Time(*c.event.CancelledAt), Reason: nullable.Value(c.event.CancelReason), Refund: nullable.Value(c.event.CancelRefund),
 		RefundUntil: httpapi.TimePtr(c.event.RefundUntil),
 		Progress: refundProgress{
 			Orders: p.Orders, Refunded: p.Refunded, Failed: p.Failed, Disputed: p.Disputed, NotAsked: p.NotAsked, Amount: events.Reais(c.amount),

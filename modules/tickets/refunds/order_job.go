@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -39,7 +40,7 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil {
 		return err
 	}
-	paid, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, postgres.Text(o.Gateway), paymentID)
+	paid, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, nullable.Value(o.Gateway), paymentID)
 	if err != nil || paid == nil {
 		return err
 	}
@@ -123,7 +124,7 @@ func (s *Refunds) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, pay
 	switch {
 	case o.State == state.RefundDue:
 		return s.deps.Orders.ReturnedTx(ctx, tx, &o, "")
-	case postgres.Text(o.GatewayPaymentID) == paymentID:
+	case nullable.Value(o.GatewayPaymentID) == paymentID:
 		return nil // the refund's webhook was faster, and has told the buyer
 	}
 	return s.deps.Orders.MailLaterTx(ctx, tx, id, orders.MailRefund)

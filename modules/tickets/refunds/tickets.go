@@ -20,6 +20,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -241,7 +242,7 @@ func (s *Refunds) noneUnanswered(ctx context.Context, o orders.Order) error {
 		return err
 	}
 	for _, p := range m.Paid {
-		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		for _, r := range m.Refunds {
@@ -321,7 +322,7 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 
 // orderPayment is the order's own payment and what of it is neither back nor on its way.
 func (s *Refunds) orderPayment(ctx context.Context, db postgres.DB, o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
-	paid, err := s.deps.Payments.FindPayment(ctx, db, postgres.Text(o.Gateway), postgres.Text(o.GatewayPaymentID))
+	paid, err := s.deps.Payments.FindPayment(ctx, db, nullable.Value(o.Gateway), nullable.Value(o.GatewayPaymentID))
 	if err != nil {
 		return gateway.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
 	}

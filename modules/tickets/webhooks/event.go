@@ -16,8 +16,8 @@ import (
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // applyOneTx does what each kind of event does to the order it is about, which is
@@ -66,7 +66,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if asked, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || asked {
 		return gateway.AwaitingConfirmation(nil, gateway.ReasonAskedPayment), err
 	}
-	if postgres.Text(o.Gateway) != e.Gateway {
+	if nullable.Value(o.Gateway) != e.Gateway {
 		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, gateway.ReasonOrderOtherGateway)
 	}
 	// Refunds and disputes lock their ledger first, as the answer to a refund does.
@@ -118,7 +118,7 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, o orders.Order,
 		return false, nil
 	}
 	p := told.Payment
-	ordered := postgres.Text(o.Gateway) == e.Gateway && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
+	ordered := nullable.Value(o.Gateway) == e.Gateway && nullable.Value(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
 	if ordered {
 		return false, nil
 	}
@@ -160,7 +160,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p
 	if o.GatewayPaymentID != nil && *o.GatewayPaymentID != p.ID {
 		return gateway.ReasonOrderOtherPayment, nil
 	}
-	ranOut := postgres.Text(o.PaymentMethod) != gateway.MethodCard
+	ranOut := nullable.Value(o.PaymentMethod) != gateway.MethodCard
 	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}}, intent.ByWebhook)
 }
 
@@ -168,7 +168,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p
 func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) error {
 	switch told := e.Payload.(type) {
 	case gateway.RefundChange:
-		paid := gateway.Payment{Method: postgres.Text(o.PaymentMethod), Amount: money.Cents(o.TotalCents)}
+		paid := gateway.Payment{Method: nullable.Value(o.PaymentMethod), Amount: money.Cents(o.TotalCents)}
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}
