@@ -197,6 +197,14 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, intentOfDebit(d)); err != nil || open {
 				return errors.Join(err, calls.ErrDebitUnderWay)
 			}
+			// The order may have been found since the debit was read: what it has made is dropped, too.
+			d, err = s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle})
+			if errors.Is(err, pgx.ErrNoRows) || err == nil && d.PaidAt != nil {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("read debit: %w", err)
+			}
 		}
 		if d.GatewayPaymentID != nil {
 			err := gw.DropCharge(ctx, *d.GatewayPaymentID, sub.ID)
