@@ -21,7 +21,7 @@ type userCommand struct {
 type userCreateCommand struct {
 	Root          bool   `help:"A root user, who passes every check." xor:"type"`
 	Customer      bool   `help:"A customer instead of an admin." xor:"type"`
-	Migrated      bool   `help:"A customer imported from another system, who has to choose a new password; without --password-stdin his password is a placeholder." xor:"type"`
+	Migrated      bool   `help:"A customer imported from another system, who has to choose a new password; without --password-stdin the password is a placeholder." xor:"type"`
 	Username      string `required:"" help:"3 to 50 characters."`
 	Email         string `required:"" help:"E-mail address."`
 	Name          string `help:"Display name; default: the username."`
@@ -30,7 +30,7 @@ type userCreateCommand struct {
 	PasswordStdin bool   `help:"Read the password, at least 8 characters, from the first line of standard input. Required, except with --migrated."`
 }
 
-// Run creates the user and prints his id.
+// Run creates the user and prints the id.
 func (c *userCreateCommand) Run(ctx context.Context) error {
 	cfg, err := databaseOnly()
 	if err != nil {

@@ -140,7 +140,7 @@ func TestAnalystRolesRaceWithoutTheirGuards(t *testing.T) {
 }
 
 // A user who may not create roles migrates all the same, and is told what an
-// administrator has to do; with the roles there, he is told nothing of them.
+// administrator has to do; with the roles there, they are told nothing of them.
 func TestAnalystRolesWithoutTheRightToMakeThem(t *testing.T) {
 	t.Parallel()
 	name := testRoles(t)

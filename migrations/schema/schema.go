@@ -36,7 +36,7 @@ type Status struct {
 // Up brings the database to the newest version and returns how many migrations
 // it applied. Several processes may call it at once: a session lock lets one do
 // the work. told hears what migrations have to say to whoever runs them, such as
-// what an administrator has to do himself.
+// what an administrator has to do by hand.
 func Up(ctx context.Context, databaseURL string, told ...func(sentence string)) (int, error) {
 	applied := 0
 	err := with(ctx, databaseURL, told, func(p *goose.Provider) error {

@@ -76,7 +76,7 @@ func TestTheTrailTellsWhatAdminsChange(t *testing.T) {
 	o.remove(t, "/customers", o.adminToken, ids(o.customer.ID))
 	entry = o.lastEntry(t)
 	require.Equal(t, "customer_delete", entry["action"])
-	require.Nil(t, entry["before"], "who was deleted is told by his id alone")
+	require.Nil(t, entry["before"], "a deleted customer is named by id alone")
 	tick()
 	o.put(t, "/users-type", o.rootToken, change("000000000000000000000001", map[string]any{"name": "Board"}))
 	entry = o.lastEntry(t)

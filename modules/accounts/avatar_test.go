@@ -400,16 +400,16 @@ func TestFilesOfUsers(t *testing.T) {
 		id, _ := asAdmin.Send(http.MethodPost, "/upload-file/archive-records/"+record.String(), contentType, body).Expect(200).Map()["file_id"].(string)
 		return id
 	}
-	his, theirs := upload(b.id), upload(admin.ID)
-	b.customer.Get("/archive-records/" + his).Expect(200)
-	other.Get("/archive-records/" + his).Expect(404)
+	own, theirs := upload(b.id), upload(admin.ID)
+	b.customer.Get("/archive-records/" + own).Expect(200)
+	other.Get("/archive-records/" + own).Expect(404)
 	b.customer.Get("/archive-records/" + theirs).Expect(404)
 	asAdmin.Get("/archive-records/" + theirs).Expect(200)
 
 	avatar := b.set(pngBytes(t, 10, 10))
 	gone := func() (all []string) {
 		ids, err := b.svc.FileRecords().AbandonedFiles(t.Context(), []files.Ref{
-			{FileID: objectid.ID(his), RecordID: b.id, Purpose: files.Record},
+			{FileID: objectid.ID(own), RecordID: b.id, Purpose: files.Record},
 			{FileID: objectid.ID(theirs), RecordID: admin.ID, Purpose: files.Record},
 			{FileID: objectid.ID(avatar), RecordID: b.id, Purpose: files.Avatar},
 		})
@@ -425,5 +425,5 @@ func TestFilesOfUsers(t *testing.T) {
 	require.Equal(t, []string{avatar}, gone())
 	_, err = b.db.Exec(t.Context(), `UPDATE accounts.users SET deleted_at = $2 WHERE id = $1`, b.id, time.Now())
 	require.NoError(t, err)
-	require.Equal(t, []string{his, avatar}, gone())
+	require.Equal(t, []string{own, avatar}, gone())
 }

@@ -30,7 +30,7 @@ func TestAdminsEditCustomers(t *testing.T) {
 	id := o.customer.ID
 	shown := o.get(t, "/customers?_id="+id.String(), o.adminToken).doc(t)
 	mine := o.get(t, "/customers/me", o.customerJWT).doc(t)
-	require.Equal(t, mine, shown, "an admin sees the customer as he sees himself")
+	require.Equal(t, mine, shown, "an admin sees the customer as the customer does")
 
 	o.clock.Advance(time.Second)
 	a := o.put(t, "/customers", o.adminToken, change(id, map[string]any{
@@ -64,7 +64,7 @@ func TestAdminsMoveTheEmailOfACustomer(t *testing.T) {
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, "new@example.com", a.doc(t)["email"])
 	require.Equal(t, "new@example.com", a.doc(t)["username"])
-	require.Equal(t, false, a.doc(t)["email_verified"], "nobody has shown that the new address is his")
+	require.Equal(t, false, a.doc(t)["email_verified"], "nobody has shown that the new address is theirs")
 	require.Nil(t, a.doc(t)["email_verified_at"])
 	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.codes`), "a code mailed to the old address is worth nothing")
 	require.Equal(t, 401, o.login(t, o.customer.Email, accountstest.Password).status)
@@ -80,7 +80,7 @@ func TestAdminsMoveTheEmailOfACustomer(t *testing.T) {
 	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{
 		"email_verified": true, "email": "newer@example.com",
 	}))
-	require.Equal(t, at, a.doc(t)["email_verified_at"], "he was verified before")
+	require.Equal(t, at, a.doc(t)["email_verified_at"], "verified before")
 	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{"email_verified": false}))
 	require.Nil(t, a.doc(t)["email_verified_at"])
 }

@@ -114,7 +114,7 @@ func TestPermissionsCountAtTheNextRequest(t *testing.T) {
 	require.Equal(t, 200, o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"view": []string{"requisition_get"}})).status)
 	require.Equal(t, 200, status(o.adminToken))
 	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"type_user": []string{}})).status)
-	require.Equal(t, 401, status(o.adminToken), "he carries it no longer")
-	require.Equal(t, 200, o.get(t, "/my-user", o.adminToken).status, "his token goes on")
+	require.Equal(t, 401, status(o.adminToken), "the admin carries it no longer")
+	require.Equal(t, 200, o.get(t, "/my-user", o.adminToken).status, "the token stays good")
 	require.Equal(t, 403, status(o.customerJWT))
 }

@@ -110,8 +110,8 @@ func TestForgedTokens(t *testing.T) {
 		"alg missing": encoded(t, map[string]any{
 			"kid": tokenKid, "typ": "JWT",
 		}) + "." + parts[1] + "." + parts[2],
-		"alg RS256, a key of his own": forgery{method: jwt.SigningMethodRS256, key: rsaKey}.sign(t, honest),
-		"alg ES256, a key of his own": forgery{method: jwt.SigningMethodES256, key: ecKey}.sign(t, honest),
+		"alg RS256, their own key": forgery{method: jwt.SigningMethodRS256, key: rsaKey}.sign(t, honest),
+		"alg ES256, their own key": forgery{method: jwt.SigningMethodES256, key: ecKey}.sign(t, honest),
 		"alg RS256 over the HS256": encoded(t, map[string]any{
 			"alg": "RS256", "kid": tokenKid, "typ": "JWT",
 		}) + "." + parts[1] + "." + parts[2],
@@ -120,11 +120,11 @@ func TestForgedTokens(t *testing.T) {
 		"HS512 with the right key": forgery{method: jwt.SigningMethodHS512}.sign(t, honest),
 		"an empty key":             forgery{key: []byte{}}.sign(t, honest),
 		"the kid as the key":       forgery{key: []byte(tokenKid)}.sign(t, honest),
-		"a key of his own in jwk": forgery{
+		"their own key in jwk": forgery{
 			key:    []byte("mine"),
 			header: map[string]any{"jwk": map[string]any{"kty": "oct", "k": "bWluZQ"}},
 		}.sign(t, honest),
-		"a key of his own behind jku": forgery{
+		"their own key behind jku": forgery{
 			key:    []byte("mine"),
 			header: map[string]any{"jku": "https://example.com/keys"},
 		}.sign(t, honest),

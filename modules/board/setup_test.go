@@ -86,7 +86,7 @@ func (b *bundle) holder(handlers ...string) accounts.User {
 	return u
 }
 
-// grant gives the admin a profile of his own with these handlers alone. Lists of
+// grant gives the admin a new profile with these handlers alone. Lists of
 // a profile do not differ in what they permit, so they go around.
 func (b *bundle) grant(user objectid.ID, handlers ...string) {
 	b.t.Helper()

@@ -26,7 +26,7 @@
 //
 // # The list's hot path
 //
-// One round trip asks who the caller is, whether he may watch, and either for the
+// One round trip asks who the caller is, whether they may watch, and either for the
 // page or, when the page is in memory, for the catalogue's version. A page of that
 // version is shown; another is read anew, once for all who wait for it. Since each
 // request asks, no process shows a page that an acknowledged write has changed.

@@ -22,7 +22,7 @@ type watchEntry struct {
 }
 
 // keepWatched notes how far the user has watched the video, in seconds, and
-// reports whether that is his first note of it. 404 for an unknown video.
+// reports whether nothing was noted of it before. 404 for an unknown video.
 func (s *Service) keepWatched(ctx context.Context, user, video objectid.ID, timeline float64) (isNew bool, err error) {
 	isNew, err = s.db.WatchHistoryPut(ctx, s.deps.Pool, catalogdb.WatchHistoryPutParams{
 		// Abs makes the -0 that JSON allows a 0.
@@ -60,8 +60,7 @@ func (s *Service) forgetWatched(ctx context.Context, db postgres.DB, user object
 	return n, nil
 }
 
-// PersonalDataName names this module's part of what a customer is told about
-// himself.
+// PersonalDataName names this module's part of the customer's data.
 func (*Service) PersonalDataName() string { return "watch_history" }
 
 // PersonalData returns what the customer has watched, newest first.

@@ -20,7 +20,7 @@ func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB, userID 
 }
 
 // IssueArchiveTokenAt is IssueArchiveToken for a user who was read at an earlier
-// instant: what has ended his tokens since then ends this one too.
+// instant: what has ended their tokens since then ends this one too.
 func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userID objectid.ID, now time.Time) (token string, expires time.Time, err error) {
 	token = secret.Random(32)
 	expires = now.Add(s.cfg.ArchiveTokenTTL)

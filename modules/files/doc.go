@@ -7,7 +7,7 @@
 //
 // It does not own the records: they are known by kind and id, through Records,
 // which the modules above fill. It does not own users: Users tells who stands
-// behind a token and whether he may still use it. Which file is a user's avatar
+// behind a token and whether they may still use it. Which file is a user's avatar
 // is for accounts to say.
 //
 // Words: a content is the bytes of a file, in chunks of 256 KiB. An upload is a

@@ -132,7 +132,7 @@ func (h handlers) visible(r *http.Request, fileID string, caller httpapi.Caller)
 	return f, h.s.allow(r.Context(), f, caller)
 }
 
-// admin returns the caller if he is one.
+// admin returns the caller if they are an admin.
 func (h handlers) admin(r *http.Request) (httpapi.Caller, error) {
 	caller, err := h.api.Authenticate(r)
 	if err != nil {

@@ -12,19 +12,18 @@ import (
 // Personal is the door to what is held of a person: what they are told of it, and what is forgotten.
 type Personal struct{ s *Service }
 
-// PersonalDataName names this module's part of what a customer is told about
-// himself.
+// PersonalDataName names this module's part of the customer's data.
 func (d Personal) PersonalDataName() string {
 	return d.s.reader.PersonalDataName()
 }
 
 // PersonalData returns the customer's settled payments, refunds and disputes. Of
-// orders, which may be a guest's, nothing unless his address is verified.
+// orders, which may be a guest's, nothing unless their address is verified.
 func (d Personal) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
 	return d.s.reader.PersonalData(ctx, db, customerID, verified)
 }
 
-// ErasePersonalDataTx takes the person out of what the gateways reported of his
+// ErasePersonalDataTx takes the person out of what the gateways reported of their
 // payments. The ledger stays: it names nobody but the deleted customer's id.
 func (d Personal) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	return d.s.log.ErasePersonalDataTx(ctx, tx, customerID)

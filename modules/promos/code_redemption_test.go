@@ -158,7 +158,7 @@ func TestBundleIsRedeemedWhole(t *testing.T) {
 
 	_, other := b.another()
 	other.Put("/customers/me/redeem-promo-code?code=CHILD2", nil).Expect(200)
-	require.Nil(t, other.Put("/customers/me/redeem-promo-code?code=OUTER2", nil).Expect(200).Map()["tickets"], "what he has is passed over")
+	require.Nil(t, other.Put("/customers/me/redeem-promo-code?code=OUTER2", nil).Expect(200).Map()["tickets"], "what the customer has is passed over")
 }
 
 // A bundle holds the event of its first child while it redeems the others; who

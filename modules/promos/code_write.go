@@ -197,7 +197,7 @@ func distinct(rec *resource.Record, column string) []string {
 }
 
 // giveTargetsTx gives a ticket to each target who has not redeemed the code
-// (docs/contract/promo-codes.md, Redeeming); that is his redemption.
+// (docs/contract/promo-codes.md, Redeeming); that is their redemption.
 func (s *Service) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
 	if c.CodeType != TypeTicket || len(c.TargetCustomerIds) == 0 {
 		return nil

@@ -12,7 +12,7 @@
 // event. A code is visible while it is active and its event_date is not past; it
 // is valid while it is active, within its window, and its event not over by the
 // end rule. A target is a customer who is given a ticket when the code is made,
-// which is his redemption. A subscription that is not paid yet holds a code; once
+// which is their redemption. A subscription that is not paid yet holds a code; once
 // paid it has used it.
 //
 // # What always holds

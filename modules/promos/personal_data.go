@@ -33,8 +33,8 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	return out, nil
 }
 
-// ErasePersonalDataTx takes the customer out of the targets of codes. His
-// redemptions stay, for the counts: they hold nothing but his id.
+// ErasePersonalDataTx takes the customer out of the targets of codes. Their
+// redemptions stay, for the counts: they hold nothing but the id.
 func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	return s.db.CodeDropTarget(ctx, tx, customerID.String())
 }

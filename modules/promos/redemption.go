@@ -37,7 +37,7 @@ type redemption struct {
 
 // redeem redeems a code for a customer, with what its bundle holds, and returns
 // how many tickets that made. Errors: 404 for an unknown or inactive code; 400 when
-// it is outside of its window, or its event over; 409 when he has redeemed it
+// it is outside of its window, or its event over; 409 when they have redeemed it
 // or the event is sold out.
 func (s *Service) redeem(ctx context.Context, customerID objectid.ID, text string) (c code, made int, at time.Time, err error) {
 	at = s.clock.Now()
@@ -138,9 +138,9 @@ func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, custome
 }
 
 // RedeemSignupCodeTx redeems the ticket code that a customer gave at signup, once
-// his address is verified, or at once where that may wait (docs/contract/promo-codes.md, At sign-up). What stands in
+// their address is verified, or at once where that may wait (docs/contract/promo-codes.md, At sign-up). What stands in
 // its way, such as a sold-out event, never keeps an address from being verified: it is logged, and the code stays for
-// him to redeem. A promo code is left for the first subscription.
+// them to redeem. A promo code is left for the first subscription.
 func (s *Service) RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error {
 	c, err := s.db.CodeGet(ctx, tx, codeID)
 	if postgres.IsNoRows(err) || err == nil && c.CodeType != TypeTicket {

@@ -40,7 +40,7 @@ func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID, text s
 	d, err = s.firstMonth(ctx, customerID, customer.PromoCodeUsed)
 	var refusal *fault.Error
 	if errors.As(err, &refusal) {
-		return Discount{}, false, nil // he has not asked for it in this request
+		return Discount{}, false, nil // this request did not ask for it
 	}
 	return d, err == nil, err
 }

@@ -188,7 +188,7 @@ func TestAdminExtendsAndActivates(t *testing.T) {
 	for _, body := range []object{{}, {"days": 0}, {"days": 3651}, {"days": 3, "expires_at": "2030-01-01"}, {"expires_at": "2001-01-01"}} {
 		require.Equal(t, 422, admin.Post(path+"/extend", body).Status, body)
 	}
-	require.Equal(t, 422, admin.Post(path+"/extend", object{"expires_at": next.AddDate(0, 0, -1)}).Status, "he has paid until then")
+	require.Equal(t, 422, admin.Post(path+"/extend", object{"expires_at": next.AddDate(0, 0, -1)}).Status, "the customer has paid until then")
 	admin.Post(path+"/extend", object{"days": 10}).Expect(200)
 	expires := column[time.Time](t, b, id, "expires_at")
 	require.WithinDuration(t, next.AddDate(0, 0, 10), expires, time.Second)

@@ -9,7 +9,7 @@ import (
 	"marquee/modules/payments/gateway"
 )
 
-// What an admin has suspended is opened by him, or by a payment.
+// What an admin has suspended is opened by an admin, or by a payment.
 func TestAdminsSuspensionHolds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

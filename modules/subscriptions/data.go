@@ -13,8 +13,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// PersonalDataName names this module's part of what a customer is told about
-// himself.
+// PersonalDataName names this module's part of the customer's data.
 func (*Service) PersonalDataName() string { return "subscriptions" }
 
 const subscriptionsOfCustomerSQL = `SELECT id FROM subscriptions.subscriptions WHERE customer_id = $1 ORDER BY register_date`
@@ -58,11 +57,11 @@ FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id`
 const erasePixSQL = `UPDATE subscriptions.subscriptions SET pix_payload = NULL, pix_image = NULL
 WHERE customer_id = $1 AND (pix_payload IS NOT NULL OR pix_image IS NOT NULL)`
 
-// eraseChargesSQL forgets those of his renewals.
+// eraseChargesSQL forgets those of their renewals.
 const eraseChargesSQL = `UPDATE subscriptions.renewal_charges SET pix_payload = NULL, pix_image = NULL
 WHERE customer_id = $1 AND (pix_payload IS NOT NULL OR pix_image IS NOT NULL)`
 
-// namesOfCustomerSQL are the ids by which gateways speak of his subscriptions.
+// namesOfCustomerSQL are the ids that gateways give to the customer's subscriptions.
 const namesOfCustomerSQL = `SELECT n.name FROM subscriptions.subscriptions s
 CROSS JOIN unnest(ARRAY[s.id::text, s.gwa_subscription_id, s.gwa_pix_auth_id, s.gwa_customer_id, s.gwb_subscription_id, s.gwb_customer_id, s.pix_payment_id]) n(name)
 WHERE s.customer_id = $1 AND n.name <> ''

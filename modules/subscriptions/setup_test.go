@@ -69,7 +69,7 @@ type bundle struct {
 	limits   payments.AutomaticRefunds
 	mails    *mail.Catcher
 	customer accounts.Customer
-	token    string // of the customer's requests; "" until the first one logs him in
+	token    string // of the customer's requests; "" until the first one logs in
 	login    sync.Mutex
 	serve    func() served // starts the API; most tests of events do without
 	unsound  []string      // invariants that the test itself breaks

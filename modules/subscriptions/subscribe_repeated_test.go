@@ -38,7 +38,7 @@ func TestEverySubscribeRouteRepeatsItsAnswer(t *testing.T) {
 			b := setup(t)
 			me := b.client(t, "k")
 			first := me.Post(path, body).Expect(201)
-			require.Equal(t, string(first.Body), string(me.Post(path, body).Expect(201).Body), "no 409 for what he has himself just made")
+			require.Equal(t, string(first.Body), string(me.Post(path, body).Expect(201).Body), "no 409 for what the customer has just made")
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
 			body["plan_id"] = "another"
 			require.Equal(t, idempotency.CodeReused, me.Post(path, body).Expect(409).Code())

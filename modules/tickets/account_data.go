@@ -19,7 +19,7 @@ import (
 // PersonalDataName names this module's part of a customer's data.
 func (s *Service) PersonalDataName() string { return "tickets" }
 
-// PersonalData returns a customer's tickets and orders as he sees them.
+// PersonalData returns a customer's tickets and orders as the customer sees them.
 func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
 	ids, err := s.db.TicketListIDsOfCustomer(ctx, db, customerID)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 }
 
 // ErasePersonalDataTx takes a deleted customer out of what is kept here: tickets
-// not yet used go, orders and used tickets stay without his name (docs/contract/accounts.md, Customers).
+// not yet used go, orders and used tickets stay without the name (docs/contract/accounts.md, Customers).
 func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	if err := s.db.CustomerForget(ctx, tx, customerID); err != nil {
 		return fmt.Errorf("forget name: %w", err)

@@ -80,7 +80,7 @@ func TestSearchFindsTicketsThatMayBeListed(t *testing.T) {
 	admin := search.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
 	me := search.As(accountstest.Token(t, b.db, b.customer.Username))
 	require.Len(t, docs(admin.Get("/search/tickets?q=camarotes").Expect(200)), 2)
-	require.Equal(t, []string{"Camarote de " + b.customer.FullName}, titles(me.Get("/search/tickets?q=camarote").Expect(200)), "his own alone")
+	require.Equal(t, []string{"Camarote de " + b.customer.FullName}, titles(me.Get("/search/tickets?q=camarote").Expect(200)), "the caller's own alone")
 	strangers := docs(admin.Get("/search/tickets?q=" + url.QueryEscape(other.FullName)).Expect(200))[0]["_id"].(string)
 	me.Get("/search/tickets?_id=" + strangers).Expect(404)
 	require.Len(t, docs(me.Get("/search/tickets?q=camarote&query=null").Expect(200)), 1)

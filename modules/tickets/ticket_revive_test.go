@@ -22,7 +22,7 @@ func (b *bundle) move(event objectid.ID, to time.Time, changes object) object {
 	return docs(b.admin.Put("/events", []object{body}).Expect(200))[0]
 }
 
-// A date typed wrong costs nobody his ticket: once it is put right, what expired
+// A date typed wrong costs nobody their ticket: once it is put right, what expired
 // because of it is what it was before.
 func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	t.Parallel()

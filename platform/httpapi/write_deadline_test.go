@@ -89,8 +89,8 @@ func TestAReaderThatTakesNothingIsCut(t *testing.T) {
 	require.NotContains(t, l.log.String(), "ERROR")
 }
 
-// TestAReaderWhoTakesHisTimeGetsAll: the deadline moves with what he takes.
-func TestAReaderWhoTakesHisTimeGetsAll(t *testing.T) {
+// TestASlowReaderGetsAll: the deadline moves with what is read.
+func TestASlowReaderGetsAll(t *testing.T) {
 	t.Parallel()
 	const size = 300 << 10
 	l := newLogged(t, func(api *httpapi.API) {

@@ -153,7 +153,7 @@ func TestWhatWasCutOffIsTakenOver(t *testing.T) {
 	b.clock.Advance(5 * time.Minute)
 	require.Equal(t, order, b.began(wish).Subject())
 	require.NoError(t, dead.Finish(t.Context(), idempotency.Response{Status: 200}))
-	require.Equal(t, idempotency.CodeInProgress, b.refused(wish), "nor does he answer for others")
+	require.Equal(t, idempotency.CodeInProgress, b.refused(wish), "nor does it answer for others")
 }
 
 func TestReleaseKeepsTheSubject(t *testing.T) {

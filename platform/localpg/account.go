@@ -12,7 +12,7 @@ import (
 )
 
 // account is whom the server's processes run as. Postgres refuses to run as root, so
-// root steps down to another account; everybody else runs it under his own.
+// root steps down to another account; everybody else runs it under their own.
 type account struct {
 	name     string
 	uid, gid uint32

@@ -27,7 +27,7 @@ func (f fetcher) installDebianPackage(ctx context.Context) error {
 }
 
 // suppressMainCluster turns off the cluster that the package makes at its installation,
-// for this one; what the machine's administrator does later is his choice.
+// for this one; what the machine's administrator does later is their choice.
 func (f fetcher) suppressMainCluster() (restore func(), err error) {
 	dir := filepath.Join(f.aptConf, "createcluster.d")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

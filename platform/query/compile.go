@@ -61,7 +61,7 @@ func parenthesised(c condition, sql string) string {
 
 // CompileSort turns the decoded value of the parameter `sort` into the ORDER BY
 // list over c, with `_id` ascending as the last key unless the client sorts by
-// `_id` himself. Placeholders are numbered from firstArg: give it the number after
+// `_id` itself. Placeholders are numbered from firstArg: give it the number after
 // the filter's. An absent or empty sort means c.DefaultSort. Every error is an *Error.
 func CompileSort(c *Collection, sort string, firstArg int) (Sort, error) {
 	var keys []sortKey

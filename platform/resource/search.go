@@ -18,9 +18,9 @@ const maxSearch = 200
 type Searchable struct {
 	Name string // in the path
 	// View returns what the caller behind ctx may list, or the error with which the
-	// list itself would refuse him.
+	// list itself would refuse them.
 	View func(ctx context.Context) (*View, error)
-	// Only is what the caller's own list adds to his filter. Default nothing.
+	// Only is what the caller's own list adds to their filter. Default nothing.
 	Only func(ctx context.Context) []Only
 }
 

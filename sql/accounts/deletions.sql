@@ -11,7 +11,7 @@ INSERT INTO accounts.deletions (customer_id, deleted_by, deleted_at) VALUES (@cu
 -- name: DeletionListOpen :many
 SELECT customer_id FROM accounts.deletions WHERE erased_at IS NULL ORDER BY deleted_at LIMIT 500;
 
--- CustomerClose ends every access of the customer and frees his logins; a trigger does the latter.
+-- CustomerClose ends every access of the customer and frees their logins; a trigger does the latter.
 -- name: CustomerClose :execrows
 UPDATE accounts.users SET deleted_at = @now, tokens_valid_after = @tokens_valid_after, kept_token_id = NULL, kept_token_since = NULL,
     password_hash = NULL, updated_at = @now

@@ -42,7 +42,7 @@ SELECT * FROM accounts.users WHERE id = @id AND user_type = 'customer' AND delet
 -- name: UserLoginExists :one
 SELECT (EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold(@login)) OR accounts.login_held(accounts.fold(@login), @user_id::text))::boolean;
 
--- UserMarkTrialUsed records the customer's one trial; no row when he had it.
+-- UserMarkTrialUsed records the customer's one trial; no row when it is used already.
 -- name: UserMarkTrialUsed :execrows
 UPDATE accounts.users SET trial_used_at = @now, updated_at = @now WHERE id = @id AND trial_used_at IS NULL;
 

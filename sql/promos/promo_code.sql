@@ -50,7 +50,7 @@ SELECT image_id::text AS image_id FROM promos.promo_codes WHERE image_id = ANY(@
 SELECT code FROM promos.promo_codes WHERE code = ANY(@codes::text[]);
 
 -- name: CodeListVisible :many
--- What a customer may see: the visibility rule, without targets or targeted at him.
+-- What a customer may see: the visibility rule, without targets or targeted at them.
 SELECT sqlc.embed(c), r.redeemed_at FROM promos.promo_codes c
 LEFT JOIN promos.redemptions r ON r.promo_code_id = c.id AND r.customer_id = @customer_id
 WHERE c.is_active AND (c.event_date IS NULL OR c.event_date >= @now) AND (c.target_customer_ids = '{}' OR c.target_customer_ids @> ARRAY[@target::text])

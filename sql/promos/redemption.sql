@@ -1,5 +1,5 @@
 -- name: RedemptionConfirm :execrows
--- A held code is redeemed by the customer himself.
+-- A held code is redeemed by its customer.
 UPDATE promos.redemptions SET redeemed_at = @now, origin = @origin, tickets = @tickets
 WHERE promo_code_id = @promo_code_id AND customer_id = @customer_id AND redeemed_at IS NULL;
 
@@ -46,8 +46,7 @@ WHERE redemptions.subscription_id IS NULL;
 DELETE FROM promos.redemptions WHERE customer_id = @customer_id AND subscription_id = @subscription_id::text AND redeemed_at IS NULL;
 
 -- name: RedemptionReleaseRedeemed :exec
--- What the customer has redeemed himself stays redeemed, and free for another
--- subscription.
+-- What the customer has redeemed stays redeemed, and is free for another subscription.
 UPDATE promos.redemptions SET subscription_id = NULL WHERE customer_id = @customer_id AND subscription_id = @subscription_id::text AND redeemed_at IS NOT NULL AND paid_at IS NULL;
 
 -- name: RedemptionTop :many

@@ -73,8 +73,8 @@ func privateURL(ctx context.Context) (string, error) {
 	return address, err
 }
 
-// join makes the caller a user, until he closes the lock, of the server that runs or is
-// started for him. Of those that come at once one starts it and the others wait.
+// join makes the caller a user, until they close the lock, of the server that runs or is
+// started for them. Of those that come at once one starts it and the others wait.
 func (m meeting) join(ctx context.Context) (address string, user *os.File, err error) {
 	starting, err := flock(m.file("start.lock"), syscall.LOCK_EX)
 	if err != nil {

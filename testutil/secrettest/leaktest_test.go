@@ -20,7 +20,7 @@ func TestFindTellsSecretsFromOtherText(t *testing.T) {
 	s.Add("password", "correct horse battery")
 	for text, found := range map[string]bool{
 		`{"code": "482913"}`: true, `(a,482913,b)`: true, `12:00:01.482913`: false, `9482913`: false,
-		`{"took":482913}`: false, `{"tries":482913}`: true, `he typed correct horse battery.`: true,
+		`{"took":482913}`: false, `{"tries":482913}`: true, `they typed correct horse battery.`: true,
 		`pay 4242424242424242 now`: true, `{"ccv": "123"}`: true, `{\"cvv\":\"1234\"}`: true, `cvc=123`: true,
 		`{"ccv": null}`: false, `4242424242424242424`: false,
 	} {

@@ -16,8 +16,8 @@ import (
 
 // untrailed are the routes by which an admin writes and leaves no entry, and why.
 var untrailed = map[string]string{
-	"refresh_archive_token_post": "makes a token of his own, no record",
-	"watch_history_put":          "what he watches is his own affair, not administration",
+	"refresh_archive_token_post": "makes a token for the caller, no record",
+	"watch_history_put":          "what an admin watches is not administration",
 	"watch_history_delete":       "as watch_history_put",
 }
 
@@ -353,7 +353,7 @@ func TestEveryWriteOfAnAdminLeavesOneEntry(t *testing.T) {
 			require.Equal(t, done.record, e.recordID, r.Name)
 			require.Regexp(t, "^"+placeholder.ReplaceAllString(r.Path, `[0-9a-z-]+`)+"$", e.path, r.Name)
 			require.Equal(t, self, e.actorID, r.Name)
-			if r.Name != "customer_delete" { // told by his id alone
+			if r.Name != "customer_delete" { // the entry holds the id alone
 				require.False(t, e.before == nil && e.after == nil, "%s tells nothing", r.Name)
 			}
 		}

@@ -204,7 +204,7 @@ func TestBadInput(t *testing.T) {
 	}
 	require.Greater(t, refused, 2000)
 	for _, caller := range []*apitest.Client{root, admin, b.client} {
-		caller.Get("/current-user").Expect(http.StatusOK) // nobody lost his rights on the way
+		caller.Get("/current-user").Expect(http.StatusOK) // nobody lost their rights on the way
 	}
 }
 

@@ -107,7 +107,7 @@ func (o *office) known() []string {
 }
 
 // TestADeletedCustomerIsKnownNowhere: after the deletion no row of any table names
-// him, while the record of his money stays.
+// them, while the record of their money stays.
 func TestADeletedCustomerIsKnownNowhere(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -155,7 +155,7 @@ func TestADeletedCustomerIsKnownNowhere(t *testing.T) {
 }
 
 // TestCustomersHearAllThatIsHeld: every part of GET /customers/me/data holds what
-// he left there.
+// they left there.
 func TestCustomersHearAllThatIsHeld(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
@@ -185,7 +185,7 @@ func TestCustomersHearAllThatIsHeld(t *testing.T) {
 	require.Len(t, data["payments"].(obj)["settled"], 1, "the subscription's")
 }
 
-// TestADeletedAdminLeavesNothingBehind: what belongs to the person goes with him.
+// TestADeletedAdminLeavesNothingBehind: what belongs to the person goes with them.
 func TestADeletedAdminLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

@@ -20,7 +20,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 )
 
-// TestAGuestsWayToTheDoor: he sees the event with its image, buys two tickets for
+// TestAGuestsWayToTheDoor: a guest sees the event with its image, buys two tickets for
 // a company whose CNPJ has letters, reads the codes in the answer and in the mail
 // as a phone's camera does, and the door takes them.
 func TestAGuestsWayToTheDoor(t *testing.T) {

@@ -86,7 +86,7 @@ func newModules(c core) (m modules, err error) {
 	}
 	shown := c.reads
 	if c.cfg.ReplicaURL != "" {
-		shown = c.pool // it asks with the page who the caller is and whether he may watch, which may not lag
+		shown = c.pool // it asks with the page who the caller is and whether they may watch, which may not lag
 	}
 	m.catalog = catalog.New(catalog.Deps{
 		Pool: c.pool, Reads: shown, Clock: c.clock, Log: c.log,

@@ -178,7 +178,7 @@ func TestOwnershipKnowsEveryID(t *testing.T) {
 // notOfCustomers are the tables with a column for a customer in which the victim
 // need not have a row.
 var notOfCustomers = map[string]string{
-	"accounts.deletions":            "he is not deleted",
+	"accounts.deletions":            "the victim is not deleted",
 	"finance.exports":               "of the admin who asked",
 	"payments.refunds":              "no route takes its id or shows it to customers",
 	"subscriptions.plan_moves":      "no route takes its id or shows it to customers",
@@ -215,6 +215,6 @@ func TestVictimHasARowInEveryTable(t *testing.T) {
 			require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT count(*) FROM `+table+` WHERE `+column+` = $1`, b.ids["user"]).Scan(&n))
 			rows += n
 		}
-		require.Positive(t, rows, "the victim has no row in %s: give him one in newVictim, or say in notOfCustomers why not", table)
+		require.Positive(t, rows, "the victim has no row in %s: give them one in newVictim, or say in notOfCustomers why not", table)
 	}
 }

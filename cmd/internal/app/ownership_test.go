@@ -112,7 +112,7 @@ type attackers struct {
 	a       *platformtest.Platform
 	n       int
 	client  *apitest.Client
-	archive string // his archive token
+	archive string // the client's archive token
 	victim  victim
 	body    map[string]string // what bodies name, by kind
 }
@@ -126,7 +126,7 @@ func (x *attackers) call(r httpapi.RouteInfo, paths []string) map[int]int {
 		require.NotEqual(x.t, http.StatusInternalServerError, answer.Status, "%s %s: %s", r.Method, path, answer.Body)
 		require.False(x.t, x.victim.reveals(answer, path+fmt.Sprint(body)), "%s %s: %d %s", r.Method, path, answer.Status, answer.Body)
 		if answer.Status < 300 && r.Method == http.MethodDelete && x.gone() {
-			x.next() // he deleted himself
+			x.next() // the client deleted itself
 		}
 	}
 	return statuses
@@ -142,9 +142,8 @@ func (x *attackers) next() {
 func (x *attackers) gone() bool { return x.client.Get("/current-user").Status != http.StatusOK }
 
 // TestOwnership: a customer who knows every id of another one calls every route
-// with them: never does he read anything, never does he change anything. The
-// routes are those that are registered, the tables those that are there: what is
-// added later is in it by itself.
+// with them, and neither reads nor changes anything. The routes are those that are
+// registered, the tables those that are there: what is added later is in it by itself.
 func TestOwnership(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
@@ -188,13 +187,13 @@ func (v victim) onlyCommon(a *platformtest.Platform, r httpapi.RouteInfo) bool {
 // notShown are the GET routes that take an id and show nothing of the victim's to
 // anybody.
 var notShown = map[string]string{
-	"admin_gwa_subscription_list":     "his subscription is gateway B's",
-	"admin_gwa_subscription_payments": "his subscription is gateway B's",
-	"admin_gwa_subscription_refunds":  "his subscription is gateway B's",
+	"admin_gwa_subscription_list":     "the subscription is gateway B's",
+	"admin_gwa_subscription_payments": "the subscription is gateway B's",
+	"admin_gwa_subscription_refunds":  "the subscription is gateway B's",
 	"admin_gwb_subscription_payments": "asks the gateway, which knows nothing here",
-	"admin_gwb_subscription_refunds":  "he was refunded nothing",
+	"admin_gwb_subscription_refunds":  "nothing was refunded",
 	"subscription_payments":           "asks the gateway, which knows nothing here",
-	"subscription_refunds":            "he was refunded nothing",
+	"subscription_refunds":            "nothing was refunded",
 	"archive_record_public_get":       "opens by an archive token, which TestOwnership has",
 	"requisition_history_get":         "the card has none", "user_list": "lists admins",
 	"users_type_list": "says nothing of users", "avatar_get": "public",

@@ -53,7 +53,7 @@ func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 }
 
 // TestReplicaDoesNotSayWhoMayWatch: a replica that knows nothing yet is asked for
-// lists, and neither who the caller is nor whether he may watch.
+// lists, and neither who the caller is nor whether they may watch.
 func TestReplicaDoesNotSayWhoMayWatch(t *testing.T) {
 	t.Parallel()
 	admin := platformtest.New(t, func(c *app.Config) { c.ReplicaURL = pgtest.URL(t) }).Admin()

@@ -79,7 +79,7 @@ const devCard = "pm_card_visa"
 const sampleCustomer = "customer"
 
 // The migrated users of `marquee dev`: one whose password is a placeholder that
-// nobody knows, and one who has a password of his own and still carries the flag.
+// nobody knows, and one who has a password and still carries the flag.
 const (
 	migratedUser        = "migrated"
 	migratedFlaggedUser = "migrated_flagged"
@@ -101,7 +101,7 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 	for _, u := range users {
 		u.Email, u.Password = u.Username+"@example.com", secret.NewText(passwords[u.Username])
 		if u.Username == migratedUser {
-			u.Password = secret.Text{} // whatever he types, he is told to reset it
+			u.Password = secret.Text{} // whatever is typed, the answer is to reset it
 		}
 		if _, err := a.modules.accounts.CreateUser(ctx, u); err != nil && !fault.Is(err, fault.KindConflict) {
 			return fmt.Errorf("seed user %s: %w", u.Username, err)
@@ -125,7 +125,7 @@ func (a *App) subscribeCustomer(ctx context.Context, password string) error {
 		return fmt.Errorf("subscribe the sample customer: %w", err)
 	}
 	status, err = send(ctx, api+"/gwb/subscribe", tokens.AccessToken, "application/json", bytes.NewReader(body), nil)
-	if err != nil || (status != http.StatusCreated && status != http.StatusConflict) { // 409: he is subscribed since the first start
+	if err != nil || (status != http.StatusCreated && status != http.StatusConflict) { // 409: subscribed since the first start
 		return fmt.Errorf("subscribe the sample customer: status %d: %w", status, err)
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"marquee/testutil/apitest"
 )
 
-// buy is one buyer, of the kind that his number says. Each comes from an address
-// of his own.
+// buy is one buyer, of the kind that n says. Each comes from an address
+// of their own.
 func (s *sellout) buy(n int) {
 	gateway, quantity := s.gateway(n), 1+n%3
 	customer, guest := s.from(s.customers[n%len(s.customers)], n), s.from(s.w.Guest, n)

@@ -33,13 +33,13 @@ const (
 	victimPhone   = "+5511912345670"
 	victimTaxID   = "52998224725"
 	victimPayment = "pay_of_the_victim"
-	// victimTimeline is where he has stopped watching, in seconds.
+	// victimTimeline is where the victim has stopped watching, in seconds.
 	victimTimeline = 4321.0625
 )
 
 // victim has a record of everything that customers have.
 type victim struct {
-	ids    map[string]string // of what is his or nobody's but admins', by kind
+	ids    map[string]string // of what is the victim's or the admins' alone, by kind
 	common map[string]string // of what all may name, such as events
 	client *apitest.Client
 }
@@ -66,7 +66,7 @@ func newVictim(t *testing.T, a *platformtest.Platform) victim {
 	return v
 }
 
-// buys gives him what he has paid for.
+// buys gives the victim what they have paid for.
 func (v victim) buys(t *testing.T, a *platformtest.Platform, b accounts.Customer) {
 	t.Helper()
 	subscription := subscriptionstest.Active(t, a.DB, b.ID)
@@ -89,7 +89,7 @@ func (v victim) buys(t *testing.T, a *platformtest.Platform, b accounts.Customer
 	v.common["plan"] = plan.String()
 }
 
-// watches gives him what he has seen, his picture, and an address he wants.
+// watches gives the victim what they have seen, a picture, and an address they want.
 func (v victim) watches(t *testing.T, a *platformtest.Platform, root *apitest.Client) {
 	t.Helper()
 	for kind, path := range map[string]string{"category": "/categories", "tag": "/tags", "season": "/seasons"} {
@@ -108,7 +108,7 @@ func (v victim) watches(t *testing.T, a *platformtest.Platform, root *apitest.Cl
 	v.ids["avatar"] = sendFile(t, v.client, "/me/avatar", canary+".png", onePixel(t))
 }
 
-// isKnownToAdmins gives the platform what admins keep, of him and of their own.
+// isKnownToAdmins gives the platform what admins keep, of the victim and of their own.
 func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *apitest.Client) {
 	t.Helper()
 	log := a.Insert(`INSERT INTO payments.webhook_logs (gateway, payload, signature_valid, received_at) VALUES ('gwa', jsonb_build_object('customer', $1::text), true, now())`, canary)

@@ -21,7 +21,7 @@ import (
 	"marquee/platform/secret"
 )
 
-// linkTo makes an address under which the reader, and whoever he gives it to,
+// linkTo makes an address under which the reader, and whoever they give it to,
 // can fetch the file until it expires.
 func (s *Exports) linkTo(e financedb.Export, reader objectid.ID) (link string, expires time.Time) {
 	expires = s.clock.Now().Add(s.cfg.LinkTTL).Truncate(time.Second)
@@ -41,7 +41,7 @@ func (s *Exports) signature(id, reader, expires string) string {
 func errBadLink() error { return fault.Forbidden("This link is not valid or has expired.") }
 
 // downloader is who fetches the file: by a signed link, by a Bearer header, or by
-// the access token in the query parameter token. He has to be an admin still.
+// the access token in the query parameter token. They still have to be an admin.
 func (h Handlers) downloader(r *http.Request, id string) (httpapi.Caller, error) {
 	caller, err := h.identified(r, id)
 	if err != nil {
@@ -64,7 +64,7 @@ func (h Handlers) identified(r *http.Request, id string) (httpapi.Caller, error)
 	return h.api.Authenticate(r)
 }
 
-// byLink returns the user whom a link was given to. It is good as long as his
+// byLink returns the user whom a link was given to. It is good as long as their
 // tokens of its time are.
 func (h Handlers) byLink(ctx context.Context, id string, q url.Values) (httpapi.Caller, error) {
 	want := h.s.signature(id, q.Get("user"), q.Get("expires"))

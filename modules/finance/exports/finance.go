@@ -55,7 +55,7 @@ func inPeriod(instant string) string {
 		AND ` + instant + ` < ($2::date + 1)::timestamp AT TIME ZONE (SELECT report_tz FROM finance.settings)`
 }
 
-// person are the columns that name a customer; empty once he is deleted.
+// person are the columns that name a customer; empty once the customer is deleted.
 var person = []column{
 	{"customer_id", export.Text, "x.customer_id"},
 	{"username", export.Text, "p.username"},

@@ -38,7 +38,7 @@ type exportState struct {
 // Statuses of an export that Go asks about.
 const done = "done"
 
-// stateOf shows an export to a user, with a link of his own.
+// stateOf shows an export to a user, with a link for them alone.
 func (s *Exports) stateOf(e financedb.Export, reader objectid.ID) exportState {
 	state := exportState{
 		ID: e.ID, Kind: e.Kind, Format: e.Format, Filename: e.Filename, Status: e.Status, Rows: e.RowsWritten, RowsTotal: e.RowsTotal, Size: e.Size,
@@ -56,8 +56,8 @@ func (s *Exports) stateOf(e financedb.Export, reader objectid.ID) exportState {
 	return state
 }
 
-// start lets a job write what the caller asks for. Asking again for what he
-// waits for leads to the same export.
+// start lets a job write what the caller asks for. Asking again while the
+// export is being written leads to the same one.
 func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err error) {
 	parameters, err := r.parameters()
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err
 	return e, err
 }
 
-// find reads an export that the caller may see: his own, or any for root.
+// find reads an export that the caller may see: their own, or any for root.
 // 404 for all others.
 func (s *Exports) find(ctx context.Context, id string, caller httpapi.Caller) (financedb.Export, error) {
 	parsed, err := objectid.Parse(id)

@@ -41,7 +41,7 @@ type Customer360 struct {
 	Timeline      []customerMoment       `json:"timeline" maxItems:"100"`
 }
 
-// customerDoc is the customer without what is kept secret of him.
+// customerDoc is the customer without their secrets.
 type customerDoc struct {
 	ID                    objectid.ID    `json:"_id"`
 	Username              string         `json:"username"`
@@ -181,7 +181,7 @@ var (
 
 // GetCustomer360 answers GET /admin/customers/360. At least one of the three
 // parameters names the customer; several have to name the same one. 422 for none
-// and for a malformed one, 404 when there is no such customer or he is deleted.
+// and for a malformed one, 404 when there is no such customer or the customer is deleted.
 func (h Handlers) GetCustomer360(ctx context.Context, in *customer360Input) (*document, error) {
 	who, err := in.customer()
 	if err != nil {

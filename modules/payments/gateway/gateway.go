@@ -80,7 +80,7 @@ type Gateway interface {
 	Lister
 }
 
-// Payer is the customer as a gateway needs to know him.
+// Payer is the customer as a gateway needs to know them.
 type Payer struct {
 	CustomerID objectid.ID
 	GatewayID  string // id at this gateway; empty when not made yet

@@ -70,7 +70,7 @@ func (p *payment) neutral(zone *time.Location) gateway.Payment {
 		Status: gateway.PaymentStatusPending, DueDate: p.DueDate.in(zone), MadeFor: p.OriginalDueDate.in(zone),
 	}
 	if n.Method == "" {
-		n.Method = gateway.MethodBoleto // UNDEFINED lets the payer choose; what he chose comes with the payment
+		n.Method = gateway.MethodBoleto // UNDEFINED lets the payer choose; the choice comes with the payment
 	}
 	if status, known := statuses[p.Status]; known {
 		n.Status = status
@@ -299,7 +299,7 @@ type customerBody struct {
 	NotificationDisabled bool `json:"notificationDisabled"`
 }
 
-// EnsureCustomer looks for the payer by his local id before making him: after a
+// EnsureCustomer looks for the payer by the local id before making one: after a
 // lost answer the next call finds what the first made.
 func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
 	if p.GatewayID != "" {

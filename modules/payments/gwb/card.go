@@ -51,7 +51,7 @@ func onFile(pm *stripe.PaymentMethod) gateway.CardOnFile {
 	return gateway.CardOnFile{Brand: string(pm.Card.Brand), Last4: pm.Card.Last4}
 }
 
-// attachCard gives the card to the customer; the id under which he has it may be
+// attachCard gives the card to the customer; the id that it has there may be
 // another than the one given.
 func (g *client) attachCard(ctx context.Context, customer, method, wish string) (*stripe.PaymentMethod, error) {
 	pm, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {

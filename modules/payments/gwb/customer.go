@@ -13,7 +13,7 @@ import (
 )
 
 // EnsureCustomer makes the payer once: repeated within a day by the idempotency
-// key, later by looking for the local id among the customers with his address.
+// key, later by looking for the local id among the customers with the same address.
 func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
 	if p.GatewayID != "" {
 		return p.GatewayID, nil

@@ -11,7 +11,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// What a customer is told of his money: settled payments, refunds and disputes,
+// The customer's data about money: settled payments, refunds and disputes,
 // oldest first, amounts in cents, purpose subscription or order, local_id the
 // subscription or order, payment_id the gateway's. $2 is false to leave out what
 // is of orders.
@@ -27,12 +27,11 @@ FROM payments.refunds WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDE
 FROM payments.disputes WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDER BY opened_at, id`
 )
 
-// PersonalDataName names this module's part of what a customer is told about
-// himself.
+// PersonalDataName names this module's part of the customer's data.
 func (*Reader) PersonalDataName() string { return "payments" }
 
 // PersonalData returns the customer's settled payments, refunds and disputes. Of
-// orders, which may be a guest's, nothing unless his address is verified.
+// orders, which may be a guest's, nothing unless their address is verified.
 func (*Reader) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
 	held := map[string][]json.RawMessage{}
 	for name, sql := range map[string]string{"settled": paymentsOfCustomerSQL, "refunds": refundsOfCustomerSQL, "disputes": disputesOfCustomerSQL} {

@@ -16,7 +16,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// ErasePersonalDataTx takes the person out of what the gateways reported of his
+// ErasePersonalDataTx takes the person out of what the gateways reported of their
 // payments. The ledger stays: it names nobody but the deleted customer's id.
 func (s *Log) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	subjects, err := s.db.PaymentListSubjects(ctx, tx, customerID)
@@ -118,7 +118,7 @@ func (s *Log) forgetLog(ctx context.Context, id objectid.ID, body json.RawMessag
 }
 
 // personal matches the members of both gateways' objects that tell who somebody
-// is, where he lives, what card he has, or lead to a page that does.
+// is, where they live, what card they have, or lead to a page that does.
 var personal = regexp.MustCompile(`(?i)^(name|e?mail|phone|mobile_?phone|cpf_?cnpj|tax_ids?|address|address_?number|postal_?code|complement|province|city|state|line[12]|` +
 	`customer_[a-z_]+|evidence|billing_address|receipt_email|receipt_number|billing_details|shipping|holder_?name|remote_?ip|` +
 	`last4|iin|fingerprint|exp_(month|year)|credit_?card(_?(number|token|brand))?|payer.*|` +

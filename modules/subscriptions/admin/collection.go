@@ -213,7 +213,7 @@ func instantOf(t *time.Time) any {
 	return *t
 }
 
-// auditTx writes an admin's change into the audit trail, with his words for it.
+// auditTx writes an admin's change into the audit trail, with the reason given.
 func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.SubscriptionDoc, after lifecycle.Row, reason string) error {
 	now := struct {
 		lifecycle.SubscriptionDoc

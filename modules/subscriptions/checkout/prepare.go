@@ -111,8 +111,8 @@ func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err e
 	return err
 }
 
-// payerAt makes the customer known to the gateway and keeps his id there. Making
-// him twice moves no money.
+// payerAt makes the customer known to the gateway and keeps the id it has there. Making
+// a customer there twice moves no money.
 func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accounts.Customer) (gateway.Payer, error) {
 	p := lifecycle.PayerOf(c, gateway.Name())
 	if p.GatewayID != "" {

@@ -90,7 +90,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	}
 	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
 	if fault.Is(err, fault.KindNotFound) {
-		return false, nil // he has deleted his account
+		return false, nil // the account is deleted
 	}
 	if err != nil {
 		return false, err

@@ -81,7 +81,7 @@ type Settings interface {
 // 409 for one that the customer has used.
 type PromoCodes interface {
 	// FirstMonth finds what the first month costs with a code. An empty code asks
-	// for the one that the customer gave when he signed up; ok is false when none
+	// for the one that the customer gave at signup; ok is false when none
 	// applies.
 	FirstMonth(ctx context.Context, customerID objectid.ID, code string) (d PromoDiscount, ok bool, err error)
 	// HoldTx keeps the code for a pending subscription.

@@ -115,8 +115,7 @@ func PixAmount(sub Row) money.Cents {
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
 
-// PayerOfRow is the payer as the row knows him; his data are only asked for
-// where they still are.
+// PayerOfRow is the payer of a subscription; of a deleted customer it has the ids alone.
 func (s *Reads) PayerOfRow(ctx context.Context, sub Row) gateway.Payer {
 	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
 	if err != nil {

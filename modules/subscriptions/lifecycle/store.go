@@ -44,7 +44,7 @@ func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.I
 	return s.db.GetSubscriptionForUpdate(ctx, tx, id)
 }
 
-// LockCustomerTx lets a deleted customer pass: what he owes and is owed goes on.
+// LockCustomerTx lets a deleted customer pass: what they owe and are owed goes on.
 func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
 	if IsMissing(err) {
@@ -53,7 +53,7 @@ func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID object
 	return err
 }
 
-// IsGoneTx reports whether the customer has deleted his account.
+// IsGoneTx reports whether the account is deleted.
 func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
 	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
 	if IsMissing(err) {
@@ -122,7 +122,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 }
 
 // RecordMoveTx writes the history. A move by an event that an admin had applied
-// again names him.
+// again names that admin.
 func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state.Status, reason state.Reason, c Change) error {
 	if c.Event != nil {
 		c.Actor = CallerID(ctx)
@@ -149,7 +149,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 	if from.Ended() || from == state.None && !IsPendingRenewal(sub) || from == state.Pending && sub.RenewsID != nil {
 		err = s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
 		if IsMissing(err) {
-			return nil // the customer has deleted his account meanwhile
+			return nil // the account was deleted meanwhile
 		}
 		return err
 	}
@@ -286,7 +286,7 @@ const TrialMonths = 24
 // Forgotten is the instant before which trials began that count no more.
 func Forgotten(now time.Time) time.Time { return now.AddDate(0, -TrialMonths, 0) }
 
-// startTrialTx notes that the customer has had his one trial, and his tax id too.
+// startTrialTx notes that the customer has had the one trial, and so has the tax id.
 func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	if sub.TrialDays == 0 {
 		return nil

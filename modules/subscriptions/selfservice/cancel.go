@@ -19,8 +19,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// cancel ends the customer's subscription at once and frees him for another:
-// DELETE /customers/me/subscription, also for a PIX that he does not want to pay.
+// cancel ends the customer's subscription at once and frees them for another:
+// DELETE /customers/me/subscription, also for a PIX that they do not want to pay.
 // 404 when there is none; 409 while the gateway is being asked whether it charged the
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for

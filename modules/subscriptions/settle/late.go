@@ -21,7 +21,7 @@ import (
 // end (docs/contract/payments.md, Late money). What a recurrence charged before the end,
 // and is told after it, bought nothing: whoever ended it was not told that it was paid.
 // It is listed and refunded, as is money that opens nothing because the customer has
-// another subscription by now, or disputes what he paid, or has deleted the account.
+// another subscription by now, or disputes what they paid, or has deleted the account.
 func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
 	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {

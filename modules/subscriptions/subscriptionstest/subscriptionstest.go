@@ -28,7 +28,7 @@ func Plan(t testing.TB, db postgres.DB, planID string, amountCents int64) {
 }
 
 // Active gives the customer an active card subscription of gateway B, which
-// becomes his current one.
+// becomes their current one.
 func Active(t testing.TB, db *pgxpool.Pool, customerID objectid.ID) objectid.ID {
 	t.Helper()
 	return In(t, db, customerID, "active")
@@ -47,7 +47,7 @@ func Paid(t testing.TB, db *pgxpool.Pool, customerID objectid.ID) objectid.ID {
 }
 
 // In gives the customer a card subscription of gateway B in the given state. A
-// live one becomes his current one.
+// live one becomes their current one.
 func In(t testing.TB, db *pgxpool.Pool, customerID objectid.ID, status string) objectid.ID {
 	t.Helper()
 	Plan(t, db, PlanID, 4990)

@@ -219,7 +219,7 @@ func errTooManyForOne(e events.Event) *fault.Error {
 // e-mail in them.
 type subjects struct{ address, card, buyer []byte }
 
-// subjects of a payment; buyer is the account's e-mail, in whichever way he came.
+// subjects of a payment; buyer is the account's e-mail, a guest's too.
 func (s *Checkout) subjects(ctx context.Context, instrument gateway.Instrument, buyer string) subjects {
 	card := instrument.PaymentMethodID
 	if instrument.Card != nil {

@@ -148,8 +148,8 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accou
 	return c, nil
 }
 
-// payerAt makes the buyer known to the gateway and keeps his id there. Making
-// him twice moves no money. What a guest says of himself is not written into an
+// payerAt makes the buyer known to the gateway and keeps the id it has there. Making
+// a customer there twice moves no money. What guests say of themselves is not written into an
 // account that was there before; the gateway gets it where the account has none.
 func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.Customer, b *Buyer) (gateway.Payer, error) {
 	p := gateway.Payer{
@@ -204,7 +204,7 @@ func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accoun
 	return s.recordDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
 }
 
-// errLatePix tells a buyer that he gets no code: what was made has been found and
+// errLatePix tells a buyer that there is no code: what was made has been found and
 // cancelled meanwhile.
 func errLatePix(cause error) error {
 	return (&fault.Error{

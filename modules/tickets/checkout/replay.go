@@ -59,7 +59,7 @@ func (s *Checkout) ReplayCheckout(ctx context.Context, orderID objectid.ID) (*ht
 }
 
 // GuestOf is whom an Idempotency-Key of a checkout belongs to: the buyer's e-mail,
-// since his address changes between Wi-Fi and mobile network.
+// since the IP address changes between Wi-Fi and mobile network.
 func GuestOf(body []byte) string {
 	var b struct {
 		Buyer struct {

@@ -108,7 +108,7 @@ func errOtherEvent() *fault.Error {
 	return fault.Conflict("This ticket is for another event.").WithField("event_id")
 }
 
-// consume uses a ticket once: of many at once, one is told that it was him. The
+// consume uses a ticket once: of many at once, one is told that it was them. The
 // same nonce again is the same scan.
 func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
 	now := s.deps.Clock.Now()

@@ -49,8 +49,8 @@ var Tickets = resource.New(resource.Definition{
 	Hooks: resource.Hooks{BeforeUpdate: setEditReason, BeforeDelete: guardDeletes},
 })
 
-// OwnTickets is what a customer sees of his tickets: all, or, while his address
-// is not verified, those that he bought himself (docs/contract/accounts.md, Customers).
+// OwnTickets is what a customer sees of their tickets: all, or, while the address
+// is not verified, those that were bought logged in (docs/contract/accounts.md, Customers).
 var OwnTickets = map[bool]*resource.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
 
 // setEditReason gives the history its reason and actor.
@@ -77,7 +77,7 @@ type Issue struct {
 	ImageID     *objectid.ID
 	PromoCodeID *objectid.ID
 	PromoCode   string
-	ActorID     *objectid.ID // the admin; nil for the customer himself
+	ActorID     *objectid.ID // the admin; nil for the customer
 	Reason      string       // for the history, such as "admin", "promo_code", "redeemed"
 }
 
@@ -157,7 +157,7 @@ func NameOf(c accounts.Customer) string {
 	return c.Username
 }
 
-// CustomerChangedTx takes a new name or e-mail of a customer to his tickets. It
+// CustomerChangedTx takes a new name or e-mail of a customer to their tickets. It
 // belongs into the transaction that changes them.
 func (s *Store) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.Customer) error {
 	return s.db.CustomerUpdate(ctx, tx, ticketsdb.CustomerUpdateParams{ID: c.ID, Name: NameOf(c), Email: c.Email})

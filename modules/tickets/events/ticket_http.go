@@ -97,7 +97,7 @@ func ofCustomer(id objectid.ID) []resource.Only {
 }
 
 // TicketSearch makes tickets searchable as they may be listed: all of them by
-// admins, his own by a customer.
+// admins, their own by a customer.
 func (s *Store) TicketSearch() resource.Searchable {
 	return resource.Searchable{
 		Name: "tickets",
@@ -123,7 +123,7 @@ type TicketInput struct {
 	TicketID string `path:"ticket_id"`
 }
 
-// CallerTicket reads a ticket that the caller may see as his: 404 for somebody
+// CallerTicket reads a ticket that the caller may see as their own: 404 for somebody
 // else's, and for a guest's before the address is verified.
 func (s *Store) CallerTicket(ctx context.Context, customerID objectid.ID, path string) (Ticket, error) {
 	t, err := s.TicketByPath(ctx, path)

@@ -45,7 +45,7 @@ type mailTicket struct {
 	Code   string
 }
 
-// SendMail writes to the buyer. Who has deleted his account gets nothing.
+// SendMail writes to the buyer. Nobody is written to whose account is deleted.
 func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, args.OrderID)
 	if errors.Is(err, pgx.ErrNoRows) {

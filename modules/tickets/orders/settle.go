@@ -315,7 +315,7 @@ func later(words gateway.PaymentWords, now, told string) string {
 	return told
 }
 
-// PaidTx does what follows from an order being paid: a guest gets his tickets by
+// PaidTx does what follows from an order being paid: a guest gets the tickets by
 // mail.
 func (s *Store) PaidTx(ctx context.Context, tx pgx.Tx, o Order) error {
 	if o.State != state.Paid || !o.WithoutLogin {

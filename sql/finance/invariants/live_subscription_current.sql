@@ -1,4 +1,4 @@
--- A live subscription is the current one of its customer, as long as he has an account; a renewal once what it renews has ended.
+-- A live subscription is the current one of its customer, as long as the account exists; a renewal once what it renews has ended.
 SELECT s.id AS id, s.status || ', but customer ' || u.id || ' points to ' || coalesce(u.current_subscription_id, 'none') AS detail
 FROM subscriptions.subscriptions s JOIN accounts.users u ON u.id = s.customer_id
 WHERE s.status IN ('active', 'pending', 'suspended') AND u.current_subscription_id IS DISTINCT FROM s.id

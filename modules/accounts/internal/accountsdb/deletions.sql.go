@@ -24,7 +24,7 @@ type CustomerCloseParams struct {
 	ID               objectid.ID
 }
 
-// CustomerClose ends every access of the customer and frees his logins; a trigger does the latter.
+// CustomerClose ends every access of the customer and frees their logins; a trigger does the latter.
 func (q *Queries) CustomerClose(ctx context.Context, db DBTX, arg CustomerCloseParams) (int64, error) {
 	result, err := db.Exec(ctx, customerClose, arg.Now, arg.TokensValidAfter, arg.ID)
 	if err != nil {

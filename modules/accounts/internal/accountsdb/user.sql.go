@@ -488,7 +488,7 @@ type UserMarkTrialUsedParams struct {
 	ID  objectid.ID
 }
 
-// UserMarkTrialUsed records the customer's one trial; no row when he had it.
+// UserMarkTrialUsed records the customer's one trial; no row when it is used already.
 func (q *Queries) UserMarkTrialUsed(ctx context.Context, db DBTX, arg UserMarkTrialUsedParams) (int64, error) {
 	result, err := db.Exec(ctx, userMarkTrialUsed, arg.Now, arg.ID)
 	if err != nil {

@@ -363,7 +363,7 @@ type CodeListVisibleRow struct {
 	RedeemedAt *time.Time
 }
 
-// What a customer may see: the visibility rule, without targets or targeted at him.
+// What a customer may see: the visibility rule, without targets or targeted at them.
 func (q *Queries) CodeListVisible(ctx context.Context, db DBTX, arg CodeListVisibleParams) ([]CodeListVisibleRow, error) {
 	rows, err := db.Query(ctx, codeListVisible,
 		arg.CustomerID,

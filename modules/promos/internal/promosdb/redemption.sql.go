@@ -25,7 +25,7 @@ type RedemptionConfirmParams struct {
 	CustomerID  objectid.ID
 }
 
-// A held code is redeemed by the customer himself.
+// A held code is redeemed by its customer.
 func (q *Queries) RedemptionConfirm(ctx context.Context, db DBTX, arg RedemptionConfirmParams) (int64, error) {
 	result, err := db.Exec(ctx, redemptionConfirm,
 		arg.Now,
@@ -280,8 +280,7 @@ type RedemptionReleaseRedeemedParams struct {
 	SubscriptionID string
 }
 
-// What the customer has redeemed himself stays redeemed, and free for another
-// subscription.
+// What the customer has redeemed stays redeemed, and is free for another subscription.
 func (q *Queries) RedemptionReleaseRedeemed(ctx context.Context, db DBTX, arg RedemptionReleaseRedeemedParams) error {
 	_, err := db.Exec(ctx, redemptionReleaseRedeemed, arg.CustomerID, arg.SubscriptionID)
 	return err
