@@ -36,6 +36,9 @@ type server struct {
 var shared = sync.OnceValues(func() (*server, error) {
 	// Tests make much garbage on small heaps: a fifth of their time is its collection.
 	debug.SetGCPercent(400)
+	// The testing package keeps what a test's cleanups hold until the last test has ended: a
+	// large package fills a small machine.
+	debug.SetMemoryLimit(2 << 30)
 	// Long enough to fetch binaries on a slow line; a test's own time limit is shorter anyhow.
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
