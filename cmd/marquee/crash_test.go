@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/mail"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
 	"marquee/platform/secret"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/secrettest"
 	"marquee/testutil/soak"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/platform/localpg"
+	"marquee/testutil/localpg"
 	"marquee/testutil/pgtest"
 )
 

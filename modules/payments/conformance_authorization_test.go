@@ -10,9 +10,9 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	sandboxgwa "marquee/platform/sandbox/gwa"
-	sandboxgwb "marquee/platform/sandbox/gwb"
-	"marquee/platform/sandbox/stage"
+	sandboxgwa "marquee/testutil/sandbox/gwa"
+	sandboxgwb "marquee/testutil/sandbox/gwb"
+	"marquee/testutil/sandbox/stage"
 )
 
 func authorizationTerms(t *testing.T, g *paymentstest.Gateways) gateway.AuthorizationTerms {

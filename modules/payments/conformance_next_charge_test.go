@@ -12,7 +12,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestNextChargeIsMoved: nothing is charged before the instant, and once from it on,

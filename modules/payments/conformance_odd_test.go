@@ -16,7 +16,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/soak"
 )
 

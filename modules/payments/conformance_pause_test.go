@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // advance moves the gateway's clock, so that it makes charges ahead.

@@ -8,7 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // anotherPrice is a price of the gateway that differs from the plan's.

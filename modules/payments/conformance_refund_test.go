@@ -10,7 +10,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 func (g *gatewayUnderTest) cardTerms(t *testing.T, i gateway.Instrument) gateway.CardTerms {

@@ -13,8 +13,8 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	sandboxgwa "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	sandboxgwa "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 // gatewayUnderTest is one gateway with what differs between the two.

@@ -17,7 +17,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 func termsA(t *testing.T, g *paymentstest.Gateways, card string) gateway.SubscriptionTerms {

@@ -13,7 +13,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // bundleB is gateway B with a plan and a payer.

@@ -21,8 +21,8 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	sandboxa "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	sandboxa "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/secrettest"
 )
 

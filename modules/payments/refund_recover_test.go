@@ -11,7 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // runStatusChecks makes the looks that are due after a while.

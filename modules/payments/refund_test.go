@@ -23,10 +23,10 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	gwastage "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
+	gwastage "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/secrettest"
 )
 

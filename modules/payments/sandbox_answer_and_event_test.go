@@ -17,9 +17,9 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
-	sandboxgwb "marquee/platform/sandbox/gwb"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
+	sandboxgwb "marquee/testutil/sandbox/gwb"
 	"marquee/testutil/secrettest"
 )
 

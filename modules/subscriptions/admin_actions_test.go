@@ -10,9 +10,9 @@ import (
 
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/subscriptionstest"
-	"marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 func TestAdminRefundsAtGatewayB(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox"
 )
 
 // TestWhatTheBankTookIsNotLeftToPeople: the payer's bank takes all of a PIX, and its gateway

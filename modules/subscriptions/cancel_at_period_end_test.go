@@ -11,7 +11,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 const renewPath = "/customers/me/subscription/renew"

@@ -12,7 +12,7 @@ import (
 
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // subscribedAtB subscribes the customer by card at gateway B.

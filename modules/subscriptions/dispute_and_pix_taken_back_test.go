@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/platform/sandbox"
-	sandboxa "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	sandboxa "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 // stages are the sandboxes of each gateway.

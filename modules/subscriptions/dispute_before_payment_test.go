@@ -11,7 +11,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	sandboxa "marquee/platform/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa"
 )
 
 // disputeOrder is a payment with all that was told of it, none of which has come yet.

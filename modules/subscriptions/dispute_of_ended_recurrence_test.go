@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // forget has the gateway know a recurrence no more: gateway B says so, gateway A answers

@@ -17,8 +17,8 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	sandboxa "marquee/platform/sandbox/gwa"
+	"marquee/testutil/sandbox"
+	sandboxa "marquee/testutil/sandbox/gwa"
 )
 
 const day = 24 * time.Hour

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/platform/sandbox"
-	sandboxa "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	sandboxa "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 // unbooked is the object of an event of a type that waits, of which the ledger has nothing.

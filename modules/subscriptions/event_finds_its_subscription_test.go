@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // chargeA is a charge of a recurrence at gateway A, which names the row that made it.

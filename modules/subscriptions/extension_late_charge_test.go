@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // TestAChargeToldAfterAnExtension that was settled before it: it pays its own period, from

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox/stage"
 )
 
 // refuses has gateway A find the calls of an extension wrong.

@@ -13,7 +13,7 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // extenders are the two ways in which an admin makes a subscription last longer by a

@@ -10,7 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // ordered are the orders to a gateway that have a row of their own, each made while the

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestAForgedCancellationLeavesNothingCharging: an authorization that an event of gateway A says was cancelled ends the

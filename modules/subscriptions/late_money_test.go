@@ -10,7 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // forgedLate is what somebody who has gateway A's token may send: its webhooks are not signed.

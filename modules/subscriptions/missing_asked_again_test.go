@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 const notThere = `{"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such subscription"}}`

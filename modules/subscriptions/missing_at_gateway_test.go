@@ -11,7 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // mislaid has the gateway not find the subscription, and returns what undoes that.

@@ -13,7 +13,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // beside has a gateway take a PIX of the customer, of an amount in cents, that names the

@@ -11,8 +11,8 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestAnEventAloneTeachesNoRecurrence: the answer to a card at gateway A was lost, and

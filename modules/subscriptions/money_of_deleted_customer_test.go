@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // delete closes the customer's account; no job runs yet.

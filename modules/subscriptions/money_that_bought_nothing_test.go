@@ -14,7 +14,7 @@ import (
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	sandboxa "marquee/platform/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa"
 )
 
 // bought makes money at a gateway that names a subscription, or its customer alone, and

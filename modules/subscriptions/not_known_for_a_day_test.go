@@ -9,8 +9,8 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestWhatWasNotKnownForADayIsDecidedByItsAnswer: a subscribe and the end of another one, in

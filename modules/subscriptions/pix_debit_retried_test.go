@@ -11,7 +11,7 @@ import (
 
 	"marquee/modules/subscriptions"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // pass moves both clocks on, lets the webhooks come, and does what is due.

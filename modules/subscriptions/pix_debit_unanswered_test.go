@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 const emptyList = `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`

@@ -11,8 +11,8 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
+	"marquee/testutil/sandbox/stage"
 )
 
 const dearer = "dearer"

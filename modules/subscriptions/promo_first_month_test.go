@@ -17,7 +17,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/secrettest"
 )
 

@@ -14,9 +14,9 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/soak"
 )
 

@@ -13,8 +13,8 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	gwastage "marquee/platform/sandbox/gwa"
+	"marquee/testutil/sandbox"
+	gwastage "marquee/testutil/sandbox/gwa"
 )
 
 // since the last hour, changing nothing or all that has to be.

@@ -10,7 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestARowOfTheReleaseBeforeGetsItsIntent: that release makes rows without, and its

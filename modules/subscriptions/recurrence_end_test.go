@@ -8,7 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // TestAnEndThatGatewayATells is believed once the gateway was asked: its webhooks are not

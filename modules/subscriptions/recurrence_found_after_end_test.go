@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestARecurrenceThatIsFoundAfterItsRowHadEnded: an admin has ended the row while nobody

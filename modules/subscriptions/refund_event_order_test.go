@@ -11,7 +11,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // TestAPixTakenBackIsLostInEveryOrderOfItsEvents: refunded at gateway B by somebody else,

@@ -8,7 +8,7 @@ import (
 
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // loseRefundRows takes what is known of refunds out of the database, as the restore of an

@@ -11,8 +11,8 @@ import (
 
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
+	"marquee/testutil/sandbox/stage"
 )
 
 // refundRoutes are the routes that give money back, with the gateway of what they

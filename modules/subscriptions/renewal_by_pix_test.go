@@ -11,7 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 const renewPixPath = "/customers/me/subscription/renew/pix"

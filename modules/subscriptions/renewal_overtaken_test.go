@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // overtaken has the request end what a renewal has just read: both wait for the lock on

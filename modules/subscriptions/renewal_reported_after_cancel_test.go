@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // TestARenewalToldAfterTheCancelGoesBack: it was charged before, and added no time, so

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // unended begins a subscription and cancels it while the gateway does not take the end.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestARepetitionThatTheGatewayRefusesIsAnAnswer: the order stays open, and the gateway

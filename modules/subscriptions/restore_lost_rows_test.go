@@ -13,7 +13,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
 )
 

@@ -34,9 +34,9 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestAPixThatEndsWhileItsGatewayIsSilent: by its customer, or replaced by what they

@@ -15,8 +15,8 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/strays"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 )
 
 // atGateway makes something at a sandbox behind the platform's back.

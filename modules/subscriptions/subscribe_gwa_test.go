@@ -10,7 +10,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 func TestGatewayACardIsActivatedByWebhook(t *testing.T) {

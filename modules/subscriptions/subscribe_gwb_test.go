@@ -12,7 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 func TestGatewayBApprovedCardIsActiveAtOnce(t *testing.T) {

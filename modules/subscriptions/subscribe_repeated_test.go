@@ -10,8 +10,8 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/idempotency"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
+	"marquee/testutil/sandbox/stage"
 )
 
 // subscribes are the routes that make a subscription, with what each is sent.

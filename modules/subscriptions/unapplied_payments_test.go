@@ -17,9 +17,9 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox/stage"
 )
 
 const unappliedPath = "/admin/finance/unapplied-payments"

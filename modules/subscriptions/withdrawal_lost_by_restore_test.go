@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // dump keeps the row of a subscription as it stands. Restored puts it back, without what

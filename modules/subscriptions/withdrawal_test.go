@@ -10,9 +10,9 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 const withdrawPath = "/customers/me/subscription/withdraw"

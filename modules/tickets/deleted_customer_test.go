@@ -10,7 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestACodePaidByADeletedCustomerIsRefunded: the gateway could not drop it in time. The

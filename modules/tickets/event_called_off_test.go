@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 func (b *bundle) cancelEvent(event objectid.ID, refund string) object {

@@ -10,8 +10,8 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	gwastage "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	gwastage "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 func (b *bundle) orderRow(id string) (state, status string) {

@@ -10,7 +10,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // way is one way to pay for tickets.

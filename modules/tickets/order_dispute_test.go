@@ -10,8 +10,8 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	gwastage "marquee/platform/sandbox/gwa"
 	"marquee/testutil/apitest"
+	gwastage "marquee/testutil/sandbox/gwa"
 )
 
 // refusedAs is what a scan is answered whose ticket was void or blocked.

@@ -11,9 +11,9 @@ import (
 	"marquee/modules/tickets"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 )
 
 func withdrawable(t *testing.T) *bundle {

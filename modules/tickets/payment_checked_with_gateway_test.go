@@ -11,7 +11,7 @@ import (
 	"marquee/modules/tickets/webhooks"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // forged is what somebody who has gateway A's token may send: its webhooks are not signed.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestTheCodeThatALookFinds: the answer to a purchase came without it. The buyer, also a

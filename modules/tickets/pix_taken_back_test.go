@@ -10,8 +10,8 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestABankTakesThePixOfAnOrderBack: no dispute and no exit, as with a subscription: the

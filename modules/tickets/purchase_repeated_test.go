@@ -15,8 +15,8 @@ import (
 	"marquee/modules/tickets"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
+	"marquee/testutil/sandbox/stage"
 )
 
 // purchases are the bodies of all purchase routes.

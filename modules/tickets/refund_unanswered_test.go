@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	gwastage "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	gwastage "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 // TestNothingIsSaidOfARefundThatIsNotAnswered: while the gateway has not told whether it made the

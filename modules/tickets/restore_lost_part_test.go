@@ -10,7 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
+	"marquee/testutil/sandbox"
 )
 
 // TestAPartOfAnOrderThatARestoreLostIsListed: one of two tickets was refunded after the dump.

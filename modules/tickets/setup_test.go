@@ -25,9 +25,9 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
 	"marquee/web"
 )

@@ -11,8 +11,8 @@ import (
 	"marquee/modules/tickets/refunds"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
-	gwastage "marquee/platform/sandbox/gwa"
-	"marquee/platform/sandbox/stage"
+	gwastage "marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/stage"
 )
 
 func (b *bundle) giveBackTickets(q refunds.TicketRefund) (payments.RefundOutcome, error) {

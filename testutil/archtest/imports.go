@@ -73,7 +73,12 @@ func (c *checker) checkGo(file string) error {
 		if !ours {
 			continue
 		}
-		if reason := permitted(from, packageOf(dir), test); reason != "" {
+		to := packageOf(dir)
+		reason := permitted(from, to, test)
+		if to.development() && !from.development() && !test {
+			reason = importsDevelopment(file, to)
+		}
+		if reason != "" {
 			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import %s: %s", path.Dir(file), dir, reason)
 		}
 	}
@@ -115,6 +120,8 @@ func permitted(from, to pkg, test bool) string {
 		return importsRoom(from, to, test)
 	case to.top == from.top && to.name == from.name && from.name != "":
 		return "" // within one package tree the compiler's own rules suffice
+	case from.development() && !test:
+		return from.name + " stands on its own"
 	case to.top == "cmd":
 		if to.fixtures() && !test {
 			return "fixtures are for tests"
@@ -200,12 +207,7 @@ func importsRoom(from, to pkg, test bool) string {
 
 func importsPlatform(from, to pkg, test bool) string {
 	switch from.top {
-	case "cmd", "testutil":
-		return ""
-	case "modules":
-		if !test && slices.Contains(developmentOnly, to.name) {
-			return to.name + " is for development and tests"
-		}
+	case "cmd", "testutil", "modules":
 		return ""
 	case "platform":
 		if test || slices.Contains(platformUses[from.name], to.name) {

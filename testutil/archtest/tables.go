@@ -175,13 +175,7 @@ var platformUses = map[string][]string{
 	"telemetry":   {},
 	"export":      {},
 	"image":       {},
-	"localpg":     {},
-	"sandbox":     {},
 }
-
-// developmentOnly are the platform packages that `serve` must not be able to reach; modules
-// see them in tests alone.
-var developmentOnly = []string{"localpg", "sandbox"}
 
 // place is a module's position in the order, -1 when it has none.
 func place(name string) int {

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"marquee/platform/localpg"
+	"marquee/testutil/localpg"
 )
 
 // The private server is shared by all test processes of a user, since `go test` runs one

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/platform/localpg"
+	"marquee/testutil/localpg"
 )
 
 // place is a meeting place apart from the one that the tests themselves use.

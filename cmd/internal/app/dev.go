@@ -17,10 +17,10 @@ import (
 
 	"marquee/migrations/schema"
 	"marquee/platform/clock"
-	"marquee/platform/localpg"
 	"marquee/platform/mail"
-	"marquee/platform/sandbox"
 	"marquee/platform/telemetry"
+	"marquee/testutil/localpg"
+	"marquee/testutil/sandbox"
 )
 
 // devGrace is how long `marquee dev` waits for requests and jobs under way;

@@ -17,8 +17,8 @@ import (
 
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
-	"marquee/platform/sandbox"
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox"
+	"marquee/testutil/sandbox/stage"
 )
 
 // controlRoot is where `marquee dev` has its controls, beside the API; no other command mounts them.

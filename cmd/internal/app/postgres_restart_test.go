@@ -27,7 +27,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
-	"marquee/platform/localpg"
+	"marquee/testutil/localpg"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/soak"
 )

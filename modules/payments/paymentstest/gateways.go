@@ -17,8 +17,8 @@ import (
 	"marquee/modules/payments/gwb"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
 	"marquee/platform/secret"
+	"marquee/testutil/sandbox"
 )
 
 // What the sandbox gateways prove their webhooks with.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"marquee/modules/payments/gateway"
-	sandboxa "marquee/platform/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa"
 )
 
 // gatewayActions are what payers, banks and people at the vendors' panels do. What

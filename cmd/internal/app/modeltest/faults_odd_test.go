@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // odds are the answers that are none, by their fault: each of them with status 200,

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"marquee/platform/sandbox/stage"
+	"marquee/testutil/sandbox/stage"
 )
 
 // fault is what goes wrong with a call to a gateway: before the gateway has done

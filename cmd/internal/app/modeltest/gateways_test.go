@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	sandboxa "marquee/platform/sandbox/gwa"
-	sandboxb "marquee/platform/sandbox/gwb"
-	"marquee/platform/sandbox/stage"
+	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxb "marquee/testutil/sandbox/gwb"
+	"marquee/testutil/sandbox/stage"
 )
 
 // gateways are both sandbox gateways of one history, and the webhooks that they

@@ -31,9 +31,9 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/mail"
 	"marquee/platform/postgres"
-	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
 )
 
