@@ -22,6 +22,9 @@ SHARE ?= 1
 FAULT  ?=
 COPIES ?= 2
 
+# Tags of the build: nosandbox for production.
+TAGS ?=
+
 # With what the figures are compared: a file that keeps some, or a commit.
 COMPARE ?=
 
@@ -94,9 +97,11 @@ verify:
 	$(TOOL) sqlc diff
 	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web tools)" || { gofmt -l cmd modules platform testutil migrations sql web tools; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags nosandbox ./cmd/...
 
+## build: bin/marquee; TAGS=nosandbox builds the one for production, without what only development and tests run
 build:
-	$(GO) build -trimpath -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
+	$(GO) build -trimpath -tags '$(TAGS)' -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
 
 clean:
 	rm -rf bin

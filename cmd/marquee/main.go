@@ -44,7 +44,11 @@ func main() {
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "marquee:", err)
 		stop()
-		os.Exit(1) //nolint:gocritic // stop has run
+		status := 1
+		if errors.Is(err, app.ErrNoSandbox) {
+			status = 2
+		}
+		os.Exit(status) //nolint:gocritic // stop has run
 	}
 }
 

@@ -126,12 +126,6 @@ func TestImports(t *testing.T) {
 		"sandbox: platform, in a test":             {"testutil/sandbox/gwa/a_test.go", "platform/taxid", allowed},
 		"sandbox: the private Postgres":            {"testutil/sandbox/a.go", "testutil/localpg", forbidden},
 		"private Postgres: testutil":               {"testutil/localpg/a.go", "testutil/golden", forbidden},
-		"development: dev":                         {"cmd/internal/app/dev.go", "testutil/sandbox", allowed},
-		"development: dev's Postgres":              {"cmd/internal/app/dev.go", "testutil/localpg", allowed},
-		"development: another file":                {"cmd/internal/app/serve.go", "testutil/sandbox", forbidden},
-		"development: another file's Postgres":     {"cmd/internal/app/dev_clock.go", "testutil/localpg", forbidden},
-		"development: another command":             {"cmd/bench/dev.go", "testutil/localpg", forbidden},
-		"development: the rest of testutil":        {"cmd/internal/app/dev.go", "testutil/pgtest", forbidden},
 		"testutil: a module":                       {"testutil/apitest/a.go", "modules/accounts", forbidden},
 		"testutil: a module, in a test":            {"testutil/apitest/a_test.go", "modules/accounts", forbidden},
 		"testutil: the composition root":           {"testutil/apitest/a.go", "cmd/internal/app", forbidden},
@@ -181,6 +175,33 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, file := range []string{"modules/accounts/testdata/a.go", ".cache/a.go", "node_modules/x/a.go"} {
 		require.Empty(t, check(t, file, "no Go at all"), "is no part of the build")
+	}
+}
+
+func TestDevelopmentIsImportedWhereItIsListed(t *testing.T) {
+	t.Parallel()
+	const out, in = "//go:build !nosandbox\n\n", "//go:build nosandbox\n\n"
+	forbidden := []archtest.Violation{{Line: 5, Rule: "import"}}
+	for name, c := range map[string]struct {
+		file, tag, imports string
+		want               []archtest.Violation
+	}{
+		"dev":                          {"cmd/internal/app/dev.go", out, "testutil/sandbox", nil},
+		"dev's Postgres":               {"cmd/internal/app/dev.go", out, "testutil/localpg", nil},
+		"dev's clock":                  {"cmd/internal/app/dev_clock.go", out, "testutil/sandbox/stage", nil},
+		"without the tag":              {"cmd/internal/app/dev.go", "//\n\n", "testutil/sandbox", forbidden},
+		"with its contrary":            {"cmd/internal/app/dev.go", in, "testutil/sandbox", forbidden},
+		"another file":                 {"cmd/internal/app/serve.go", out, "testutil/sandbox", forbidden},
+		"another package":              {"cmd/internal/app/dev_clock.go", out, "testutil/localpg", forbidden},
+		"a test":                       {"cmd/internal/app/a_test.go", out, "testutil/sandbox", nil},
+		"the platform for tests":       {"cmd/internal/app/platformtest/a.go", in, "testutil/sandbox", nil},
+		"another command":              {"cmd/bench/dev.go", out, "testutil/localpg", forbidden},
+		"a module":                     {"modules/payments/dev.go", out, "testutil/sandbox", forbidden},
+		"platform":                     {"platform/jobs/dev.go", out, "testutil/localpg", forbidden},
+		"a module's fixtures":          {"modules/payments/paymentstest/a.go", in, "testutil/sandbox", nil},
+		"the rest of testutil, tagged": {"cmd/internal/app/dev.go", out, "testutil/pgtest", forbidden},
+	} {
+		require.Equal(t, c.want, check(t, c.file, c.tag+"package a\n\nimport _ \"marquee/"+c.imports+"\"\n"), name)
 	}
 }
 

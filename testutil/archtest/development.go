@@ -1,16 +1,21 @@
 package archtest
 
 import (
+	"bytes"
 	"path"
 	"slices"
+	"strings"
 )
 
-// development are the packages of testutil that `marquee dev` runs, and who imports them beside tests: packages of testutil, and files
-// of commands.
+// development are the packages of testutil that `marquee dev` runs, and who imports them beside tests: packages of
+// testutil, and files of commands that a binary for production is built without.
 var development = map[string][]string{
 	"localpg": {"testutil/pgtest", "cmd/internal/app/dev.go"},
 	"sandbox": {"cmd/internal/app/dev.go", "cmd/internal/app/dev_clock.go"},
 }
+
+// leftOut is how a file begins that a binary for production is built without.
+const leftOut = "//go:build !nosandbox\n"
 
 // development reports whether a package is in the table of these.
 func (p pkg) development() bool {
@@ -19,10 +24,13 @@ func (p pkg) development() bool {
 }
 
 // importsDevelopment is for what is neither a test nor of that package itself.
-func importsDevelopment(file string, to pkg) string {
+func importsDevelopment(file string, content []byte, to pkg) string {
 	importers := development[to.name]
-	if slices.Contains(importers, file) || slices.Contains(importers, path.Dir(file)) {
-		return ""
+	switch {
+	case !slices.Contains(importers, file) && !slices.Contains(importers, path.Dir(file)):
+		return to.name + " is for tests and `marquee dev`"
+	case strings.HasPrefix(file, "cmd/") && !bytes.HasPrefix(content, []byte(leftOut)):
+		return "a binary built with -tags nosandbox would hold it"
 	}
-	return to.name + " is for tests and `marquee dev`"
+	return ""
 }

@@ -76,7 +76,7 @@ func (c *checker) checkGo(file string) error {
 		to := packageOf(dir)
 		reason := permitted(from, to, test)
 		if to.development() && !from.development() && !test {
-			reason = importsDevelopment(file, to)
+			reason = importsDevelopment(file, content, to)
 		}
 		if reason != "" {
 			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import %s: %s", path.Dir(file), dir, reason)

@@ -44,6 +44,9 @@ const (
 	healthLockWait = 100 * time.Millisecond
 )
 
+// controlRoot is where `marquee dev` has its controls, beside the API; no other command mounts them.
+const controlRoot = "/_dev"
+
 // App is one process of the platform: every module, built once.
 type App struct {
 	cfg     Config

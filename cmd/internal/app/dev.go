@@ -1,3 +1,5 @@
+//go:build !nosandbox
+
 package app
 
 import (
@@ -5,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -26,15 +27,6 @@ import (
 // devGrace is how long `marquee dev` waits for requests and jobs under way;
 // with the rest it stops within 5 s.
 const devGrace = 1500 * time.Millisecond
-
-// DevOptions are the flags of `marquee dev`.
-type DevOptions struct {
-	Addr       string // loopback; port 0 takes a free one
-	DataDir    string // empty: localpg.DefaultDataDir
-	JSON       bool   // one line of JSON on Out instead of the greeting
-	NoThrottle bool
-	Out, Err   io.Writer
-}
 
 // machine is everything that `marquee dev` runs.
 type machine struct {

@@ -1,3 +1,5 @@
+//go:build !nosandbox
+
 package app
 
 import (
@@ -20,9 +22,6 @@ import (
 	"marquee/testutil/sandbox"
 	"marquee/testutil/sandbox/stage"
 )
-
-// controlRoot is where `marquee dev` has its controls, beside the API; no other command mounts them.
-const controlRoot = "/_dev"
 
 // Bounds of a move, and what a stop on its way may take in real time.
 const (

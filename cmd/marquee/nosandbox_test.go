@@ -1,0 +1,36 @@
+package main_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestABinaryForProductionHoldsNoSandbox: built with -tags nosandbox, dev and sandbox say so and end with status 2, and
+// neither the sandbox nor the private Postgres is linked.
+func TestABinaryForProductionHoldsNoSandbox(t *testing.T) {
+	t.Parallel()
+	linked := func(tags string) string {
+		out, err := exec.Command("go", "list", "-deps", "-tags", tags, ".").Output()
+		require.NoError(t, err)
+		return string(out)
+	}
+	for _, development := range []string{"marquee/testutil/sandbox/gwa\n", "marquee/testutil/sandbox/gwb\n", "marquee/testutil/localpg\n"} {
+		require.Contains(t, linked(""), development, "this test looks for the right names")
+	}
+	require.NotContains(t, linked("nosandbox"), "marquee/testutil/")
+
+	binary := build(t, "nosandbox")
+	for _, args := range []string{"dev", "dev --json --addr 127.0.0.1:0"} {
+		c := exec.Command(binary, strings.Fields(args)...)
+		out, err := c.CombinedOutput()
+		require.Error(t, err, args)
+		require.Equal(t, 2, c.ProcessState.ExitCode(), args)
+		require.Equal(t, "marquee: this binary is built for production (-tags nosandbox): it holds neither the sandbox gateways nor the private Postgres that dev and sandbox run\n", string(out), args)
+	}
+	out, err := exec.Command(binary, "serve", "--help").CombinedOutput()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "DATABASE_URL")
+}
