@@ -19,6 +19,7 @@ type commands struct {
 	Serve     serveCommand     `cmd:"" help:"Answer the API. Run as many as wanted on one database."`
 	Work      workCommand      `cmd:"" help:"Work the jobs: mails, recoveries, expiries. Run as many as wanted."`
 	Dev       devCommand       `cmd:"" help:"Run everything on this machine, on a private Postgres and sandbox gateways."`
+	Sandbox   sandboxCommand   `cmd:"" help:"Run both payment gateways in miniature, for anyone's tests."`
 	Config    configCommand    `cmd:"" help:"Look at the configuration."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database to the newest version, or back."`
 	User      userCommand      `cmd:"" help:"Create users."`

@@ -23,7 +23,7 @@ func TestABinaryForProductionHoldsNoSandbox(t *testing.T) {
 	require.NotContains(t, linked("nosandbox"), "marquee/testutil/")
 
 	binary := build(t, "nosandbox")
-	for _, args := range []string{"dev", "dev --json --addr 127.0.0.1:0"} {
+	for _, args := range []string{"dev", "dev --json --addr 127.0.0.1:0", "sandbox", "sandbox --json --gwa-addr 127.0.0.1:0"} {
 		c := exec.Command(binary, strings.Fields(args)...)
 		out, err := c.CombinedOutput()
 		require.Error(t, err, args)

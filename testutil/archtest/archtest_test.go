@@ -189,6 +189,7 @@ func TestDevelopmentIsImportedWhereItIsListed(t *testing.T) {
 		"dev":                          {"cmd/internal/app/dev.go", out, "testutil/sandbox", nil},
 		"dev's Postgres":               {"cmd/internal/app/dev.go", out, "testutil/localpg", nil},
 		"dev's clock":                  {"cmd/internal/app/dev_clock.go", out, "testutil/sandbox/stage", nil},
+		"sandbox":                      {"cmd/internal/app/sandbox.go", out, "testutil/sandbox", nil},
 		"without the tag":              {"cmd/internal/app/dev.go", "//\n\n", "testutil/sandbox", forbidden},
 		"with its contrary":            {"cmd/internal/app/dev.go", in, "testutil/sandbox", forbidden},
 		"another file":                 {"cmd/internal/app/serve.go", out, "testutil/sandbox", forbidden},

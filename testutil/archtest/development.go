@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// development are the packages of testutil that `marquee dev` runs, and who imports them beside tests: packages of
+// development are the packages of testutil that `marquee dev` and `marquee sandbox` run, and who imports them beside tests: packages of
 // testutil, and files of commands that a binary for production is built without.
 var development = map[string][]string{
 	"localpg": {"testutil/pgtest", "cmd/internal/app/dev.go"},
-	"sandbox": {"cmd/internal/app/dev.go", "cmd/internal/app/dev_clock.go"},
+	"sandbox": {"cmd/internal/app/dev.go", "cmd/internal/app/dev_clock.go", "cmd/internal/app/sandbox.go"},
 }
 
 // leftOut is how a file begins that a binary for production is built without.
@@ -28,7 +28,7 @@ func importsDevelopment(file string, content []byte, to pkg) string {
 	importers := development[to.name]
 	switch {
 	case !slices.Contains(importers, file) && !slices.Contains(importers, path.Dir(file)):
-		return to.name + " is for tests and `marquee dev`"
+		return to.name + " is for tests, `marquee dev` and `marquee sandbox`"
 	case strings.HasPrefix(file, "cmd/") && !bytes.HasPrefix(content, []byte(leftOut)):
 		return "a binary built with -tags nosandbox would hold it"
 	}

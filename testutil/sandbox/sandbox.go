@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -17,6 +18,14 @@ import (
 
 // closeLimit is how long Close waits for calls that are being answered.
 const closeLimit = 2 * time.Second
+
+// Keys that calls carry and proofs of webhooks, of `marquee sandbox` and of tests. They are public and open nothing but a sandbox.
+const (
+	GWAKey    = gwa.DefaultAPIKey
+	GWAToken  = "sandbox-webhook-token-of-gateway-a-0001"
+	GWBKey    = "sk_test_sandbox"
+	GWBSecret = "whsec_sandboxwebhooksecretofgatewayb01"
+)
 
 // gwaBasePath is where the API of gateway A begins.
 const gwaBasePath = "/v3"
@@ -31,7 +40,8 @@ type Options struct {
 	GWAWebhookToken, GWBWebhookSecret string
 	// GWAAPIKey and GWBSecretKey are what calls must carry. Empty: gwa.DefaultAPIKey; any key at gateway B.
 	GWAAPIKey, GWBSecretKey string
-	// StateDir keeps both gateways' objects, clocks and waiting webhooks over restarts, in gwa.json and gwb.json. Empty: memory only.
+	// StateDir keeps both gateways' objects, clocks and waiting webhooks over restarts, in gwa.json and gwb.json; it is made where it is
+	// not there. Empty: memory only.
 	StateDir string
 	// RetryLadder are the waits between attempts of a webhook, at both gateways. nil: each gateway's real ones.
 	RetryLadder []time.Duration
@@ -76,6 +86,11 @@ func Start(o Options) (*Sandbox, error) {
 }
 
 func (s *Sandbox) open(o Options) (err error) {
+	if o.StateDir != "" {
+		if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
+			return fmt.Errorf("sandbox state: %w", err)
+		}
+	}
 	s.GWA, err = gwa.New(gwa.Options{
 		APIKey: o.GWAAPIKey, WebhookURL: o.GWAWebhookURL, WebhookToken: o.GWAWebhookToken,
 		StateFile: stateFile(o.StateDir, "gwa"), Logger: o.Logger,

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -149,14 +148,10 @@ func (m *machine) openMail() (err error) {
 }
 
 func (m *machine) openGateways(moved *clock.Moved) (err error) {
-	state := filepath.Join(m.dir, "sandbox")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		return fmt.Errorf("sandbox state: %w", err)
-	}
 	m.gateways, err = sandbox.Start(sandbox.Options{
 		GWAWebhookURL: m.cfg.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GWAWebhookToken[0], GWAAPIKey: m.cfg.GWAAPIKey,
 		GWBWebhookURL: m.cfg.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GWBWebhook[0], GWBSecretKey: m.cfg.GWBSecretKey,
-		StateDir: state, Logger: m.log, ReceiverNow: moved.Now,
+		StateDir: filepath.Join(m.dir, "sandbox"), Logger: m.log, ReceiverNow: moved.Now,
 	})
 	if err != nil {
 		return err

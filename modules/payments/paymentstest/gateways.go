@@ -23,8 +23,8 @@ import (
 
 // What the sandbox gateways prove their webhooks with.
 const (
-	GWAToken  = "sandbox-webhook-token-of-gateway-a-0001"
-	GWBSecret = "whsec_sandboxwebhooksecretofgatewayb01"
+	GWAToken  = sandbox.GWAToken
+	GWBSecret = sandbox.GWBSecret
 )
 
 // Gateways is both sandboxes and the adapters that speak to them.
@@ -81,7 +81,7 @@ func NewGateways(t testing.TB) *Gateways {
 func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 	t.Helper()
 	s, err := sandbox.Start(sandbox.Options{
-		GWAWebhookToken: GWAToken, GWBWebhookSecret: GWBSecret, GWBSecretKey: "sk_test_sandbox",
+		GWAWebhookToken: GWAToken, GWBWebhookSecret: GWBSecret, GWBSecretKey: sandbox.GWBKey,
 		RetryLadder: []time.Duration{time.Second, time.Second, time.Second},
 	})
 	require.NoError(t, err)
@@ -91,11 +91,11 @@ func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 	g := &Gateways{
 		Sandbox: s, ahead: now,
 		A: gwa.New(gwa.Config{
-			URL: s.GWAURL(), APIKey: "$aact_hmlg_sandbox", WebhookTokens: []string{GWAToken}, Clock: now,
+			URL: s.GWAURL(), APIKey: sandbox.GWAKey, WebhookTokens: []string{GWAToken}, Clock: now,
 			Timeout: limit, CardTimeout: limit, RetryWait: wait,
 		}),
 		B: gwb.New(gwb.Config{
-			URL: s.GWBURL(), SecretKey: "sk_test_sandbox", WebhookSecrets: []string{GWBSecret}, Clock: now,
+			URL: s.GWBURL(), SecretKey: sandbox.GWBKey, WebhookSecrets: []string{GWBSecret}, Clock: now,
 			Timeout: limit, RetryWait: wait, Transport: b,
 		}),
 	}

@@ -1,9 +1,9 @@
 // Package gwa is gateway A (the Asaas API, version 3) in miniature: real HTTP, real webhooks, no money.
 //
-// It serves the development command and the tests. It owns the gateway's side of the story: customers, cards as
-// tokens, subscriptions with their charges, payments, PIX codes, automatic PIX, refunds, chargebacks, the webhook
-// queues and a clock of its own. It knows nothing of the platform's modules, and card numbers and security codes are
-// gone once a request has been checked: what stays is the last four digits, the brand and a token.
+// It owns the gateway's side of the story: customers, cards as tokens, subscriptions with their charges, payments, PIX
+// codes, automatic PIX, refunds, chargebacks, the webhook queues and a clock of its own. It knows nothing of the
+// platform's modules, and card numbers and security codes are gone once a request has been checked: what stays is the
+// last four digits, the brand and a token.
 //
 // Bodies, ids, status codes, error codes and date forms follow docs/gateway-facts.md, A1 to A11. What is taken as true
 // and not proved is marked "unverified" here, and is a switch where the difference matters (see Settings).

@@ -12,5 +12,6 @@
 //
 // Money is in cents, times are unix seconds of the virtual clock.
 //
-// Simplifications: an invoice is finalised when it is made; there are no taxes, discounts, prorations, mandates or partial captures.
+// Simplifications: an invoice is finalised when it is made; a discount is one coupon of an amount; there are no taxes,
+// prorations, mandates or partial captures.
 package gwb

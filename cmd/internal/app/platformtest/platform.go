@@ -131,8 +131,8 @@ func usual(t testing.TB) app.Config {
 
 func (p *Platform) openGateways(cfg *app.Config) {
 	p.Gateways = paymentstest.NewGateways(p.T)
-	cfg.GWAURL, cfg.GWAAPIKey = p.Gateways.Sandbox.GWAURL(), "$aact_hmlg_sandbox"
-	cfg.GWBURL, cfg.GWBSecretKey = p.Gateways.Sandbox.GWBURL(), "sk_test_sandbox"
+	cfg.GWAURL, cfg.GWAAPIKey = p.Gateways.Sandbox.GWAURL(), sandbox.GWAKey
+	cfg.GWBURL, cfg.GWBSecretKey = p.Gateways.Sandbox.GWBURL(), sandbox.GWBKey
 	var err error
 	p.Mails, err = mail.NewCatcher("127.0.0.1:0", secrettest.Logger(p.T))
 	require.NoError(p.T, err)
