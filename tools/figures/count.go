@@ -73,10 +73,10 @@ func ofCommit(root, commit string) (map[string][]byte, error) {
 }
 
 // moduleOf is whom assertions are counted for, so that a package which is split keeps its
-// sum: modules/accounts, platform/query, cmd/internal/app, testutil.
+// sum: modules/accounts, platform/query, cmd/internal/app, testutil/sandbox.
 func moduleOf(dir string) string {
 	parts := strings.Split(dir, "/")
-	depth := map[string]int{"modules": 2, "platform": 2, "cmd": 3}[parts[0]]
+	depth := map[string]int{"modules": 2, "platform": 2, "testutil": 2, "cmd": 3}[parts[0]]
 	return strings.Join(parts[:min(max(depth, 1), len(parts))], "/")
 }
 
