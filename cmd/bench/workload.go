@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
 // workload is one kind of request, with what tells a right answer.
@@ -20,7 +21,7 @@ type workload struct {
 // workloads are W1 to W3 over a catalogue of that size; ids are of videos in it.
 func workloads(total int, ids []string) []workload {
 	list := func(query, sort string, size int) string {
-		v := url.Values{"qty_docs_page": {fmt.Sprint(size)}}
+		v := url.Values{"qty_docs_page": {strconv.Itoa(size)}}
 		if query != "" {
 			v.Set("query", query)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"text/tabwriter"
 
 	"marquee/cmd/internal/app"
@@ -45,7 +46,7 @@ func printResults(to io.Writer, results []invariants.Result) error {
 	for _, r := range results {
 		state := "ok"
 		if r.Findings > 0 {
-			state = fmt.Sprint(r.Findings)
+			state = strconv.FormatInt(r.Findings, 10)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", state, r.Name, r.Meaning)
 		for _, o := range r.Offenders {

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -258,7 +259,7 @@ func cpf(seed int) string {
 		for i, d := range digits {
 			sum += int(d-'0') * (len(digits) + 1 - i)
 		}
-		digits += fmt.Sprint(sum * 10 % 11 % 10)
+		digits += strconv.Itoa(sum * 10 % 11 % 10)
 	}
 	return digits
 }

@@ -126,8 +126,9 @@ func TestAnalystRolesRaceWithoutTheirGuards(t *testing.T) {
 	_, err = tx.Exec(t.Context(), `CREATE ROLE `+name)
 	require.NoError(t, err)
 	ended := make(chan error, 1)
+	roles := rolesOf(t, name)
 	go func() {
-		_, err := second.Exec(t.Context(), strings.Replace(rolesOf(t, name), "WHEN duplicate_object OR unique_violation THEN", "WHEN division_by_zero THEN", 1))
+		_, err := second.Exec(t.Context(), strings.Replace(roles, "WHEN duplicate_object OR unique_violation THEN", "WHEN division_by_zero THEN", 1))
 		ended <- err
 	}()
 	require.Eventually(t, func() bool {

@@ -243,15 +243,15 @@ func TestSquatterLosesTheAccountToTheAddressOwner(t *testing.T) {
 func TestMigratedUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
-	make := func(name, password string) {
+	create := func(name, password string) {
 		_, err := b.svc.CreateUser(t.Context(), accounts.NewUser{
 			Type: httpapi.TypeCustomer, Username: name, Email: name + "@example.com", FullName: "Migrated " + name,
 			Password: textOf(password), EmailVerified: true, Migrated: true,
 		})
 		require.NoError(t, err)
 	}
-	make("imported", "")
-	make("flagged", accountstest.Password)
+	create("imported", "")
+	create("flagged", accountstest.Password)
 	for _, password := range []string{accountstest.Password, "anything"} {
 		a := b.login(t, "imported", password)
 		require.Equal(t, 401, a.status)

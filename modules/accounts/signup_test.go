@@ -48,7 +48,7 @@ func TestSignupModeA(t *testing.T) {
 	require.Equal(t, true, doc["email_verified"])
 	require.NotNil(t, doc["email_verified_at"])
 	require.Equal(t, "BR", doc["nationality"])
-	require.Equal(t, "", doc["address"].(map[string]any)["complement"])
+	require.Empty(t, doc["address"].(map[string]any)["complement"])
 	require.Equal(t, first.body["customer_id"], doc["_id"])
 	require.NotContains(t, done.raw, "password\"")
 	require.NotEmpty(t, done.text("info", "next_step"))

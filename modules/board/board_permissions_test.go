@@ -62,7 +62,7 @@ func TestSeededProfileIsTheTable(t *testing.T) {
 	b := setup(t)
 	var view, create, update, remove []string
 	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT view, "create", "update", "delete" FROM accounts.users_type`).Scan(&view, &create, &update, &remove))
-	require.Equal(t, profile, map[string][]string{"view": view, "create": create, "update": update, "delete": remove})
+	require.Equal(t, map[string][]string{"view": view, "create": create, "update": update, "delete": remove}, profile)
 }
 
 // TestPermissions calls every route as everybody: with and without the handler's

@@ -1,7 +1,7 @@
 package files
 
 import (
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -41,7 +41,7 @@ func TestVariantCacheInParallel(t *testing.T) {
 	for worker := range 8 {
 		wg.Go(func() {
 			for i := range 500 {
-				key := variant{id: objectid.ID(fmt.Sprint(i % 50)), options: image.Options{Width: worker % 2}}
+				key := variant{id: objectid.ID(strconv.Itoa(i % 50)), options: image.Options{Width: worker % 2}}
 				if _, ok := c.get(key); !ok {
 					c.put(key, image.Picture{Data: make([]byte, 90)})
 				}
@@ -50,6 +50,6 @@ func TestVariantCacheInParallel(t *testing.T) {
 	}
 	wg.Wait()
 	require.LessOrEqual(t, c.bytes, 1000)
-	require.Equal(t, c.order.Len(), len(c.byKey))
+	require.Len(t, c.byKey, c.order.Len())
 	require.Equal(t, c.order.Len()*90, c.bytes)
 }

@@ -41,7 +41,7 @@ func (i Image) reader() io.Reader { return bytes.NewReader(i.data) }
 // another content type.
 func (s *Service) ReceiveAttachment(r *http.Request) (Upload, error) {
 	limit := s.cfg.MaxAttachmentBytes
-	tooLarge := fault.InvalidAt(fmt.Sprintf("is larger than %s", megabytes(limit)), "body", formField)
+	tooLarge := fault.InvalidAt("is larger than "+megabytes(limit), "body", formField)
 	var up Upload
 	err := eachFile(r, limit, func(part *multipart.Part) (err error) {
 		up, err = s.receive(r.Context(), s.pool, part.FileName(), part.Header.Get("Content-Type"), partReader{part}, limit)

@@ -2,8 +2,8 @@ package finance_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -39,7 +39,7 @@ func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	seed := soak.Seed(t)
 	for n := range 6 {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, seed+uint64(n))
 			for range 60 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ func unsuitable(t *testing.T, p *huma.Param) []string {
 		require.NotNil(t, s.Minimum, p.Name)
 		require.NotNil(t, s.Maximum, p.Name)
 		return []string{
-			fmt.Sprint(int64(*s.Minimum) - 1), fmt.Sprint(int64(*s.Maximum) + 1), "1.5", "x", "0x10",
+			strconv.FormatInt(int64(*s.Minimum)-1, 10), strconv.FormatInt(int64(*s.Maximum)+1, 10), "1.5", "x", "0x10",
 			"99999999999999999999",
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -176,7 +177,7 @@ func TestCheckFindsWhatNoTriggerSaw(t *testing.T) {
 		found, err := s.Check(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, found)
-		require.Equal(t, fmt.Sprint(want), shown())
+		require.Equal(t, strconv.FormatInt(want, 10), shown())
 	}
 	check(0)
 	require.NoError(t, pgx.BeginFunc(t.Context(), db, func(tx pgx.Tx) error {

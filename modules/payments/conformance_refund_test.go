@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestRefundInParts(t *testing.T) {
 		require.Equal(t, first.RefundID, made.RefundID)
 		require.True(t, made.Report.HasTotal)
 		require.EqualValues(t, 2000, made.Report.Total)
-		require.JSONEq(t, string(made.Response), string(made.Response), "it is JSON")
+		require.True(t, json.Valid(made.Response), "it is JSON")
 
 		if g.Name() == gateway.GWB {
 			again, err := g.Refund(t.Context(), first)

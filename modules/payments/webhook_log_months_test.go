@@ -67,7 +67,7 @@ func TestACallOfAMonthWithoutPartitionIsTaken(t *testing.T) {
 	b.clock.Advance(time.Second)
 	require.Equal(t, http.StatusOK, b.deliver("gwb", body).status)
 	require.NotContains(t, b.monthsOf(), next)
-	require.Equal(t, 2, len(b.monthsOf()), "the next month has a partition of its own")
+	require.Len(t, b.monthsOf(), 2, "the next month has a partition of its own")
 	require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
 }
 

@@ -166,7 +166,7 @@ func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*resourc
 		return nil, fmt.Errorf("count promo codes: %w", err)
 	}
 	rows, err := s.db.CodeListVisible(ctx, s.pool, promosdb.CodeListVisibleParams{
-		Now: &now, CustomerID: customerID, Target: customerID.String(), Size: int32(params.Size), Start: int32(params.Offset()),
+		Now: &now, CustomerID: customerID, Target: customerID.String(), Size: int32(params.Size), Start: int32(params.Offset()), //nolint:gosec // both are bounded by the parameters
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list promo codes: %w", err)

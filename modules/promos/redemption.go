@@ -74,11 +74,11 @@ func (s *Service) redeemTx(ctx context.Context, tx pgx.Tx, c code, customerID ob
 func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, r redemption) error {
 	now := s.clock.Now()
 	held, err := s.db.RedemptionConfirm(ctx, tx, promosdb.RedemptionConfirmParams{
-		Now: &now, Origin: r.origin, Tickets: int32(r.tickets), PromoCodeID: r.code.ID, CustomerID: r.customerID,
+		Now: &now, Origin: r.origin, Tickets: int32(r.tickets), PromoCodeID: r.code.ID, CustomerID: r.customerID, //nolint:gosec // at most the tickets of a code
 	})
 	if err == nil && held == 0 {
 		err = s.db.RedemptionInsert(ctx, tx, promosdb.RedemptionInsertParams{
-			PromoCodeID: r.code.ID, CustomerID: r.customerID, Code: r.code.Code, CodeType: r.code.CodeType, Origin: r.origin, Tickets: int32(r.tickets), Now: now,
+			PromoCodeID: r.code.ID, CustomerID: r.customerID, Code: r.code.Code, CodeType: r.code.CodeType, Origin: r.origin, Tickets: int32(r.tickets), Now: now, //nolint:gosec // at most the tickets of a code
 		})
 	}
 	if postgres.Constraint(err) == constraintOnce {

@@ -113,10 +113,10 @@ func (h handlers) getVersion(ctx context.Context, _ *struct{}) (*httpapi.Output[
 func (h handlers) putVersion(ctx context.Context, in *putVersionInput) (*httpapi.Output[versionBody], error) {
 	p, err := h.s.change(ctx, func(p *settingsdb.SettingsPlatform) {
 		p.ClientVersion = in.Body.ClientVersion
-		if min := in.Body.MinVersion; min.Set {
+		if least := in.Body.MinVersion; least.Set {
 			p.MinVersion = nil
-			if !min.Null {
-				p.MinVersion = &min.Value
+			if !least.Null {
+				p.MinVersion = &least.Value
 			}
 		}
 	})

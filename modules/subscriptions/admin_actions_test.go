@@ -348,7 +348,7 @@ func TestAdminListsAndEdits(t *testing.T) {
 	require.Equal(t, 422, put(object{"status": "suspended"}), "it has ended")
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
 	require.Equal(t, 4, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE action = 'subscription_update'"))
-	require.Equal(t, 4, len(b.history(t, id)))
+	require.Len(t, b.history(t, id), 4)
 	other := subscriptionstest.Active(t, b.db, b.customer.ID)
 	require.Equal(t, 409, put(object{"status": "active"}))
 	require.Equal(t, other, b.current(t))

@@ -24,7 +24,7 @@ func (b *bundle) bought(t *testing.T, gw gateway.Name, id objectid.ID, reais flo
 	s := b.gateways.Sandbox
 	if gw == gateway.GWB {
 		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
-			"customer": {column[string](t, b, id, "gwb_customer_id")}, "amount": {fmt.Sprint(int(reais * 100))}, "currency": {"brl"}, "confirm": {"true"},
+			"customer": {column[string](t, b, id, "gwb_customer_id")}, "amount": {strconv.Itoa(int(reais * 100))}, "currency": {"brl"}, "confirm": {"true"},
 			"payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"}, "metadata[local_subscription_id]": {reference.String()}, "metadata[kind]": {"subscription_pix"},
 		}.Encode())
 		require.NoError(t, s.GWB.PayPIX(made["id"].(string)))
@@ -100,7 +100,7 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 			goesOn(back, "kept")
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE payment_ref = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 2500", back))
 
-			open := func(payment string) (close func(won bool)) {
+			open := func(payment string) (decide func(won bool)) {
 				t.Helper()
 				if tc.gateway == gateway.GWB {
 					dispute, err := b.gateways.Sandbox.GWB.OpenDispute(payment, "fraudulent", false)

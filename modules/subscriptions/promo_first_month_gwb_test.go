@@ -80,8 +80,8 @@ func TestPromoAtGatewayBLowersTheFirstInvoiceAlone(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, []int{1990}, b.charged(t, id), "what was charged")
 	require.Equal(t, "used", b.redemption(t, id))
-	require.EqualValues(t, 4990, column[int](t, b, id, "price_cents"), "its price is the whole")
-	require.EqualValues(t, 4990, b.count(t, "SELECT sum(price_cents) FROM finance.subscriptions WHERE status = 'active'"))
+	require.Equal(t, 4990, column[int](t, b, id, "price_cents"), "its price is the whole")
+	require.Equal(t, 4990, b.count(t, "SELECT sum(price_cents) FROM finance.subscriptions WHERE status = 'active'"))
 	next := column[time.Time](t, b, id, "next_billing_date")
 	require.WithinDuration(t, b.clock.Now().AddDate(0, 1, 0), next, 25*time.Hour, "gateway B's own month, not thirty days")
 

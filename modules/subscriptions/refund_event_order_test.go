@@ -72,7 +72,7 @@ func TestAPixIsWithUsAgainWhenTheRefundFailsByWhichItWasTakenBack(t *testing.T) 
 			}
 			if slices.Index(inTurn, "refund.failed") == 0 {
 				require.False(t, ended)
-				require.Equal(t, "", b.returned(t))
+				require.Empty(t, b.returned(t))
 				return
 			}
 			require.True(t, ended)

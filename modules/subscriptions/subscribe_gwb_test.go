@@ -71,7 +71,7 @@ func TestGatewayBDeclinedCardIsCancelled(t *testing.T) {
 			require.Empty(t, b.current(t))
 			b.settle(t)
 			require.Equal(t, "cancelled", b.status(t, idOf(a)), "events of the declined subscription move nothing")
-			require.EqualValues(t, 0, column[int](t, b, idOf(a), "payment_failures"))
+			require.Equal(t, 0, column[int](t, b, idOf(a), "payment_failures"))
 			b.expect(t, 404, http.MethodGet, "/customers/me/subscription", nil)
 
 			again := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
@@ -277,7 +277,7 @@ func TestUnsyncedPlanIsSynchronisedOnce(t *testing.T) {
 	read()
 	require.NotEqual(t, before, price, "another amount needs another price")
 	require.Equal(t, string(price), doc(a)["gwb_price_id"])
-	require.EqualValues(t, 5990, column[int](t, b, idOf(a), "price_cents"))
+	require.Equal(t, 5990, column[int](t, b, idOf(a), "price_cents"))
 }
 
 // intentOf is the payment intent that an answer's client secret opens.

@@ -2,9 +2,9 @@ package subscriptions_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -402,7 +402,7 @@ func TestAnUnappliedPaymentExtendsALivingSubscription(t *testing.T) {
 func TestDecisionsAtOnce(t *testing.T) {
 	t.Parallel()
 	for round := range 3 {
-		t.Run(fmt.Sprint(round), func(t *testing.T) {
+		t.Run(strconv.Itoa(round), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			_, living, payment := b.latePix(t, "gwb")

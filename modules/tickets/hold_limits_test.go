@@ -3,6 +3,7 @@ package tickets_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func cnpj(n int) string {
 		if check > 9 {
 			check = 0
 		}
-		digits += fmt.Sprint(check)
+		digits += strconv.Itoa(check)
 	}
 	return digits
 }

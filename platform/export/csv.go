@@ -93,7 +93,7 @@ func appendNumber(b []byte, v Value, kind Kind) []byte {
 
 // appendCents writes an amount with two decimals, exactly.
 func appendCents(b []byte, cents int64) []byte {
-	n := uint64(cents)
+	n := uint64(cents) //nolint:gosec // a negative one is negated below
 	if cents < 0 {
 		b, n = append(b, '-'), -n
 	}

@@ -70,14 +70,25 @@ type Value struct {
 	Time  time.Time // Date: the day of its UTC fields; Timestamp: an instant
 }
 
-// TextOf, IntOf, MoneyOf, DecimalOf, PercentOf, TimeOf and DayOf make values that
-// carry their kind.
-func TextOf(s string) Value     { return Value{Valid: true, Kind: Text, Text: s} }
-func IntOf(n int64) Value       { return Value{Valid: true, Kind: Integer, Int: n} }
+// TextOf is a text.
+func TextOf(s string) Value { return Value{Valid: true, Kind: Text, Text: s} }
+
+// IntOf is a whole number.
+func IntOf(n int64) Value { return Value{Valid: true, Kind: Integer, Int: n} }
+
+// MoneyOf is an amount in cents.
 func MoneyOf(cents int64) Value { return Value{Valid: true, Kind: Money, Int: cents} }
+
+// DecimalOf is a number with decimals.
 func DecimalOf(x float64) Value { return Value{Valid: true, Kind: Decimal, Float: x} }
+
+// PercentOf is a share of a hundred.
 func PercentOf(x float64) Value { return Value{Valid: true, Kind: Percent, Float: x} }
+
+// TimeOf is an instant.
 func TimeOf(at time.Time) Value { return Value{Valid: true, Kind: Timestamp, Time: at} }
+
+// DayOf is a day without a time.
 func DayOf(day time.Time) Value { return Value{Valid: true, Kind: Date, Time: day} }
 
 func (v Value) kind(c Column) Kind {

@@ -181,14 +181,14 @@ func (w *workbook) layOut(sheet string) error {
 	for _, c := range w.sheet.Columns {
 		wide += width(c)
 	}
-	paper, orientation, columns, any := a4, "portrait", 1, 0
+	paper, orientation, columns, rows := a4, "portrait", 1, 0
 	if wide > portraitMost {
 		orientation = "landscape"
 	}
 	fit := true
 	err := w.file.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &fit})
 	if err == nil {
-		err = w.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{Size: &paper, Orientation: &orientation, FitToWidth: &columns, FitToHeight: &any})
+		err = w.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{Size: &paper, Orientation: &orientation, FitToWidth: &columns, FitToHeight: &rows})
 	}
 	if err != nil {
 		return err

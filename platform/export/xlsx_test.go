@@ -97,7 +97,7 @@ func TestWorkbookCutsWhatACellCannotHold(t *testing.T) {
 	} {
 		got, err := f.GetCellValue("texts", cell)
 		require.NoError(t, err)
-		require.True(t, want == got, "%s holds %d units", cell, len(utf16.Encode([]rune(got))))
+		require.Equal(t, want, got, "%s holds %d units", cell, len(utf16.Encode([]rune(got))))
 	}
 }
 

@@ -97,7 +97,7 @@ func NotFound(thing string) *Error {
 	return &Error{Kind: KindNotFound, Code: CodeNotFound, Message: thing + " not found."}
 }
 
-// KindBadRequest is 400 VALIDATION_ERROR: understood, but wrong in this state.
+// BadRequest is 400 VALIDATION_ERROR: understood, but wrong in this state.
 func BadRequest(format string, args ...any) *Error {
 	return &Error{Kind: KindBadRequest, Code: CodeValidation, Message: fmt.Sprintf(format, args...)}
 }

@@ -63,6 +63,9 @@ func (e *ErrorBody) Schema(huma.Registry) *huma.Schema {
 	}}
 }
 
+// statuses is what each kind of error is to HTTP.
+//
+//exhaustive:enforce
 var statuses = map[fault.Kind]int{
 	fault.KindInternal:        http.StatusInternalServerError,
 	fault.KindBadRequest:      http.StatusBadRequest,

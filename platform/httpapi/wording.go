@@ -16,7 +16,7 @@ const isRequired = "is required"
 // wordValidation gives huma's validation the words of this API: what follows the name of a
 // field, as in "title has to have at least 1 character".
 func wordValidation() {
-	huma.ErrorFormatter = worded
+	huma.ErrorFormatter = worded //nolint:reassign // the library offers no other way
 	validation.MsgExpectedRFC3339DateTime = ErrTime.Error()
 	validation.MsgExpectedRFC3339Date = "has to be a date such as 2026-11-20"
 	validation.MsgExpectedRFC5322Email = "has to be an e-mail address"

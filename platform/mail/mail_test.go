@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"testing/fstest"
@@ -34,7 +35,7 @@ func TestSentMailIsCaught(t *testing.T) {
 	require.NoError(t, err)
 
 	answer := httptest.NewRecorder()
-	catcher.ServeHTTP(answer, httptest.NewRequest("GET", "/mailbox.json", nil))
+	catcher.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/mailbox.json", nil))
 	var mails []mail.Caught
 	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &mails))
 	require.Len(t, mails, 1)
@@ -46,7 +47,7 @@ func TestSentMailIsCaught(t *testing.T) {
 	require.WithinDuration(t, time.Now(), mails[0].At, time.Minute)
 
 	page := httptest.NewRecorder()
-	catcher.ServeHTTP(page, httptest.NewRequest("GET", "/mailbox", nil))
+	catcher.ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/mailbox", nil))
 	require.Contains(t, page.Body.String(), "Seu código é válido")
 }
 

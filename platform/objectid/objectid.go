@@ -32,10 +32,10 @@ func New() ID { return At(time.Now()) }
 // At returns a fresh id whose leading seconds are those of t.
 func At(t time.Time) ID {
 	var b [12]byte
-	binary.BigEndian.PutUint32(b[:4], uint32(t.Unix()))
+	binary.BigEndian.PutUint32(b[:4], uint32(t.Unix())) //nolint:gosec // four bytes of seconds: the format
 	copy(b[4:9], process)
 	n := counter.Add(1)
-	b[9], b[10], b[11] = byte(n>>16), byte(n>>8), byte(n)
+	b[9], b[10], b[11] = byte(n>>16), byte(n>>8), byte(n) //nolint:gosec // three bytes of the counter: the format
 	return ID(hex.EncodeToString(b[:]))
 }
 

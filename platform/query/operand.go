@@ -161,7 +161,7 @@ func extendedValue(name string, n *node, at *place) (value, error) {
 		return value{}, err
 	}
 	whole, isWhole := v.number.int64()
-	if name == "$numberInt" && (!isWhole || !allDigits(strings.TrimPrefix(n.text, "-")) || whole != int64(int32(whole))) ||
+	if name == "$numberInt" && (!isWhole || !allDigits(strings.TrimPrefix(n.text, "-")) || whole != int64(int32(whole))) || //nolint:gosec // that is what is asked
 		name == "$numberLong" && (!isWhole || !allDigits(strings.TrimPrefix(n.text, "-"))) {
 		return value{}, at.errorf("number is out of range")
 	}

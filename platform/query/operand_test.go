@@ -86,11 +86,11 @@ func TestDecimal_floor(t *testing.T) {
 		d, ok := parseDecimal(row.text)
 		require.True(t, ok)
 		n, exact, beyond := d.floor()
-		require.Equal(t, row, struct {
+		require.Equal(t, struct {
 			text   string
 			n      int64
 			exact  bool
 			beyond int
-		}{row.text, n, exact, beyond})
+		}{row.text, n, exact, beyond}, row)
 	}
 }

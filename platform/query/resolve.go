@@ -68,5 +68,5 @@ func position(rest []string) (fragment, bool) {
 	if err != nil || n == math.MaxInt32 {
 		return nil, false // past the end of every array
 	}
-	return arg(int32(n+1), "int"), true
+	return arg(int32(n+1), "int"), true //nolint:gosec // an index is short
 }

@@ -2,7 +2,6 @@ package resource_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -74,7 +73,7 @@ func TestHooks(t *testing.T) {
 	}
 	_, err := create(`[{"title":"fine"},{"title":"forbidden"}]`)
 	var refused *fault.Error
-	require.True(t, errors.As(err, &refused))
+	require.ErrorAs(t, err, &refused)
 	require.Equal(t, []any{"body", 1, "title"}, refused.Issues[0].Loc)
 
 	ids, err := create(`[{"title":"a"},{"title":"b"}]`)

@@ -1,7 +1,7 @@
 package resource_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,14 +34,14 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.False(t, ok, "one page does not drive out many")
 	held := func() (n int) {
 		for i := range 200 {
-			if _, ok := m.Get(fmt.Sprint(i)); ok {
+			if _, ok := m.Get(strconv.Itoa(i)); ok {
 				n++
 			}
 		}
 		return n
 	}
 	for i := range 200 {
-		m.Put(fmt.Sprint(i), resource.Page{Docs: []byte(strings.Repeat("x", 1000))})
+		m.Put(strconv.Itoa(i), resource.Page{Docs: []byte(strings.Repeat("x", 1000))})
 		m.Get("0") // in use all the time
 	}
 	require.InDelta(t, 51, held(), 3)

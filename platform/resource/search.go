@@ -105,12 +105,12 @@ func (v *View) parseSearch(ctx context.Context) (Params, error) {
 
 // SearchDoc documents GET /search/{collection_name}.
 func SearchDoc() []httpapi.Option {
-	any := envelopeSchema(&huma.Schema{Type: huma.TypeObject, AdditionalProperties: true})
+	found := envelopeSchema(&huma.Schema{Type: huma.TypeObject, AdditionalProperties: true})
 	words := textParam(paramSearch, "Words to find: without regard to case and accents, by Portuguese stems, the last one also as a prefix")
 	words.Required = true
 	return []httpapi.Option{
 		httpapi.Summary("Search a collection"),
 		httpapi.Parameters(append([]*huma.Param{words}, listParams(defaultPerPage, "best match first")...)...),
-		httpapi.ResponseSchema(any),
+		httpapi.ResponseSchema(found),
 	}
 }

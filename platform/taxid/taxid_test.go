@@ -65,6 +65,6 @@ func TestForms(t *testing.T) {
 		"5299822472":         {},
 		"112223330001811":    {},
 	} {
-		require.Equal(t, of, [2]bool{form.MatchString(id), digits.MatchString(id)}, id)
+		require.Equal(t, [2]bool{form.MatchString(id), digits.MatchString(id)}, of, id)
 	}
 }

@@ -24,7 +24,7 @@ type account struct {
 func chooseAccount(cluster string) (account, error) {
 	uid, gid := os.Geteuid(), os.Getegid()
 	if uid != 0 {
-		return account{name: accountName(uid), uid: uint32(uid), gid: uint32(gid)}, nil
+		return account{name: accountName(uid), uid: uint32(uid), gid: uint32(gid)}, nil //nolint:gosec // ids of the system are 32 bits
 	}
 	if info, err := os.Stat(cluster); err == nil {
 		if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 {

@@ -92,15 +92,15 @@ func TestBinariesAreLookedForInOrder(t *testing.T) {
 func TestALinkInPathLeadsToTheBinaries(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	real := m.install(t, "opt/pg/bin", 16)
+	installed := m.install(t, "opt/pg/bin", 16)
 	links := filepath.Join(m.root, "links")
 	require.NoError(t, makeDirs(links, 0o755))
-	require.NoError(t, os.Symlink(filepath.Join(real, "postgres"), filepath.Join(links, "postgres")))
+	require.NoError(t, os.Symlink(filepath.Join(installed, "postgres"), filepath.Join(links, "postgres")))
 	m.environ["PATH"] = links
 
 	bin, err := m.find(t.Context(), 0)
 	require.NoError(t, err)
-	require.Equal(t, Binaries{Dir: real, Major: 16}, bin)
+	require.Equal(t, Binaries{Dir: installed, Major: 16}, bin)
 }
 
 func TestAWrongPGBINIsAnErrorAndNotPassedOver(t *testing.T) {

@@ -47,7 +47,7 @@ func start(ctx context.Context, binary string) (*machine, error) {
 	if err := os.Mkdir(data, 0o755); err != nil {
 		return nil, err
 	}
-	ahead := begin.Sub(time.Now()).Truncate(time.Millisecond)
+	ahead := time.Until(begin).Truncate(time.Millisecond)
 	if ahead < 0 {
 		return nil, fmt.Errorf("the story begins on %s, which is over: move begin on and record anew", begin.Format(time.DateOnly))
 	}

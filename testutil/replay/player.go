@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -254,7 +255,7 @@ func (p *player) journal(ctx context.Context) (response, error) {
 				key := fmt.Sprintf("%s %s %s %d", gateway, e.Method, masked(e.Path), e.Status)
 				n, _ := counts[key].(json.Number)
 				was, _ := n.Int64()
-				counts[key] = json.Number(fmt.Sprint(was + 1))
+				counts[key] = json.Number(strconv.FormatInt(was+1, 10))
 			}
 		}
 		if _, _, err := p.exchange(ctx, request{To: gateway, Method: http.MethodDelete, Path: "/_sandbox/journal"}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -11,6 +12,7 @@ import (
 	"mime/multipart"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -255,7 +257,7 @@ func taxID(n int) string {
 		for i, d := range digits {
 			sum += int(d-'0') * (len(digits) + 1 - i)
 		}
-		digits += fmt.Sprint(sum * 10 % 11 % 10)
+		digits += strconv.Itoa(sum * 10 % 11 % 10)
 	}
 	return digits
 }
@@ -346,5 +348,5 @@ func (rec *recorder) routes() ([]route, error) {
 		}
 		return list, nil
 	}
-	return nil, fmt.Errorf("the story never asked for GET /routes")
+	return nil, errors.New("the story never asked for GET /routes")
 }

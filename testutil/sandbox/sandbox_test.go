@@ -38,7 +38,7 @@ func TestStartServesBothGatewaysAndTheirControls(t *testing.T) {
 	s := start(t, sandbox.Options{StateDir: t.TempDir()})
 	require.True(t, strings.HasPrefix(s.GWAURL(), "http://127.0.0.1:") && strings.HasSuffix(s.GWAURL(), "/v3"), s.GWAURL())
 	for _, base := range []string{strings.TrimSuffix(s.GWAURL(), "/v3"), s.GWBURL()} {
-		req, err := http.NewRequest("GET", base+"/_sandbox", nil)
+		req, err := http.NewRequest(http.MethodGet, base+"/_sandbox", nil)
 		require.NoError(t, err)
 		status, body := get(t, req)
 		require.Equal(t, 200, status)
@@ -59,7 +59,7 @@ func TestStartRefusesOtherThanLoopback(t *testing.T) {
 func TestOtherHostNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, sandbox.Options{})
-	req, err := http.NewRequest("GET", s.GWBURL()+"/_sandbox", nil)
+	req, err := http.NewRequest(http.MethodGet, s.GWBURL()+"/_sandbox", nil)
 	require.NoError(t, err)
 	req.Host = "evil.example:80"
 	status, _ := get(t, req)

@@ -158,7 +158,7 @@ func (d *devClock) allows(target time.Time, both bool) error {
 		return fmt.Errorf(`the clock only goes forward: it is %s; give {"by":"32d"} or {"to":"…"}`, now.Format(time.RFC3339))
 	case target.Sub(now) > farthestMove:
 		return fmt.Errorf("one move is 366 days at most: until %s", now.Add(farthestMove).Format(time.RFC3339))
-	case target.Sub(time.Now()) > farthestNow:
+	case time.Until(target) > farthestNow:
 		return errors.New("the clock goes at most 10 years ahead of the machine's; a fresh --data-dir begins at the machine's time")
 	}
 	return nil
@@ -308,7 +308,7 @@ func (d *devClock) underWay(ctx context.Context) (n int, err error) {
 
 // comeByTheClock inserts what comes by the clock and was passed, in its order, and waits for it.
 func (d *devClock) comeByTheClock(ctx context.Context, last bool) error {
-	now, any := d.clock.Now(), false
+	now, due := d.clock.Now(), false
 	sweep := last || now.Sub(d.swept) >= sweepPause
 	if sweep {
 		d.swept = now
@@ -319,13 +319,13 @@ func (d *devClock) comeByTheClock(ctx context.Context, last bool) error {
 		if p.next.After(now) || !p.daily && !sweep {
 			continue
 		}
-		p.next, any = p.Schedule.Next(now), true
+		p.next, due = p.Schedule.Next(now), true
 		args, opts := p.New()
 		if _, err := d.app.jobs.Insert(ctx, args, opts); err != nil {
 			return fmt.Errorf("insert %s: %w", args.Kind(), err)
 		}
 	}
-	if !any {
+	if !due {
 		return nil
 	}
 	return d.settle(ctx)

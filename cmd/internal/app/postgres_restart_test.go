@@ -295,7 +295,7 @@ func (s *storm) requireEffects(resends bool) {
 		require.False(s.t, resends, "%s was never answered 200", payment)
 		require.LessOrEqual(s.t, ledger[payment], 1, "payments of %s", payment)
 	}
-	require.Equal(s.t, s.count(`SELECT count(*) FROM payments.processed_events`), len(ledger), "one effect an event")
+	require.Len(s.t, ledger, s.count(`SELECT count(*) FROM payments.processed_events`), "one effect an event")
 	moved := s.count(`SELECT count(*) FROM subscriptions.transitions`)
 	require.Len(s.t, s.payers, moved, "nothing but payments has happened to the subscriptions")
 	pgtest.RequireInvariants(s.t, s.pool, time.Now())

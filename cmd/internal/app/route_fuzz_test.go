@@ -124,7 +124,7 @@ var answers500 = []string{
 func (f *routeFuzz) play(d time.Duration) {
 	f.spells++
 	f.callers = map[string][]string{}
-	for kind, make := range map[string]func(set ...func(*accounts.NewUser)){
+	for kind, create := range map[string]func(set ...func(*accounts.NewUser)){
 		"root": func(set ...func(*accounts.NewUser)) {
 			f.w.NewAdmin(append(set, func(n *accounts.NewUser) { n.Root = true })...)
 		},
@@ -134,7 +134,7 @@ func (f *routeFuzz) play(d time.Duration) {
 	} {
 		for i := range 2 {
 			name := fmt.Sprint(kind, f.spells, "_", i)
-			make(platformtest.Named(name))
+			create(platformtest.Named(name))
 			f.callers[kind] = append(f.callers[kind], "Bearer "+f.w.Token(name))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/testutil/apitest"
@@ -144,7 +145,7 @@ func cpf(n int) string {
 		for i, d := range digits {
 			sum += int(d-'0') * (weight - i)
 		}
-		digits += fmt.Sprint(sum * 10 % 11 % 10)
+		digits += strconv.Itoa(sum * 10 % 11 % 10)
 	}
 	return digits
 }

@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 	"time"
 
@@ -90,9 +89,9 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 	require.GreaterOrEqual(t, len(patterns), 4, "signup, own data, collections, checkout")
 	for _, p := range patterns {
 		for _, id := range []string{written, stored, "52998224725", "11222333000181"} {
-			require.Regexp(t, regexp.MustCompile(p), id)
+			require.Regexp(t, p, id)
 		}
-		require.NotRegexp(t, regexp.MustCompile(p), "12ABC34501DEA5")
+		require.NotRegexp(t, p, "12ABC34501DEA5")
 	}
 }
 

@@ -5,11 +5,11 @@ package accountstest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,7 +45,7 @@ func Config() accounts.Config {
 // accounts.New.
 func Deps(t testing.TB, db *pgxpool.Pool) accounts.Deps {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	inserter, err := jobs.New(db, jobs.Options{Log: log})
 	if err != nil {
 		t.Fatalf("accountstest: %v", err)
@@ -82,7 +82,7 @@ func makerOf(t testing.TB, db *pgxpool.Pool) *maker {
 	}
 	m := &maker{service: Service(t, db)}
 	m.login = sync.OnceValue(func() http.Handler {
-		api := httpapi.New(httpapi.Config{Auth: m.service, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		api := httpapi.New(httpapi.Config{Auth: m.service, Log: slog.New(slog.DiscardHandler)})
 		m.service.Routes(api)
 		return api.Handler()
 	})
@@ -166,7 +166,7 @@ func taxID(n int64) string {
 			sum += int(d-'0') * (weight - i)
 		}
 		check := (sum * 10) % 11 % 10
-		digits += fmt.Sprint(check)
+		digits += strconv.Itoa(check)
 	}
 	return digits
 }

@@ -152,7 +152,7 @@ func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpos
 func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
 	now := s.clock.Now()
 	row, err = s.q.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
-		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.Attempts), Now: now,
+		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.Attempts), Now: now, //nolint:gosec // a few
 	})
 	if postgres.IsNoRows(err) {
 		refusal, err = s.whyInvalidTx(ctx, tx, userID, purpose, now)

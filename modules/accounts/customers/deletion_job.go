@@ -45,8 +45,8 @@ const longestEraseWait = time.Hour
 
 // NextRetry waits 1 s, 16 s, 81 s and so on, an hour at most.
 func (w *eraseWorker) NextRetry(job *river.Job[EraseCustomerArgs]) time.Time {
-	n := time.Duration(min(job.Attempt, 10))
-	return time.Now().Add(min(n*n*n*n*time.Second, longestEraseWait))
+	n := min(job.Attempt, 10)
+	return time.Now().Add(min(time.Duration(n*n*n*n)*time.Second, longestEraseWait))
 }
 
 // SweepDeletionsArgs is the job that begins lost erasings anew, and removes

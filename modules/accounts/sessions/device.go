@@ -100,7 +100,7 @@ type DeviceOutput struct {
 }
 
 func (s *Sessions) deviceOutput(ctx context.Context, token string) DeviceOutput {
-	cookie := http.Cookie{
+	cookie := http.Cookie{ //nolint:gosec // secure wherever the site is, below
 		Name: deviceCookie, Value: token, Path: httpapi.Prefix, MaxAge: int(s.cfg.DeviceTTL.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}

@@ -178,7 +178,7 @@ func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Thrott
 // are taken. Windows begin at whole multiples of their length, in UTC.
 func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int, window time.Duration) (bool, error) {
 	_, err := s.q.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
-		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.clock.Now().Truncate(window), Allowed: int32(allowed),
+		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.clock.Now().Truncate(window), Allowed: int32(allowed), //nolint:gosec // a setting, far below
 	})
 	if postgres.IsNoRows(err) {
 		return false, nil

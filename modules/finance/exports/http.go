@@ -35,6 +35,7 @@ func NewHandlers(s *Exports, api *httpapi.API) Handlers {
 	return Handlers{s: s, api: api}
 }
 
+// Path is where exports are read, below the prefix of all routes.
 const Path = "/admin/exports"
 
 // Responses document a route that gives a file, or 202 with the export.

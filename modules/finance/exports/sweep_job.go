@@ -43,6 +43,7 @@ func (w *sweepExportsWorker) Work(ctx context.Context, _ *river.Job[SweepExports
 // errSilent is what became of an export whose worker was killed.
 var errSilent = errors.New("finance: the worker fell silent")
 
+// Sweep deletes exports whose time is over, and starts those again whose worker is gone.
 func (s *Exports) Sweep(ctx context.Context) error {
 	now := s.clock.Now()
 	gone, err := s.db.ExportDeleteExpired(ctx, s.pool, now)

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -52,7 +53,7 @@ func (s *Reports) Snapshot(ctx context.Context, timeout time.Duration, f func(tx
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.reads, options, func(tx pgx.Tx) error {
 		err := s.db.BeginSnapshot(ctx, tx, financedb.BeginSnapshotParams{
-			Now: s.clock.Now().Format(time.RFC3339Nano), Timeout: fmt.Sprint(timeout.Milliseconds()),
+			Now: s.clock.Now().Format(time.RFC3339Nano), Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
 		})
 		if err != nil {
 			return fmt.Errorf("begin snapshot: %w", err)

@@ -73,6 +73,9 @@ type PaymentWords struct {
 	Refunded    string
 }
 
+// traits are what each gateway does otherwise.
+//
+//exhaustive:enforce
 var traits = map[Name]Traits{
 	GWA: {
 		DisputeLostByRefund: true, AmountsMayChange: true, SearchLags: true, CountsCalls: true, MissNeedsList: true,

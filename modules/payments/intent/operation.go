@@ -78,11 +78,11 @@ type Outcome[A any] interface {
 	state() string
 }
 
-// Succeeded: what the call was for is there. Whether its money counts, or its payer has
+// Succeeded says that what the call was for is there. Whether its money counts, or its payer has
 // still to pay or to authenticate, is the answer's to say.
 type Succeeded[A any] struct{ Answer A }
 
-// Pending: it is there, and the gateway decides later.
+// Pending says that it is there, and the gateway decides later.
 type Pending[A any] struct{ Answer A }
 
 // Declined by the payer's bank or the gateway: no money moves.
@@ -94,10 +94,10 @@ type Declined[A any] struct {
 // Refused for its shape, or never asked: the gateway certainly made nothing.
 type Refused[A any] struct{ Cause error }
 
-// Missing: looked for, and proved not to be there.
+// Missing was looked for and proved not to be there.
 type Missing[A any] struct{}
 
-// Void: nothing is left to be asked, or to be paid.
+// Void says that nothing is left to be asked, or to be paid.
 type Void[A any] struct{ Answer A }
 
 // NotKnown is everything else. It changes no row: the looks find out.

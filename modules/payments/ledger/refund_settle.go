@@ -348,17 +348,17 @@ func takeBack(rows []*Refund, excess money.Cents) {
 const failedAtGateway = "The gateway reports that the refund failed."
 
 // FailedAtGateway reports whether the gateway took the refund on and it failed later.
-func (row *Refund) FailedAtGateway() bool {
-	return row.Status == gateway.RefundStatusFailed && row.Failure == failedAtGateway
+func (r *Refund) FailedAtGateway() bool {
+	return r.Status == gateway.RefundStatusFailed && r.Failure == failedAtGateway
 }
 
-func (row *Refund) finish(at time.Time) {
-	row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundStatusDone, &at, "", true
+func (r *Refund) finish(at time.Time) {
+	r.Status, r.RefundedAt, r.Failure, r.changed = gateway.RefundStatusDone, &at, "", true
 }
 
-func (row *Refund) fail(why string) {
-	if row.Status != gateway.RefundStatusFailed {
-		row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundStatusFailed, nil, why, true
+func (r *Refund) fail(why string) {
+	if r.Status != gateway.RefundStatusFailed {
+		r.Status, r.RefundedAt, r.Failure, r.changed = gateway.RefundStatusFailed, nil, why, true
 	}
 }
 

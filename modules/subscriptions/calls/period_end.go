@@ -53,10 +53,10 @@ func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Row, cause erro
 		return err
 	}
 	_, err = s.ReadRunning(ctx, gw, sub)
-	switch {
-	case err == nil:
+	switch err {
+	case nil:
 		return fmt.Errorf("%w: a read shows it: %w", gateway.ErrUnavailable, errors.New(cause.Error()))
-	case err == ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
+	case ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
 		return nil
 	}
 	return err

@@ -75,8 +75,11 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 		return err
 	}
 	order, found, err := gw.FindPixOrder(ctx, *d.GatewayPaymentID)
-	if err != nil || !found {
-		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notListed(err)))
+	if err == nil && !found {
+		err = calls.ErrRetryNotShown
+	}
+	if err != nil {
+		return fmt.Errorf("read order of debit of %s: %w", id, err)
 	}
 	ordered := order.DueDate != nil && s.deps.Calendar.DateOf(*order.DueDate) == next.RetryDate
 	switch {
@@ -97,13 +100,6 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 		return nil // its order is not shown yet
 	}
 	return s.orderRetry(ctx, gw, sub, d, *next, order)
-}
-
-func notListed(err error) error {
-	if err != nil {
-		return nil
-	}
-	return calls.ErrRetryNotShown
 }
 
 // collects reports whether a failed debit of the subscription may be taken again: while

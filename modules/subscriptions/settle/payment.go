@@ -206,7 +206,7 @@ func paidEnd(sub lifecycle.Row) *time.Time {
 // settleBookedTx does what follows from money that has just come into the ledger.
 func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (err error) {
 	if !p.First && p.Charge == nil {
-		older := false
+		var older bool
 		if p.cycle, older, err = s.deps.Debits.PayDebitTx(ctx, tx, *sub, p.Payment); err != nil {
 			return err
 		}

@@ -29,6 +29,7 @@ type Money struct {
 	Refunds []payments.Refund
 }
 
+// MoneyTx reads what was paid for an order and what was given back of it, in cents.
 func (s *Store) MoneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m Money, err error) {
 	if m.Paid, err = s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read payments: %w", err)
@@ -57,6 +58,7 @@ func (m Money) whole(o Order) bool {
 	return false
 }
 
+// IsOf reports whether a refund is one of the payment.
 func IsOf(r payments.Refund, p gateway.Payment) bool { return isNamed(p, r.PaymentID) }
 
 // isNamed tells whether a refund or dispute speaks of the payment by that id.

@@ -1,7 +1,6 @@
 package ticketstest
 
 import (
-	"io"
 	"log/slog"
 	"testing"
 
@@ -19,7 +18,7 @@ import (
 // gateway is behind it, so it sells none.
 func Service(t testing.TB, db *pgxpool.Pool, now clock.Clock, users *accounts.Service, archive *files.Service) *tickets.Service {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	inserter, err := jobs.New(db, jobs.Options{Log: log})
 	if err != nil {
 		t.Fatalf("ticketstest: %v", err)

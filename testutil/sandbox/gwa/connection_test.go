@@ -140,7 +140,7 @@ func TestFaults_section14(t *testing.T) {
 	}
 	attempt := func() error {
 		raw, _ := json.Marshal(pixPayment(c, 10))
-		req, err := http.NewRequestWithContext(t.Context(), "POST", b.url+"/v3/payments", strings.NewReader(string(raw)))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/v3/payments", strings.NewReader(string(raw)))
 		require.NoError(t, err)
 		req.Header.Set("access_token", apiKey)
 		client := http.Client{Timeout: 300 * time.Millisecond}

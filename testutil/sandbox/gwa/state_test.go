@@ -3,6 +3,7 @@ package gwa_test
 import (
 	"bytes"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -99,7 +100,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			resp, _ := b.send("POST", "/v3/payments", cardPayment(c, 10))
-			if resp.StatusCode != 200 {
+			if resp.StatusCode != http.StatusOK {
 				t.Errorf("status %d", resp.StatusCode)
 			}
 		})

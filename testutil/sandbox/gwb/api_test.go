@@ -245,7 +245,7 @@ func TestTimeoutAfterTheEffectIsCuredByTheKey(t *testing.T) {
 	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
 		Method: "POST", Path: "/v1/customers", Kind: stage.FaultTimeoutAfter,
 	}))
-	req, err := http.NewRequest("POST", b.url+"/v1/customers", strings.NewReader("name=Ana"))
+	req, err := http.NewRequest(http.MethodPost, b.url+"/v1/customers", strings.NewReader("name=Ana"))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+secretKey)
 	req.Header.Set("Idempotency-Key", "k")

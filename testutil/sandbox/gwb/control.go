@@ -1,6 +1,7 @@
 package gwb
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -212,7 +213,7 @@ func (g *Gateway) FinishRefund(refundID string, succeeded bool) error {
 func (g *Gateway) SendEvent(eventType, objectID string) (id string, err error) {
 	err = g.within(func(o *op) error {
 		if eventType == "" {
-			return fmt.Errorf("type is missing")
+			return errors.New("type is missing")
 		}
 		if g.render(objectID, Dahlia) == nil {
 			return stage.NotFound("object", objectID)

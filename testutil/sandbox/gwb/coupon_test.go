@@ -38,7 +38,7 @@ func TestCouponLowersTheFirstInvoiceAlone(t *testing.T) {
 	require.Equal(t, stripe.SubscriptionStatusActive, s.Status)
 	first, err := b.sc.V1Invoices.Retrieve(t.Context(), s.LatestInvoice.ID, nil)
 	require.NoError(t, err)
-	require.EqualValues(t, []int64{
+	require.Equal(t, []int64{
 		4990, 1990, 1990, 1990,
 	}, []int64{first.Subtotal, first.Total, first.AmountDue, first.AmountPaid})
 	require.EqualValues(t, 3000, first.TotalDiscountAmounts[0].Amount)

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,12 +76,12 @@ func fillSubscriptions(b *testing.B, gateway string, n int) {
 	for i := range n {
 		customer := form(b, gateway+"/v1/customers", url.Values{
 			"name":                        {"Ana Souza"},
-			"metadata[local_customer_id]": {fmt.Sprint(i)},
+			"metadata[local_customer_id]": {strconv.Itoa(i)},
 		})
 		card := form(b, gateway+"/v1/payment_methods/pm_card_visa/attach", url.Values{"customer": {customer}})
 		form(b, gateway+"/v1/subscriptions", url.Values{
 			"customer": {customer}, "items[0][price]": {price}, "default_payment_method": {card},
-			"metadata[local_subscription_id]": {fmt.Sprint(i)}, "expand[0]": {"latest_invoice.payments"},
+			"metadata[local_subscription_id]": {strconv.Itoa(i)}, "expand[0]": {"latest_invoice.payments"},
 		})
 	}
 }

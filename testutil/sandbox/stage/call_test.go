@@ -132,7 +132,7 @@ func TestJournalTellsCallsEventsAndControls(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	b.control("POST", "/_sandbox/faults", `{"kind":"status","status":418}`)
-	req, err := http.NewRequest("POST", b.url+"/do/x?secret=1", nil)
+	req, err := http.NewRequest(http.MethodPost, b.url+"/do/x?secret=1", nil)
 	require.NoError(t, err)
 	req.Header.Set("Idempotency-Key", "key-1")
 	resp, err := http.DefaultClient.Do(req)
@@ -173,12 +173,12 @@ func TestControlsAreListedForMachinesAndPeople(t *testing.T) {
 	index := decode[struct {
 		Controls []stage.ControlInfo `json:"controls"`
 	}](t, b.control("GET", "/_sandbox", ""))
-	require.Equal(t, len(b.s.Controls()), len(index.Controls))
+	require.Len(t, index.Controls, len(b.s.Controls()))
 	for _, c := range index.Controls {
 		require.NotEmpty(t, c.About)
 		require.True(t, strings.HasPrefix(c.Path, "/_sandbox/"))
 	}
-	req, err := http.NewRequest("GET", b.url+"/_sandbox/", nil)
+	req, err := http.NewRequest(http.MethodGet, b.url+"/_sandbox/", nil)
 	require.NoError(t, err)
 	req.Header.Set("Accept", "text/html,*/*")
 	resp, err := http.DefaultClient.Do(req)

@@ -51,12 +51,12 @@ type clockState struct {
 }
 
 func newClock(objects sync.Locker, changed func(), frozen time.Time) *Clock {
-	real := time.Now
+	wall := time.Now
 	if !frozen.IsZero() {
-		real = func() time.Time { return frozen }
+		wall = func() time.Time { return frozen }
 	}
 	return &Clock{
-		real:     real,
+		real:     wall,
 		objects:  objects,
 		changed:  changed,
 		wake:     make(chan struct{}, 1),

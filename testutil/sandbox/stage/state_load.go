@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 )
 
 // restored is what a state file held.
@@ -116,11 +117,11 @@ func parseVersion1(raw []byte) (r restored, err error) {
 	}
 	add(clockTable, "", 0, f.Clock.clockState)
 	for _, j := range f.Clock.Jobs {
-		add(jobTable, fmt.Sprint(j.Seq), j.Seq, j)
+		add(jobTable, strconv.FormatInt(j.Seq, 10), j.Seq, j)
 	}
 	add(queueTable, "", 0, f.Webhooks.webhookState)
 	for i, d := range f.Webhooks.Deliveries {
-		add(deliveryTable, fmt.Sprint(d.ID), int64(i+1), d)
+		add(deliveryTable, strconv.FormatInt(d.ID, 10), int64(i+1), d)
 	}
 	return r, err
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"math/rand"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -78,7 +78,7 @@ func (k *keeping) saved() string {
 // step does something at random and saves it, as a call does.
 func (k *keeping) step(r *rand.Rand, i int) {
 	k.s.Lock()
-	id := fmt.Sprint(r.Intn(30))
+	id := strconv.Itoa(r.Intn(30))
 	switch r.Intn(8) {
 	case 0:
 		k.things.Remove(id)
@@ -159,7 +159,7 @@ func TestStateFileIsWrittenAfresh(t *testing.T) {
 	text := string(bytes.Repeat([]byte("x"), 1<<20))
 	for i := range 30 {
 		k.s.Lock()
-		k.things.Put(fmt.Sprint(i%3), &thing{Name: text, Size: i})
+		k.things.Put(strconv.Itoa(i%3), &thing{Name: text, Size: i})
 		k.s.Unlock()
 		k.s.Changed()
 		require.NoError(t, k.s.Flush())

@@ -82,7 +82,7 @@ func TestSuccessRuleHeadersAndLadder(t *testing.T) {
 	})
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header <- r.Header.Get("X-Proof")
-		w.WriteHeader(201)
+		w.WriteHeader(http.StatusCreated)
 	}))
 	t.Cleanup(hook.Close)
 	b.s.Webhooks.SetURL(hook.URL)

@@ -64,14 +64,14 @@ func (w *Webhooks) expire(now time.Time) {
 	if w.opts.KeepFor == 0 {
 		return
 	}
-	stopped, any := w.url == "" || w.paused, false
+	stopped, changed := w.url == "" || w.paused, false
 	for _, d := range w.deliveries {
 		if d.State == Waiting && now.Sub(d.CreatedAt) > w.opts.KeepFor && (stopped || len(d.Attempts) > 0) {
-			d.State, any = Expired, true
+			d.State, changed = Expired, true
 			w.changedDelivery(d)
 		}
 	}
-	if any {
+	if changed {
 		close(w.settled)
 		w.settled = make(chan struct{})
 		w.changed()

@@ -94,7 +94,7 @@ func taxID(n int) string {
 		for i, d := range digits {
 			sum += int(d-'0') * (weight - i)
 		}
-		digits += fmt.Sprint(sum * 10 % 11 % 10)
+		digits += strconv.Itoa(sum * 10 % 11 % 10)
 	}
 	return digits
 }

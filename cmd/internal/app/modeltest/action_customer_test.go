@@ -2,8 +2,8 @@ package modeltest_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/stretchr/testify/require"
 )
@@ -144,6 +144,6 @@ func card(n int) object {
 func holder() object {
 	return object{
 		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
-		"addressNumber": "150", "phone": fmt.Sprint(1138830000),
+		"addressNumber": "150", "phone": strconv.Itoa(1138830000),
 	}
 }

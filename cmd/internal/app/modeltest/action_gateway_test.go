@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"marquee/modules/payments/gateway"
 	sandboxa "marquee/testutil/sandbox/gwa"
@@ -196,7 +197,7 @@ func (h *history) refundAtPanel(s step) {
 	if c, ok := pick(h.chargesB(), s.Pick); ok {
 		form := url.Values{"charge": {str(c, "id")}}
 		if part {
-			form.Set("amount", fmt.Sprint(505+100*s.Pick))
+			form.Set("amount", strconv.Itoa(505+100*s.Pick))
 		}
 		h.panel(gateway.GWB, http.MethodPost, "/v1/refunds", form)
 	}

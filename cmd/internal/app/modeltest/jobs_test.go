@@ -108,8 +108,8 @@ func (h *history) workJob(t tester, p *process, job *rivertype.JobRow) {
 	case failed != nil && job.Attempt >= job.MaxAttempts:
 		state = rivertype.JobStateDiscarded
 	case failed != nil:
-		n := time.Duration(min(job.Attempt, 10))
-		state, finished, again = rivertype.JobStateRetryable, nil, new(now.Add(n*n*n*n*time.Second))
+		n := min(job.Attempt, 10)
+		state, finished, again = rivertype.JobStateRetryable, nil, new(now.Add(time.Duration(n*n*n*n)*time.Second))
 	}
 	h.logStep("job %s %s: %s %v", job.Kind, job.EncodedArgs, state, failed)
 	_, err := h.db.Exec(context.Background(), finishJobSQL, job.ID, string(state), finished, job.Attempt, again)

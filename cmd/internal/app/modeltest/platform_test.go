@@ -3,10 +3,10 @@ package modeltest_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,7 +83,7 @@ func newTestPlatform(t *testing.T) *testPlatform {
 	w := &testPlatform{workers: river.NewWorkers(), connections: &connections{held: map[*pgx.Conn]loan{}}}
 	w.db = tracedPool(t, w.connections)
 	w.at.Store(dawn.UnixMilli())
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	client, err := jobs.New(w.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	w.zone, err = time.LoadLocation("America/Sao_Paulo")
@@ -289,7 +289,7 @@ func cpf(n int) string {
 		for i, d := range digits {
 			sum += int(d-'0') * (weight - i)
 		}
-		digits += fmt.Sprint(sum * 10 % 11 % 10)
+		digits += strconv.Itoa(sum * 10 % 11 % 10)
 	}
 	return digits
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,8 +68,8 @@ func setUpRapid(t *testing.T) string {
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for name, value := range map[string]string{
-		"rapid.checks": fmt.Sprint(soak.Rounds(inTest, inSoak)), "rapid.nofailfile": "true",
-		"rapid.seed": fmt.Sprint(soak.Seed(t)),
+		"rapid.checks": strconv.Itoa(soak.Rounds(inTest, inSoak)), "rapid.nofailfile": "true",
+		"rapid.seed": strconv.FormatUint(soak.Seed(t), 10),
 	} {
 		if !given[name] {
 			require.NoError(t, flag.Set(name, value))

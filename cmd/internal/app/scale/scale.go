@@ -2,6 +2,7 @@ package scale
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func (f filler) requireEmpty(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	if plans < 3 {
-		return fmt.Errorf("the sample plans basic, plus and premium are not all there")
+		return errors.New("the sample plans basic, plus and premium are not all there")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func Repeat(ctx context.Context, wait time.Duration, call func() (again bool, er
 
 // pause waits for about d; false when the context leaves no time for it.
 func pause(ctx context.Context, d time.Duration) bool {
-	d = d/2 + rand.N(d/2+1)
+	d = d/2 + rand.N(d/2+1) //nolint:gosec // a pause is no secret
 	if deadline, set := ctx.Deadline(); set && time.Until(deadline) < d {
 		return false
 	}

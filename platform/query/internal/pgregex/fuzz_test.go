@@ -23,7 +23,7 @@ func FuzzRegex(f *testing.F) {
 		again, _ := Translate(pattern, options)
 		require.Equal(t, translated, again)
 		if err != nil {
-			require.IsType(t, Error(""), err)
+			require.ErrorAs(t, err, new(Error))
 			require.Empty(t, translated)
 			return
 		}

@@ -122,7 +122,7 @@ func TestTranslate_table(t *testing.T) {
 		got, err := Translate(row.pattern, row.options)
 		if row.want == "" {
 			require.Error(t, err, row.pattern)
-			require.IsType(t, Error(""), err)
+			require.ErrorAs(t, err, new(Error))
 			continue
 		}
 		require.NoError(t, err, row.pattern)

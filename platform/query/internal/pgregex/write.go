@@ -209,7 +209,7 @@ func complement(ranges []rune) []rune {
 // printed; all else by its number.
 func (w *writer) character(r rune) {
 	switch {
-	case r < unicode.MaxASCII && isAlphanumeric(byte(r)), r > unicode.MaxASCII && unicode.IsPrint(r):
+	case r < unicode.MaxASCII && isAlphanumeric(byte(r)), r > unicode.MaxASCII && unicode.IsPrint(r): //nolint:gosec // below MaxASCII
 		w.out.WriteRune(r)
 	case r > 0xFFFF:
 		fmt.Fprintf(&w.out, `\U%08X`, r)
