@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/testutil/localpg"
 	"marquee/testutil/pgtest"
 )
 
@@ -121,6 +122,40 @@ func runReadme(t *testing.T, m *machine) {
 	require.Equal(t, 4, count("active"), "three ways to pay and a renewal:\n%s", out)
 	require.Equal(t, 1, count("No active subscription."), "%s", out)
 	require.Zero(t, count("null"), "%s", out)
+}
+
+// TestDevOffersToBeginAfresh: of data that no migration leads on from it says where they are,
+// and leaves them there.
+func TestDevOffersToBeginAfresh(t *testing.T) {
+	t.Parallel()
+	dir := pgtest.DataDir(t)
+	on := func(f func(db *pgx.Conn)) {
+		t.Helper()
+		server, err := localpg.Start(t.Context(), localpg.Options{DataDir: dir})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) }()
+		address, err := server.EnsureDatabase(t.Context(), "marquee")
+		require.NoError(t, err)
+		db, err := pgx.Connect(t.Context(), address)
+		require.NoError(t, err)
+		defer func() { _ = db.Close(t.Context()) }()
+		f(db)
+	}
+	on(func(db *pgx.Conn) {
+		_, err := db.Exec(t.Context(), `CREATE TABLE goose_db_version AS SELECT n AS id, n::bigint AS version_id, true AS is_applied, now() AS tstamp FROM generate_series(0, 1) n`)
+		require.NoError(t, err)
+	})
+	out, err := exec.Command(build(t, ""), "dev", "--json", "--addr", "127.0.0.1:0", "--data-dir", dir).CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, "%s", out)
+	require.Equal(t, 1, exit.ExitCode(), "%s", out)
+	require.Contains(t, string(out), "the database stands at migration 00001, and the files that lead on from there are gone")
+	require.Contains(t, string(out), "begin afresh with an empty database: rm -r "+dir+", or leave it there and name another by --data-dir")
+	on(func(db *pgx.Conn) {
+		var kept int
+		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM goose_db_version").Scan(&kept))
+		require.Equal(t, 2, kept)
+	})
 }
 
 // TestDevKeepsItsDataAndCleansUp covers restarts, kill -9 and a second start.

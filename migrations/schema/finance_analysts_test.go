@@ -21,7 +21,7 @@ import (
 // names of this test's own: those of the migration are the whole cluster's.
 func rolesOf(t *testing.T, name string) string {
 	t.Helper()
-	file, err := fs.ReadFile(schema.FS, "00305_finance_analysts.sql")
+	file, err := fs.ReadFile(schema.FS, "01011_finance_baseline.sql")
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(file), "-- +goose StatementBegin\n")
 	statement, _, found := strings.Cut(rest, "-- +goose StatementEnd")

@@ -1,6 +1,6 @@
-// Package schema runs the goose files of migrations/, one purpose each, and compares
-// them with what a database has. River's own tables are among them, so that a plain
-// `goose up` makes everything.
+// Package schema runs the goose files of migrations/ and compares them with what a
+// database has: River's own versions, so that a plain `goose up` makes everything, a
+// baseline a module, and after these one file a purpose.
 package schema
 
 import (
@@ -35,11 +35,22 @@ type Status struct {
 
 // Up brings the database to the newest version and returns how many migrations
 // it applied. Several processes may call it at once: a session lock lets one do
-// the work. told hears what migrations have to say to whoever runs them, such as
-// what an administrator has to do by hand.
+// the work. A database that the baselines find at the last of the files which they
+// replaced is noted as theirs; one at another of these is a ReplacedError. told hears
+// what there is to say to whoever migrates, such as what an administrator has to do.
 func Up(ctx context.Context, databaseURL string, told ...func(sentence string)) (int, error) {
+	stamped, err := stampBaselines(ctx, databaseURL)
+	if err != nil {
+		return 0, err
+	}
+	if stamped {
+		for _, hear := range told {
+			hear(fmt.Sprintf("The database stood at migration %05d: it is as the baselines make it, and noted so.",
+				lastReplaced))
+		}
+	}
 	applied := 0
-	err := with(ctx, databaseURL, told, func(p *goose.Provider) error {
+	err = with(ctx, databaseURL, told, func(p *goose.Provider) error {
 		results, err := p.Up(ctx)
 		applied = len(results)
 		return err

@@ -25,6 +25,8 @@ func TestAProgramKnowsWhetherItRunsOnADatabase(t *testing.T) {
 		return s
 	}
 	require.Equal(t, schema.Standing{}, stands())
+	all, err := schema.List(ctx, url)
+	require.NoError(t, err)
 
 	db, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
@@ -49,7 +51,7 @@ func TestAProgramKnowsWhetherItRunsOnADatabase(t *testing.T) {
 	require.Equal(t, []string{file}, stands().Missing)
 	require.ErrorContains(t, stands().Err(), "marquee migrate up")
 	exec("DROP TABLE goose_db_version")
-	require.Greater(t, len(stands().Missing), 100, "a database that nobody has migrated")
+	require.Len(t, stands().Missing, len(all), "a database that nobody has migrated")
 }
 
 func sorted(list []int64) []int64 {

@@ -215,7 +215,7 @@ func TestRollupsOfAFilledDatabase(t *testing.T) {
 	s := service(t, db, clock.NewFake(financetest.Now))
 	before, err := s.Overview(t.Context())
 	require.NoError(t, err)
-	for undone := ""; undone != "00306_finance_deltas.sql"; {
+	for undone := ""; undone != "01011_finance_baseline.sql"; {
 		undone, err = schema.Down(t.Context(), url)
 		require.NoError(t, err)
 	}

@@ -135,6 +135,9 @@ func (m *machine) openDatabase(ctx context.Context, o DevOptions) error {
 		return err
 	}
 	_, err = schema.Up(ctx, m.cfg.DatabaseURL)
+	if replaced := (*schema.ReplacedError)(nil); errors.As(err, &replaced) {
+		return fmt.Errorf("%w: rm -r %s, or leave it there and name another by --data-dir", err, m.dir)
+	}
 	return err
 }
 

@@ -1,0 +1,169 @@
+package schema_test
+
+import (
+	"archive/zip"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"marquee/migrations/schema"
+)
+
+// The files that the baselines replaced, River's among them. Only these tests run them, to
+// be removed with the release after the baselines'.
+const replaced = "testdata/replaced.zip"
+
+const lastReplaced = 921
+
+// migrator runs the files against the database, up to a version and down.
+func migrator(t *testing.T, database string, files fs.FS) *goose.Provider {
+	t.Helper()
+	config, err := pgx.ParseConfig(database)
+	require.NoError(t, err)
+	db := stdlib.OpenDB(*config)
+	t.Cleanup(func() { _ = db.Close() })
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files)
+	require.NoError(t, err)
+	return p
+}
+
+// migratedBefore is a database to which the replaced files up to a version have been applied.
+func migratedBefore(t *testing.T, name string, to int64) string {
+	t.Helper()
+	files, err := zip.OpenReader(replaced)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = files.Close() })
+	database := newDatabase(t, name)
+	_, err = migrator(t, database, files).UpTo(t.Context(), to)
+	require.NoError(t, err)
+	return database
+}
+
+// appliedVersions are goose's versions, in the order in which it noted them.
+func appliedVersions(t *testing.T, conn *pgx.Conn) []string {
+	t.Helper()
+	return column(t, conn, "SELECT version_id::text FROM goose_db_version ORDER BY id")
+}
+
+// data are the rows of every table, without their instants, and where the sequences stand.
+func data(t *testing.T, conn *pgx.Conn) map[string][]string {
+	t.Helper()
+	all := map[string][]string{
+		"mark": column(t, conn, "SELECT (mark = payments.database_mark())::text FROM payments.database_marks"),
+		"sequences": column(t, conn, `
+			SELECT format('%s.%s %s', schemaname, sequencename, last_value) FROM pg_sequences
+			WHERE sequencename !~ '^goose' ORDER BY 1`),
+	}
+	for _, table := range column(t, conn, `
+		SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'p')
+			AND relnamespace::regnamespace::text !~ '^(pg_|information_schema)' AND relname <> 'goose_db_version'`) {
+		all[table] = column(t, conn, `
+			SELECT (to_jsonb(x) - (
+				SELECT coalesce(array_agg(attname::text), '{}') FROM pg_attribute
+				WHERE attrelid = $1::text::regclass
+					AND (atttypid IN ('timestamptz'::regtype, 'timestamp'::regtype) OR attname = 'mark')
+			))::text FROM `+table+` x ORDER BY 1`, table)
+	}
+	return all
+}
+
+// TestBaselinesMakeWhatTheirFilesMade: the schema and the rows, so that a database which has
+// the one may be noted as having the other.
+func TestBaselinesMakeWhatTheirFilesMade(t *testing.T) {
+	t.Parallel()
+	old, now := migratedBefore(t, "old", lastReplaced), newDatabase(t, "new")
+	n, err := schema.Up(t.Context(), now)
+	require.NoError(t, err)
+	require.NotZero(t, n)
+	rows := data(t, connect(t, now))
+	require.Equal(t, data(t, connect(t, old)), rows)
+	require.Equal(t, []string{"true"}, rows["mark"])
+	require.Len(t, rows["accounts.users_type"], 1)
+	require.Equal(t, slices.Sorted(slices.Values(dump(t, old))), slices.Sorted(slices.Values(dump(t, now))))
+}
+
+// TestADatabaseAtTheLastReplacedFileIsStamped: once, whoever else migrates, with what is in it.
+func TestADatabaseAtTheLastReplacedFileIsStamped(t *testing.T) {
+	t.Parallel()
+	database := migratedBefore(t, "old", lastReplaced)
+	conn := connect(t, database)
+	_, err := conn.Exec(t.Context(), "INSERT INTO tickets.customers VALUES (repeat('a', 24), 'Ana', 'ana@example.com')")
+	require.NoError(t, err)
+	rows := data(t, conn)
+	behind, err := schema.Compare(t.Context(), database)
+	require.NoError(t, err)
+	require.ErrorContains(t, behind.Err(), "the first is 01000_platform_baseline.sql. Run: marquee migrate up")
+
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var said []string
+	for range 4 {
+		all.Go(func() {
+			n, err := schema.Up(context.WithoutCancel(t.Context()), database, func(sentence string) {
+				mu.Lock()
+				defer mu.Unlock()
+				said = append(said, sentence)
+			})
+			if err != nil || n != 0 {
+				t.Error(n, err)
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, []string{
+		"The database stood at migration 00921: it is as the baselines make it, and noted so.",
+	}, said)
+	require.Equal(t, rows, data(t, conn))
+	standing, err := schema.Compare(t.Context(), database)
+	require.NoError(t, err)
+	require.Equal(t, schema.Standing{}, standing)
+	fresh := newDatabase(t, "new")
+	_, err = schema.Up(t.Context(), fresh)
+	require.NoError(t, err)
+	require.Equal(t, appliedVersions(t, connect(t, fresh)), appliedVersions(t, conn))
+
+	file, err := schema.Down(t.Context(), database)
+	require.NoError(t, err)
+	require.Equal(t, "01011_finance_baseline.sql", file)
+	n, err := schema.Up(t.Context(), database)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, rows, data(t, conn))
+}
+
+// TestOtherStatesOfBeforeTheBaselinesAreRefused: with a sentence, and as they are.
+func TestOtherStatesOfBeforeTheBaselinesAreRefused(t *testing.T) {
+	t.Parallel()
+	database := migratedBefore(t, "old", 31)
+	conn := connect(t, database)
+	refused := func(version int64) {
+		t.Helper()
+		before := appliedVersions(t, conn)
+		n, err := schema.Up(t.Context(), database)
+		require.Zero(t, n)
+		var at *schema.ReplacedError
+		require.ErrorAs(t, err, &at)
+		require.Equal(t, version, at.Version)
+		require.EqualError(t, err, fmt.Sprintf("the database stands at migration %05d, "+
+			"and the files that lead on from there are gone: baselines took their place, "+
+			"for databases that are empty or at 00921. "+
+			"Bring it there with an older program, or begin afresh with an empty database", version))
+		require.Equal(t, before, appliedVersions(t, conn))
+		require.Len(t, column(t, conn, "SELECT tablename FROM pg_tables WHERE schemaname = 'accounts'"), 3)
+	}
+	refused(31)
+	for _, version := range []int64{lastReplaced, 930} { // files between are missing; a file that never was
+		const insert = "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)"
+		_, err := conn.Exec(t.Context(), insert, version)
+		require.NoError(t, err)
+		refused(version)
+	}
+}
