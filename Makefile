@@ -79,9 +79,10 @@ record:
 bench: build
 	$(GO) run ./cmd/bench $(ARGS)
 
-## generate: SQL to Go
+## generate: SQL to Go, and what the migrations make to sql/schema.sql
 generate:
 	$(TOOL) sqlc generate
+	UPDATE_GOLDEN=1 $(GO) test -vet=off -count=1 -run '^TestSchemaFile$$' ./migrations/schema
 
 ## lint: formatting, the words of names and the linters
 lint:
@@ -90,11 +91,12 @@ lint:
 	$(GO) test -run TestNamesAreTheFieldsWords ./testutil/archtest
 	$(TOOL) golangci-lint run ./...
 
-## verify: generated code is what its sources say, every fault has its place, the code is formatted and vets
+## verify: generated code and sql/schema.sql are what their sources say, every fault has its place, the code is formatted and vets
 verify:
 	$(GO) mod verify
 	$(GO) -C tools test ./...
 	$(TOOL) sqlc diff
+	$(GO) test -vet=off -count=1 -run '^(TestSchemaFile|TestTheDatabaseHoldsTheSources)$$' ./migrations/schema
 	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web tools)" || { gofmt -l cmd modules platform testutil migrations sql web tools; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags nosandbox ./cmd/...

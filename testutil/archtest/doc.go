@@ -18,8 +18,9 @@
 //	platform   a test of a command has the platform from cmd/internal/app/platformtest
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
-//	schema     SQL names the schema of its module and platform; foreign keys may point to
-//	           lower modules, and finance reads across; its invariants also read River's
+//	schema     SQL names the schema of its module and platform, in queries, in migrations and in
+//	           the sources of views and functions; foreign keys may point to lower modules,
+//	           and finance reads across; its invariants also read River's
 //
 // One more needs types, and has the tree compiled: a gateway is asked to do something as a
 // step of an operation, and elsewhere in the places alone that acts_test.go lists.

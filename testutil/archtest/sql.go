@@ -40,11 +40,15 @@ func (c *checker) checkSQL(file string) error {
 		return err
 	}
 	bare := strings.ToLower(blank(string(content)))
-	if top == "sql" {
-		c.checkQueries(file, path.Dir(rest), bare)
-		return nil
+	switch dir := path.Dir(rest); {
+	case file == "sql/schema.sql": // a dump
+	case top == "migrations":
+		c.checkMigration(file, bare)
+	case path.Base(dir) == "views" || path.Base(dir) == "functions":
+		c.checkMade(file, path.Dir(dir), bare)
+	default:
+		c.checkQueries(file, dir, bare)
 	}
-	c.checkMigration(file, bare)
 	return nil
 }
 
@@ -74,6 +78,12 @@ func (c *checker) checkMigration(file, bare string) {
 		c.report(file, 0, "migration", "%s has the same number", path.Base(other))
 	}
 	c.migrations[number] = file
+	c.checkMade(file, owner, bare)
+}
+
+// checkMade holds what a migration makes, or the source of a view or function, to the schemas
+// of its module.
+func (c *checker) checkMade(file, owner, bare string) {
 	if !isModule(owner) && owner != "platform" && owner != "jobs" {
 		c.report(file, 0, "migration", "%s is no module", owner)
 		return

@@ -46,6 +46,11 @@ func TestSchemas(t *testing.T) {
 		"migration: finance's views":          {"migrations/00001_finance_a.sql", "CREATE VIEW finance.v AS SELECT 1 FROM payments.payments", nil},
 		"migration: platform knows none":      {"migrations/00001_platform_a.sql", "CREATE TABLE platform.x (c text REFERENCES accounts.users)", []int{1}},
 		"migration: River's":                  {"migrations/00001_jobs_a.sql", "CREATE SCHEMA jobs; CREATE TABLE jobs.river_job ()", nil},
+		"source: its own":                     {"sql/payments/views/a.sql", "CREATE OR REPLACE VIEW payments.a AS SELECT platform.new_object_id() FROM payments.payments", nil},
+		"source: another one's":               {"sql/payments/functions/a.sql", "CREATE OR REPLACE FUNCTION payments.a() AS $$\nSELECT 'x' FROM accounts.users $$", []int{2}},
+		"source: finance's":                   {"sql/finance/views/a.sql", "CREATE OR REPLACE VIEW finance_internal.a AS SELECT 1 FROM payments.payments", nil},
+		"source: platform's":                  {"sql/platform/functions/a.sql", "CREATE OR REPLACE FUNCTION platform.a() AS $$ SELECT 1 FROM accounts.users $$", []int{1}},
+		"the dump":                            {"sql/schema.sql", "CREATE TABLE payments.a (c text REFERENCES accounts.users (id))", nil},
 		"migration: a module touches River's": {"migrations/00001_payments_a.sql", "ALTER TABLE jobs.river_job ADD c text", []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {

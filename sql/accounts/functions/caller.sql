@@ -1,0 +1,12 @@
+CREATE OR REPLACE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamptz, token_id text)
+    RETURNS TABLE (username text, user_type text, is_root boolean, profiles text[], handlers text[])
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT u.username, u.user_type, u.is_root, u.type_user,
+           CASE WHEN u.type_user = '{}' THEN '{}' ELSE accounts.rights_of(u.type_user) END
+    FROM accounts.users u
+    WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
+      AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
+           OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after))
+$$;
+COMMENT ON FUNCTION accounts.caller(platform.object_id, timestamptz, text) IS
+    'Published: the user behind a token, live, with the handler names that their profiles hold. No row when they are deleted or disabled, or when tokens of that age were ended. token_id is empty for archive tokens.';

@@ -1,0 +1,10 @@
+-- A login that somebody else may still get back is as good as taken.
+CREATE OR REPLACE FUNCTION accounts.hold_login() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF accounts.login_held(NEW.login, NEW.user_id) THEN
+        RAISE unique_violation USING CONSTRAINT = 'logins_of_one_user', TABLE = 'logins', SCHEMA = 'accounts',
+            MESSAGE = 'a login is held for who may get it back', DETAIL = 'Key (login)=(' || NEW.login || ') already exists.';
+    END IF;
+    RETURN NEW;
+END
+$$;

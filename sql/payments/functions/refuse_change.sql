@@ -1,0 +1,6 @@
+CREATE OR REPLACE FUNCTION payments.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'payments.% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END
+$$;
+COMMENT ON FUNCTION payments.refuse_change() IS 'Keeps a history append-only, also against people at psql.';
