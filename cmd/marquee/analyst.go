@@ -9,7 +9,7 @@ import (
 )
 
 type analystCommand struct {
-	Create analystCreateCommand `cmd:"" help:"Make a login that reads the figures in SQL and nothing else, and print it. One that is there gets the limits that it lacks, and keeps its password."`
+	Create analystCreateCommand `cmd:"" help:"Make a login that reads the figures in SQL and nothing else, and print it. An existing login gets the limits it lacks and keeps its password."`
 }
 
 type analystCreateCommand struct {

@@ -26,7 +26,7 @@ type commands struct {
 	Analyst   analystCommand   `cmd:"" help:"Let people read the figures in SQL."`
 	Seed      seedCommand      `cmd:"" help:"Fill a database with the sample plans and catalogue."`
 	Reconcile reconcileCommand `cmd:"" help:"Compare payments, refunds and disputes with the gateways and repair what no webhook told."`
-	Gateway   gatewayCommand   `cmd:"" help:"See to a gateway that is suspect."`
+	Gateway   gatewayCommand   `cmd:"" help:"Handle a suspect gateway."`
 	Doctor    doctorCommand    `cmd:"" help:"Check what must be true of the data; fails when something is not."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
@@ -36,7 +36,7 @@ func main() {
 	defer stop()
 	parser := kong.Must(&commands{},
 		kong.Name("marquee"),
-		kong.Description("The backend of a video streaming platform that lives on subscriptions and tickets."),
+		kong.Description("The backend of a video streaming platform with subscriptions and tickets."),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.UsageOnError(),
 	)

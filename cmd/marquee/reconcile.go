@@ -82,7 +82,7 @@ func sinceOf(text string, now time.Time, zone *time.Location) (time.Time, error)
 	} else if instant, err := time.Parse(time.RFC3339, text); err == nil {
 		since = instant
 	} else {
-		return since, fmt.Errorf("--since: %q is no day, instant or duration", text)
+		return since, fmt.Errorf("--since: %q is not a day, instant or duration", text)
 	}
 	if !since.Before(now) {
 		return since, fmt.Errorf("--since: %s is not in the past", since.Format(time.RFC3339))

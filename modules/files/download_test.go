@@ -48,7 +48,7 @@ func TestRanges(t *testing.T) {
 		require.Equal(t, http.StatusRequestedRangeNotSatisfiable, res.StatusCode, outside)
 		require.Equal(t, "bytes */900000", res.Header.Get("Content-Range"), outside)
 		require.Equal(t, "application/json", res.Header.Get("Content-Type"), outside)
-		require.JSONEq(t, `{"detail":"The range lies outside of the file."}`, string(body), outside)
+		require.JSONEq(t, `{"detail":"The range is outside the file."}`, string(body), outside)
 		require.Empty(t, res.Header.Get("Content-Disposition"))
 	}
 	for _, aside := range []string{

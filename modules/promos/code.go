@@ -52,10 +52,10 @@ func newCodes(s *Service) *resource.Resource {
 		},
 		Constraints: map[string]resource.Violation{
 			"promo_codes_code_unique":       {Field: "code", Message: "is already taken"},
-			"promo_codes_discount_of_promo": {Kind: fault.KindInvalid, Field: "discount_first_month", Message: "is for codes of type promo alone"},
-			"promo_codes_bonus_of_ticket":   {Kind: fault.KindInvalid, Field: "bonus_tickets", Message: "is for codes of type ticket alone"},
+			"promo_codes_discount_of_promo": {Kind: fault.KindInvalid, Field: "discount_first_month", Message: "is for codes of type promo only"},
+			"promo_codes_bonus_of_ticket":   {Kind: fault.KindInvalid, Field: "bonus_tickets", Message: "is for codes of type ticket only"},
 			"promo_codes_event_of_ticket":   {Kind: fault.KindInvalid, Field: "event_id", Message: "is required for codes of type ticket"},
-			"promo_codes_children_of_promo": {Kind: fault.KindInvalid, Field: "children_code_ids", Message: "is for codes of type promo alone"},
+			"promo_codes_children_of_promo": {Kind: fault.KindInvalid, Field: "children_code_ids", Message: "is for codes of type promo only"},
 			"promo_codes_window":            {Kind: fault.KindInvalid, Field: "valid_until", Message: "has to be after valid_from"},
 		},
 		Hooks: resource.Hooks{BeforeCreate: s.beforeCreate, BeforeUpdate: s.checkReferences, BeforeDelete: s.beforeDelete, AfterWrite: s.afterWrite},

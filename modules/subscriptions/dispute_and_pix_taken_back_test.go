@@ -318,8 +318,8 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND note LIKE '%R$ 9.90%'`, payment))
 
 		item := unappliedPath + "/" + b.listed(t, payment)["_id"].(string)
-		require.Contains(t, b.admin(t).Post(item+"/refund", object{}).Expect(409).Map()["detail"], "nothing of it is left")
-		require.Contains(t, b.admin(t).Post(item+"/extend", object{}).Expect(409).Map()["detail"], "nothing of it is left")
+		require.Contains(t, b.admin(t).Post(item+"/refund", object{}).Expect(409).Map()["detail"], "nothing is left to refund")
+		require.Contains(t, b.admin(t).Post(item+"/extend", object{}).Expect(409).Map()["detail"], "nothing is left to refund")
 		b.settle(t)
 		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"), "a decision about the part moves no other money")
 		require.Equal(t, "open", b.listed(t, payment)["state"])

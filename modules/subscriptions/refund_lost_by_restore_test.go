@@ -55,7 +55,7 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			told := again.Post(path, c.part).Expect(409)
 			require.Equal(t, "CONFLICT", told.Code())
 			require.Contains(t, told.Detail(), "already given back R$ 5.00 at 20")
-			require.Contains(t, told.Detail(), "which was not known here when this was asked")
+			require.Contains(t, told.Detail(), "which was not known here when you asked")
 			require.Equal(t, 500, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"), "booked, and nothing more was paid")
 			require.Equal(t, first, b.text(t, "SELECT id FROM payments.refunds"), "by its own id")
 			require.Equal(t, int64(500), column[int64](t, b, id, "total_refunded_cents"))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-const rangeSentence = "The range lies outside of the file."
+const rangeSentence = "The range is outside the file."
 
 // ServeContent is http.ServeContent with the ranges of RFC 9110: the unit in any letter
 // case, and units and ranges that it does not know or that are malformed are left aside.

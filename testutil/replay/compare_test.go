@@ -135,3 +135,18 @@ func value(t *testing.T, raw string) (v any) {
 	require.NoError(t, err)
 	return body
 }
+
+func TestARewordedSentenceIsEqual(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "exceptions.txt")
+	require.NoError(t, os.WriteFile(file, []byte("reworded\tapi GET /a\tb(/.*)?\tis over.\thas ended.\n"), 0o600))
+	exceptions, err := readExceptions(file)
+	require.NoError(t, err)
+	differ := func(path, is string) int {
+		c := &comparison{there: map[string]string{}, back: map[string]string{}, exceptions: exceptions}
+		return len(c.responses(request{To: "api", Method: "GET", Path: path}, response{Body: object{"detail": "It is over."}}, response{Body: object{"detail": is}}))
+	}
+	require.Zero(t, differ("/a", "It has ended."))
+	require.Equal(t, 1, differ("/a", "It ended."))
+	require.Equal(t, 1, differ("/b", "It has ended."))
+}

@@ -77,7 +77,7 @@ func refuseNoAnalyst(ctx context.Context, conn *pgx.Conn, name string) error {
 		return fmt.Errorf("look for the role: %w", err)
 	}
 	if more {
-		return fmt.Errorf("role %s is there and is more than an analyst: it owns something, has other rights, or is no login", name)
+		return fmt.Errorf("role %s exists and is more than an analyst: it owns something, has other rights, or is no login", name)
 	}
 	return nil
 }

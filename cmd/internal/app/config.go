@@ -139,7 +139,7 @@ func (c Config) trustedProxies() ([]netip.Prefix, error) {
 			p, err = addr.Prefix(addr.BitLen())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("TRUSTED_PROXIES has %q, which is no address or network.", text) //nolint:revive,staticcheck // a sentence for operators
+			return nil, fmt.Errorf("TRUSTED_PROXIES has %q, which is not an address or network.", text) //nolint:revive,staticcheck // a sentence for operators
 		}
 		all = append(all, p)
 	}

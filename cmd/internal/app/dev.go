@@ -280,7 +280,7 @@ func listenLoopback(addr string) (net.Listener, error) {
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		_ = listener.Close()
-		return nil, fmt.Errorf("%s is no loopback address: `marquee dev` opens nothing to other machines", addr)
+		return nil, fmt.Errorf("%s is not a loopback address: `marquee dev` opens nothing to other machines", addr)
 	}
 	return listener, nil
 }

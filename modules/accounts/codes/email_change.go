@@ -92,7 +92,7 @@ func (s *EmailChanges) holdsNoGuestsPurchases(ctx context.Context, db postgres.D
 	if err != nil || !holds {
 		return err
 	}
-	return fault.Conflict("Something was bought for your present e-mail without a login: verify it before you change it.").WithField("new_email")
+	return fault.Conflict("Something was bought for your current e-mail without a login: verify it before you change it.").WithField("new_email")
 }
 
 func errEmailTaken() error {

@@ -18,7 +18,7 @@ import (
 )
 
 func errNoUndo() error {
-	return fault.BadRequestDetail("This link is not valid, was used already, or is over.")
+	return fault.BadRequestDetail("This link is not valid, was already used, or has expired.")
 }
 
 // undone is what an undo left.
@@ -186,7 +186,7 @@ func (s *EmailChanges) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsd
 
 type undoInput struct {
 	Body struct {
-		Token       secret.Text `json:"token" minLength:"1" maxLength:"200" doc:"What stands behind the # of the mailed link"`
+		Token       secret.Text `json:"token" minLength:"1" maxLength:"200" doc:"What follows the # in the mailed link"`
 		NewPassword secret.Text `json:"new_password,omitempty" required:"false" maxLength:"1024" doc:"Set at once, so that no code is needed; 400 as at /auth/reset-password"`
 	}
 }

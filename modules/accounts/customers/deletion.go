@@ -80,7 +80,7 @@ func (s *Customers) canBeClosedByOwner(ctx context.Context, db postgres.DB, id o
 	if err != nil || !undoable {
 		return err
 	}
-	return fault.Conflict("Your e-mail was changed, which can be undone until %s: the account cannot be deleted before. Who had the earlier address can undo it; support deletes an account at any time.",
+	return fault.Conflict("Your e-mail was changed, which can be undone until %s: the account cannot be deleted before then. Whoever had the earlier address can undo it; support can delete an account at any time.",
 		until.UTC().Format(time.RFC3339))
 }
 
@@ -133,5 +133,5 @@ func (h Handlers) DeleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[co
 	if err := h.s.DeleteCustomer(ctx, id, id); err != nil {
 		return nil, err
 	}
-	return httpapi.OK(codes.MessageBody{Message: "Your account is closed. What is still charged is being stopped, then your data are removed."})
+	return httpapi.OK(codes.MessageBody{Message: "Your account is closed. Charges are being stopped; then your data will be removed."})
 }

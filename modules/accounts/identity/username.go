@@ -42,13 +42,13 @@ func CheckUsername(username, email string, loc ...any) error {
 		return nil
 	}
 	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, unicode.IsControl) {
-		return fault.InvalidAt("may not begin or end with a space nor hold control characters", loc...)
+		return fault.InvalidAt("may not begin or end with a space, nor contain control characters", loc...)
 	}
 	if strings.ContainsFunc(username, func(r rune) bool { return unicode.Is(unicode.Zs, r) && r != ' ' }) || strings.Contains(username, "  ") {
 		return fault.InvalidAt("may hold single plain spaces only", loc...) // or two names would differ by what nobody sees
 	}
 	if strings.ContainsFunc(username, unseen) {
-		return fault.InvalidAt("may not hold invisible characters nor such that change the direction of writing", loc...)
+		return fault.InvalidAt("may not contain invisible characters, nor ones that change the direction of writing", loc...)
 	}
 	normal := norm.NFKC.String(username)
 	if strings.Contains(normal, "@") { // a full-width one would read as somebody's e-mail, too

@@ -193,11 +193,11 @@ func checkRights(rec *resource.Record, u accountsdb.User, caller httpapi.Caller)
 		return nil
 	}
 	if v, sent := rec.Value("is_root"); sent && v != u.IsRoot {
-		return rec.Invalid("is_root", "may be set by root users alone")
+		return rec.Invalid("is_root", "may be set by root users only")
 	}
 	if v, sent := rec.Value("type_user"); sent {
 		if profiles, _ := v.([]string); !slices.Equal(profiles, u.TypeUser) {
-			return rec.Invalid("type_user", "may be set by root users alone")
+			return rec.Invalid("type_user", "may be set by root users only")
 		}
 	}
 	return nil

@@ -86,7 +86,7 @@ func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err
 		return err
 	})
 	if postgres.IsNoRows(err) { // it has just ended
-		return e, fault.Conflict("The same export has ended a moment ago. Ask again.")
+		return e, fault.Conflict("The same export ended a moment ago. Ask again.")
 	}
 	return e, err
 }

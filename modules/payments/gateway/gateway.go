@@ -320,7 +320,7 @@ func FaultOf(err error) error {
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrOutcomeUnknown):
 		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
 	case errors.Is(err, ErrMissing):
-		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The payment gateway does not find what this stands on. Please write to us."}).WithCause(err)
+		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The payment gateway cannot find what this refers to. Please write to us."}).WithCause(err)
 	}
 	return err
 }

@@ -21,6 +21,6 @@ func (h *Health) TellNotKnownTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	}
 	listed := strings.Join(orders[:min(toldLines, len(orders))], "\n")
 	return h.deps.Operators.TellTx(ctx, tx, fmt.Sprintf("Gateway %s: %s not known for a day", gateway, fault.Count(len(orders), "order")), fmt.Sprintf(
-		"Gateway %s has told nothing that can be used about %s for a day. Each is asked about hourly, after a week daily.\n\n%s\n\n"+
+		"Gateway %s has given no usable answer about %s for a day. It is asked about each of them every hour, after a week every day.\n\n%s\n\n"+
 			"See docs/operations.md, \"Orders whose outcome is not known\".\n", gateway, fault.Count(len(orders), "order"), listed))
 }

@@ -32,7 +32,7 @@ func (e *OpenError) Fault() error {
 	if e.NextLook != nil {
 		next = "at " + e.NextLook.UTC().Format(time.RFC3339)
 	}
-	return fault.Conflict("Refund %s of R$ %s of this payment is not answered by the gateway yet, which is asked again %s. Wait until the list of refunds says what became of it.",
+	return fault.Conflict("The gateway has not answered refund %s of R$ %s of this payment yet, and is asked again %s. Wait until the list of refunds shows its outcome.",
 		e.Refund.ID, e.Refund.Amount, next).WithCause(e)
 }
 

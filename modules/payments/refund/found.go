@@ -39,7 +39,7 @@ func (e *FoundError) Fault() error {
 		}
 		told[i] = fmt.Sprintf("R$ %s at %s", r.Amount, at.UTC().Format(time.RFC3339))
 	}
-	return fault.Conflict("The gateway has already given back %s of this payment, which was not known here when this was asked. It is booked now, and nothing more was given back: repeat the request if one more refund is meant.",
+	return fault.Conflict("The gateway has already given back %s of this payment, which was not known here when you asked. It is recorded now, and nothing more was given back: repeat the request if you want another refund.",
 		strings.Join(told, " and ")).WithCause(e)
 }
 

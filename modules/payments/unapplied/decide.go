@@ -143,7 +143,7 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 			}
 			for _, r := range refunds {
 				if r.Status != gateway.RefundStatusFailed {
-					return fault.Conflict("A refund of the payment was asked for or made.")
+					return fault.Conflict("A refund of the payment was requested or made.")
 				}
 			}
 		}
@@ -168,7 +168,7 @@ func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription 
 	for _, u := range extended {
 		_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{
 			To: state.UnappliedOpen, Source: state.ByGateway, Reason: "The gateway refuses to charge the subscription later: " + cause, ForPeople: true,
-			Note: "It had extended subscription " + subscription.String() + ", whose gateway refuses to charge it later: decide anew.",
+			Note: "It had extended subscription " + subscription.String() + ", whose gateway refuses to charge it later: decide again.",
 		})
 		if err != nil {
 			return err
@@ -244,7 +244,7 @@ func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
 	if !u.TakenBack || u.State != state.UnappliedOpen {
 		return nil
 	}
-	return fault.Conflict("This money is back with the payer already: nothing of it is left to give back or to extend by. It can only be kept.")
+	return fault.Conflict("This money is already back with the payer: nothing is left to refund or to extend a subscription with. It can only be kept.")
 }
 
 // requireWholePayment is 409 when less is listed than what is left of the payment, which a refund
@@ -275,5 +275,5 @@ func (s *List) requireWholePayment(ctx context.Context, u paymentsdb.PaymentsUna
 }
 
 func errNoPayment() error {
-	return fault.Conflict("No payment of a known customer stands behind this money: it can only be kept.")
+	return fault.Conflict("This money belongs to no payment of a known customer: it can only be kept.")
 }

@@ -31,7 +31,7 @@ func (s *List) Refund(ctx context.Context, in *unappliedRefundInput) (*resource.
 type unappliedExtendInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body *struct {
-		SubscriptionID string `json:"subscription_id" required:"false" doc:"Default: the customer's subscription that lives"`
+		SubscriptionID string `json:"subscription_id" required:"false" doc:"Default: the customer's live subscription"`
 	}
 }
 

@@ -184,7 +184,7 @@ func (s *Admin) extend(ctx context.Context, found lifecycle.Row, days int, until
 				}
 				return to, nil
 			case !until.After(end):
-				return end, fault.InvalidAt("has to lie after the present end", "body", "expires_at")
+				return end, fault.InvalidAt("has to be after the current end", "body", "expires_at")
 			}
 			return *until, nil
 		})

@@ -33,14 +33,14 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 			return err
 		}
 		if latest == nil {
-			return fault.InvalidAt("cannot be of a subscription for which nothing was paid", "body", "amount")
+			return fault.InvalidAt("cannot be charged back: nothing was paid for the subscription", "body", "amount")
 		}
 		report.PaymentID, report.Amount, err = s.deps.Disputes.DisputableTx(ctx, tx, *sub, disputed, *latest)
 		switch {
 		case err != nil:
 			return err
 		case report.Amount <= 0:
-			return fault.InvalidAt("has nothing left to be of: what was paid was given back, or taken by a chargeback", "body", "amount")
+			return fault.InvalidAt("cannot be charged back: what was paid was given back, or taken by a chargeback", "body", "amount")
 		case amount != nil && money.Cents(*amount) > report.Amount:
 			return fault.InvalidAt("has to be at most what is left of what was paid, "+fault.Count(int(report.Amount), "cent"), "body", "amount")
 		case amount != nil:

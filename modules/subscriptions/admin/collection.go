@@ -188,7 +188,7 @@ func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, rec
 	}
 	plan, err := s.db.GetPlanByPlanID(ctx, tx, id)
 	if postgres.IsNoRows(err) {
-		return nil, rec.Invalid("plan_id", "is no plan")
+		return nil, rec.Invalid("plan_id", "is not a plan")
 	}
 	return &plan, err
 }
@@ -223,5 +223,5 @@ func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.Subscri
 }
 
 func errOtherLive() error {
-	return fault.Conflict("The customer has another subscription that is live.")
+	return fault.Conflict("The customer has another live subscription.")
 }

@@ -335,13 +335,13 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecy
 		return fault.Conflict("You already have an active subscription.")
 	case state.Suspended:
 		if live.HasChargeback {
-			return fault.Conflict("A payment of your subscription is disputed: nothing is charged, and access waits, until the bank has decided. You can cancel it and subscribe anew.")
+			return fault.Conflict("A payment of your subscription is disputed: nothing is charged, and access waits, until the bank has decided. You can cancel it and subscribe again.")
 		}
-		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe anew.")
+		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe again.")
 	default:
 		if live.PaymentMethod == gateway.MethodPix {
-			return fault.Conflict("A PIX payment of yours is still open: GET /customers/me/pix-qr shows its code.")
+			return fault.Conflict("A PIX payment is still open: GET /customers/me/pix-qr shows its code.")
 		}
-		return fault.Conflict("A payment of yours is still being confirmed. If it does not go through, change the card, or cancel the subscription.")
+		return fault.Conflict("A payment is still being confirmed. If it does not go through, change the card, or cancel the subscription.")
 	}
 }

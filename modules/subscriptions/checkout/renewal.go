@@ -16,7 +16,7 @@ import (
 )
 
 func errRenewalPending() error {
-	return fault.Conflict("A renewal of yours is still being confirmed. Your present subscription goes on meanwhile. Try again in a few minutes.")
+	return fault.Conflict("A renewal is still being confirmed. Your current subscription goes on meanwhile. Try again in a few minutes.")
 }
 
 // beginRenewalTx lets the wish wait beside the live subscription that it renews, and
@@ -27,7 +27,7 @@ func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, li
 		return s.ConflictWith(ctx, tx, live)
 	}
 	if live.CancelAtPeriodEnd && !w.renews.CancelAtPeriodEnd {
-		return fault.Conflict("Your subscription has just been set to end with its paid time. Renew it again if it shall go on.")
+		return fault.Conflict("Your subscription has just been set to end with its paid time. Renew it again if you want to keep it.")
 	}
 	if _, waiting, err := s.deps.Reads.WaitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
 		return errors.Join(err, errRenewalPending())

@@ -143,7 +143,7 @@ func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifec
 func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
 	now := s.deps.Clock.Now()
 	if most := lifecycle.TraitsOf(sub).MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
-		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(most, "year"))
+		return fault.Conflict("Gateway B accepts no charge more than %s ahead.", fault.Count(most, "year"))
 	}
 	n, err := s.db.LengthenChargeMove(ctx, tx, subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	if id == "" {
 		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return lifecycle.Row{}, fault.Conflict("The customer has no subscription that lives.")
+			return lifecycle.Row{}, fault.Conflict("The customer has no live subscription.")
 		}
 		if err != nil {
 			return lifecycle.Row{}, err

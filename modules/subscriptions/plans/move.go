@@ -73,7 +73,7 @@ func CheckMovable(sub lifecycle.Row) (local bool, err error) {
 	case sub.IntentOpen || status == state.Pending:
 		return false, fault.Conflict("A payment of the subscription is being confirmed at the old price. Try again when that is over.")
 	case sub.PixAutomatic:
-		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe anew.")
+		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe again.")
 	}
 	return lifecycle.RemoteID(sub) == "", nil
 }
@@ -88,7 +88,7 @@ func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row)
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
-	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.deps.Calendar.Day(charge.PayableUntil))
+	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has expired.", s.deps.Calendar.Day(charge.PayableUntil))
 }
 
 // FinishMoves asks the gateways for the new prices of the subscriptions' open
@@ -279,7 +279,7 @@ func (s *Plans) moveFault(ctx context.Context, err error) error {
 	var rejected *gateway.Rejected
 	switch {
 	case errors.Is(err, gateway.ErrMissing):
-		return fault.Conflict("The gateway no longer has this subscription. Cancel it, and have the customer subscribe anew.").WithCause(err)
+		return fault.Conflict("The gateway no longer has this subscription. Cancel it, and have the customer subscribe again.").WithCause(err)
 	case errors.As(err, &rejected):
 		return fault.BadRequest("The payment gateway did not accept the price of this plan.").WithField("plan_id").WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):

@@ -62,7 +62,7 @@ func (s *SelfService) cardRefused(ctx context.Context, err error, field string) 
 		return fault.BadRequest("The payment gateway did not accept this card.").WithField(field).WithCause(err)
 	}
 	if errors.Is(err, gateway.ErrMissing) {
-		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe anew.").WithCause(err)
+		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe again.").WithCause(err)
 	}
 	return s.deps.Payments.Refused(ctx, "change card", err)
 }

@@ -183,7 +183,7 @@ func (s *SelfService) readPix(ctx context.Context, sub lifecycle.Row) (made sett
 	return settle.Code{PixCharge: charge}, charge.Expired, err
 }
 
-const payDebit = "Your bank did not take the automatic payment of this period: pay it with this PIX. The automatic PIX stays authorized for the next ones."
+const payDebit = "Your bank did not make the automatic payment for this period: pay it with this PIX. The automatic PIX stays authorized for the next ones."
 
 // debitCode shows the code of a failed debit of automatic PIX that the bank is not
 // asked for any more; 404 where there is none.

@@ -32,10 +32,10 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 		return checkout.CardOutcome{}, err
 	}
 	if old.Status == state.Suspended && old.HasChargeback {
-		return checkout.CardOutcome{}, fault.BadRequest("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
+		return checkout.CardOutcome{}, fault.BadRequest("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe again.")
 	}
 	if status := old.Status; status != state.Active && status != state.Pending {
-		return checkout.CardOutcome{}, fault.BadRequest("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
+		return checkout.CardOutcome{}, fault.BadRequest("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe again.", old.Status)
 	}
 	if r.empty() && lifecycle.Resumable(old) && lifecycle.TraitsOf(old).EndsWithPeriod {
 		return s.resume(ctx, old)
@@ -81,7 +81,7 @@ func (s *SelfService) tellRenewal(ctx context.Context, out checkout.CardOutcome)
 			return out, err
 		}
 	case waited && out.Sub.Status.Ended():
-		out.Message = strings.TrimSpace(out.Message + " Your present subscription goes on.")
+		out.Message = strings.TrimSpace(out.Message + " Your current subscription goes on.")
 	}
 	return s.asBegun(out), nil
 }

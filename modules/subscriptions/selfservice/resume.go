@@ -98,7 +98,7 @@ func (s *SelfService) resumeConflict(ctx context.Context, sub lifecycle.Row) err
 	if err != nil || !open {
 		return err
 	}
-	return fault.Conflict("That your subscription goes on is being confirmed. %s", calls.NotKnownSentence(i))
+	return fault.Conflict("Resuming your subscription is still being confirmed. %s", calls.NotKnownSentence(i))
 }
 
 // ResumeOrder is the order to take back that a subscription ends.

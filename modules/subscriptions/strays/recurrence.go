@@ -217,7 +217,7 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 		}
 		s.deps.Log.ErrorContext(ctx, "recurrences charge that name ids which are not known here: nothing is ended by itself", slog.Int("recurrences", told))
 		return s.deps.Operators.TellTx(ctx, tx, fault.Count(told, "recurrence")+" that nobody here owns", fmt.Sprintf(
-			"Found charging customers at the gateways: %s, naming ids of ours that this database does not know, most likely since it is an older one that was restored.\n"+
+			"Found charging customers at the gateways: %s, with ids that this database does not know, most likely because it was restored from an older backup.\n"+
 				"They go on charging; none is ended by itself.\n\n%s\nList them by `marquee reconcile --since`; what was listed before is ended by `--apply`. See docs/operations.md, \"Recurrences that nobody owns\".\n",
 			fault.Count(told, "recurrence"), lines.String()))
 	})

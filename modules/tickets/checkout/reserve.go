@@ -208,7 +208,7 @@ func (s *Checkout) seat(e events.Event, held holdings, wishes []request) []reser
 			err = events.ErrSoldOut()
 		}
 		if err == nil && (w.gateway == nil) != (priceOf(e) == 0) {
-			err = fault.Conflict("The price of the event has just changed. Look again, please.")
+			err = fault.Conflict("The price of the event has just changed. Check it and try again.")
 		}
 		if err == nil {
 			err = s.withinLimits(e, held, w)

@@ -27,7 +27,7 @@ func (s *Store) ListEvents(ctx context.Context, in *resource.GetInput) (*resourc
 
 func listable(ctx context.Context) (*resource.View, error) {
 	if httpapi.RequestURL(ctx).Query().Has("_id") && !httpapi.CallerOf(ctx).IsAdmin() {
-		return nil, fault.Forbidden("One event by its id is for administrators. Filter the list, or see /store/events.")
+		return nil, fault.Forbidden("Only administrators can read one event by its id. Filter the list, or see /store/events.")
 	}
 	return Events.View, nil
 }
@@ -101,7 +101,7 @@ func withWarnings(answer *resource.Response) (*resource.Response, error) {
 		}
 		if e.Capacity != nil && *e.Capacity < e.TicketsIssued {
 			warnings = append(warnings, warning{ID: e.ID, Field: "capacity", Message: fmt.Sprintf(
-				"%s issued already, more than the capacity of %d. What is issued stays good; no more are issued.", issued(e.TicketsIssued), *e.Capacity)})
+				"%s issued already, more than the capacity of %d. What is issued stays valid; no more are issued.", issued(e.TicketsIssued), *e.Capacity)})
 		}
 	}
 	if len(warnings) == 0 {

@@ -50,7 +50,7 @@ func (s *Links) Link(order objectid.ID, end time.Time) string {
 // here, or has ended.
 func (s *Links) OrderOf(token secret.Text) (objectid.ID, error) {
 	text := token.Reveal()
-	bad := fault.BadRequestDetail("This link is not valid, or is over.")
+	bad := fault.BadRequestDetail("This link is not valid or has expired.")
 	if len(text) < 26 || text[24] != '.' {
 		return "", bad
 	}

@@ -47,7 +47,7 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 	}
 	used := slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed })
 	if used && !q.Consumed {
-		return nil, fault.Conflict("Tickets of the order were used: include_consumed cancels it all the same.").WithField("include_consumed")
+		return nil, fault.Conflict("Tickets of the order were used: include_consumed cancels it anyway.").WithField("include_consumed")
 	}
 	if o.TotalCents == 0 {
 		return nil, s.cancelFree(ctx, o.ID, q)

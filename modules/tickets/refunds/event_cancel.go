@@ -171,9 +171,9 @@ func (s *Refunds) CancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 	if until := in.Body.RefundUntil; until != nil {
 		switch {
 		case q.refund == events.RefundAll:
-			return nil, fault.InvalidAt("is of refund on_request alone", "body", "refund_until")
+			return nil, fault.InvalidAt("is for refund on_request only", "body", "refund_until")
 		case !time.Time(*until).After(s.deps.Clock.Now()):
-			return nil, fault.InvalidAt("has to lie ahead", "body", "refund_until")
+			return nil, fault.InvalidAt("has to be in the future", "body", "refund_until")
 		}
 		q.until = new(time.Time(*until))
 	}

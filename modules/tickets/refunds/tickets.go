@@ -127,7 +127,7 @@ func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID, out *payme
 	if err != nil {
 		return nil, err
 	}
-	body := orderRefundBody{Message: "The order is void; there was nothing to give back.", TicketIDs: []objectid.ID{}, GatewayResponse: json.RawMessage("null")}
+	body := orderRefundBody{Message: "The order is void; there was nothing to refund.", TicketIDs: []objectid.ID{}, GatewayResponse: json.RawMessage("null")}
 	var all []objectid.ID
 	for _, t := range tickets {
 		all = append(all, t.ID)
@@ -293,7 +293,7 @@ func (q TicketRefund) choose(tickets []events.Ticket) ([]objectid.ID, error) {
 	case len(chosen) > 0, q.why != "" && used == 0:
 		return chosen, nil
 	case used > 0:
-		return nil, errFullyRefunded("What is left of the order was used: include_consumed refunds it all the same.")
+		return nil, errFullyRefunded("What is left of the order was used: include_consumed refunds it anyway.")
 	}
 	return nil, errFullyRefunded("No ticket of the order is left to refund.")
 }
@@ -310,7 +310,7 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 		case tickets[i].RefundID != nil:
 			return nil, errFullyRefunded("Ticket " + id.String() + " is refunded already.")
 		case tickets[i].Status == state.Consumed && !q.Consumed:
-			return nil, errFullyRefunded("Ticket " + id.String() + " was used: include_consumed refunds it all the same.")
+			return nil, errFullyRefunded("Ticket " + id.String() + " was used: include_consumed refunds it anyway.")
 		}
 		chosen = append(chosen, id)
 	}

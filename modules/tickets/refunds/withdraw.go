@@ -205,7 +205,7 @@ func (s *Refunds) ReplayWithdrawal(ctx context.Context, refund objectid.ID) (*ht
 
 type withdrawalLinkInput struct {
 	Body struct {
-		Token secret.Text `json:"token" minLength:"1" maxLength:"200" doc:"What stands behind # in the mailed link"`
+		Token secret.Text `json:"token" minLength:"1" maxLength:"200" doc:"What follows the # in the mailed link"`
 	}
 }
 
