@@ -20,7 +20,7 @@ import (
 // RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
 // be called any number of times, in any order, also at once: an older report
 // never reopens what a newer one closed, and what was lost stays lost, unless it was by
-// refunds that failed since. What of a lost payment stands on the list of unapplied ones is
+// refunds that failed since. What the list of unapplied payments holds of a lost payment is
 // decided with it.
 func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r ledger.DisputeRecord) (ledger.DisputeChange, error) {
 	return s.ledger.RecordDisputeTx(ctx, tx, r)
@@ -33,10 +33,10 @@ func (s *Service) LockMoneyTx(ctx context.Context, tx pgx.Tx, on gateway.Name, n
 	return s.ledger.LockMoneyTx(ctx, tx, on, names...)
 }
 
-// WithdrawDisputeTx takes back a dispute that was entered by hand, by our id or the one
-// that it goes by at its gateway; it counts as if it had never been. Withdrawn is false
-// of one that was withdrawn before. An unknown one is pgx.ErrNoRows, one that the
-// gateway reported ErrDisputeOfGateway. The caller holds the subscription or order.
+// WithdrawDisputeTx takes back a dispute that was entered by hand, found by our id or
+// its gateway's; it no longer counts. Withdrawn is false when it was withdrawn before.
+// An unknown one is pgx.ErrNoRows, one that the gateway reported ErrDisputeOfGateway.
+// The caller holds the subscription or order.
 func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
 	return s.ledger.WithdrawDisputeTx(ctx, tx, purpose, localID, disputeID)
 }
@@ -92,8 +92,8 @@ func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose ga
 }
 
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
-// and settles the requests of ours that it tells of. It may be called any number
-// of times, in any order, also at once: cumulative totals are never added twice.
+// and settles our requests that it reports. It may be called any number of
+// times, in any order, also at once: cumulative totals are never added twice.
 func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r ledger.RefundRecord) (ledger.RefundChange, error) {
 	return s.ledger.RecordRefundTx(ctx, tx, r)
 }

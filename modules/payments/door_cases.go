@@ -39,9 +39,9 @@ func (d Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	return d.s.cases.UncountUnshownTx(ctx, tx, gateway, paymentID)
 }
 
-// ListOfCustomerTx books money of a customer that is of no subscription and no order, and
-// lists it as foreign: for people to decide, or to be given back by itself. The payment was
-// read live.
+// ListOfCustomerTx books a customer's money that belongs to no subscription or order, and
+// lists it as foreign: people decide about it, or it is refunded automatically. The payment
+// was read live.
 func (d Cases) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
 	return d.s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note, automatic)
 }
@@ -63,9 +63,8 @@ func (d Cases) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gat
 	return d.s.reader.IsRefundedByList(ctx, db, gateway, paymentID)
 }
 
-// IsUnused reports whether a payment, by any of its names, gave nobody anything: it
-// stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
-// subscription.
+// IsUnused reports whether a payment, by any of its ids, gave nobody anything: it is, or
+// was, on the list, and has extended nothing. What happens to it changes no subscription.
 func (d Cases) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	return d.s.reader.IsUnused(ctx, db, gateway, paymentID)
 }

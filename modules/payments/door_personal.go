@@ -9,7 +9,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Personal is the door to what is held of a person: what they are told of it, and what is forgotten.
+// Personal is the door to a person's data: what they are shown of it, and what is erased.
 type Personal struct{ s *Service }
 
 // PersonalDataName names this module's part of the customer's data.

@@ -36,7 +36,7 @@ type Deps struct {
 	// KeepLogMonths is for how many months (UTC), before the present one, webhook
 	// logs are kept. Default 0: for good.
 	KeepLogMonths int
-	// Operators hears of what nobody else can mend. Nil: nobody does.
+	// Operators is told what only people can repair. Nil: nobody is told.
 	Operators *operators.Mailer
 	// RecoveryDelay is RECOVERY_DELAY (intent.Deps). Default 1 min.
 	RecoveryDelay time.Duration

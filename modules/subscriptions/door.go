@@ -44,8 +44,8 @@ func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) 
 	return s.reconciler.SyncSubscription(ctx, customerID)
 }
 
-// ConfirmStrays says that the recurrences which name an id of ours, and were found and listed
-// until now, are to end: a person has run `marquee reconcile --apply`.
+// ConfirmStrays confirms that the recurrences listed so far, which name one of our ids, are
+// to end: a person has run `marquee reconcile --apply`.
 func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
 	return s.strays.ConfirmStrays(ctx, o)
 }

@@ -59,7 +59,7 @@ type Deps struct {
 	// nobody is written to.
 	Mail      mail.Sender
 	Templates *mail.Templates
-	// Operators hears of what nobody else can mend. Nil: nobody does.
+	// Operators is told what only people can repair. Nil: nobody is told.
 	Operators *operators.Mailer
 	Config    Config
 }

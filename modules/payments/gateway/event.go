@@ -34,7 +34,7 @@ type Event struct {
 	// when the ledger has none.
 	Known *LedgerPayment
 
-	// Payload is what the event says; nil where that is of no consequence here.
+	// Payload is what the event says; nil where it changes nothing here.
 	Payload Payload
 }
 
@@ -46,8 +46,8 @@ func (e Event) Kind() EventKind {
 	return e.Payload.Kind()
 }
 
-// Payment is the payment that the event tells of; ok is false where it tells of none, or
-// no more than an id under which the payment goes among refunds.
+// Payment is the payment that the event reports; ok is false where it reports none, or
+// only the id that refunds have for it.
 func (e Event) Payment() (p Payment, ok bool) {
 	if e.Payload == nil {
 		return Payment{}, false
@@ -56,7 +56,7 @@ func (e Event) Payment() (p Payment, ok bool) {
 	return p, p.ID != ""
 }
 
-// IsTakenBack reports whether the event tells of a refund or a dispute.
+// IsTakenBack reports whether the event is about a refund or a dispute.
 func (e Event) IsTakenBack() bool {
 	switch e.Payload.(type) {
 	case RefundChange, DisputeChange:
@@ -83,8 +83,8 @@ func (e Event) PaymentID() string {
 	return p.ID
 }
 
-// TakenFrom is the id, among refunds, of the payment that a refund or a dispute is of; ""
-// of all other events.
+// TakenFrom is the id that refunds have for the payment of a refund or a dispute; "" for
+// all other events.
 func (e Event) TakenFrom() string {
 	switch p := e.Payload.(type) {
 	case RefundChange:

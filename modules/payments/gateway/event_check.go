@@ -51,19 +51,19 @@ func (e Event) Impossible() string {
 	return ""
 }
 
-// IsStrayMoney reports whether an event that nobody claims tells of money that may be a
-// customer's of ours.
+// IsStrayMoney reports whether an event that nobody claims reports money that may be
+// one of our customers'.
 func (e Event) IsStrayMoney() bool {
 	p, settled := e.Payload.(SettledPayment)
 	return settled && p.Payment.Amount > 0 && e.CustomerID != "" && !IsCharge(p.Payment.ID)
 }
 
-// NamesOurs reports whether an event carries an id of the form of ours: gateway B tells it
-// in our own metadata, gateway A in the externalReference.
+// NamesOurs reports whether an event carries an id in our form: gateway B has it in our
+// metadata, gateway A in the externalReference.
 func (e Event) NamesOurs() bool { return objectid.Valid(e.Reference.String()) }
 
-// IsCharge reports whether a payment is a charge of gateway B without an intent, which no
-// call of ours reads.
+// IsCharge reports whether a payment is a charge of gateway B without an intent, which
+// none of our calls reads.
 func IsCharge(paymentID string) bool { return strings.HasPrefix(paymentID, "ch_") }
 
 // MaxID bounds event ids and types, in bytes; gateway A's have about 50.

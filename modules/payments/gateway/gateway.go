@@ -199,8 +199,8 @@ type RemoteSubscription struct {
 	CreatedAt         time.Time
 	CancelAtPeriodEnd bool
 	LatestPayment     *Payment // the newest payment of the subscription, when known
-	// Inactive: gateway A only collects nothing, as a pause of ours leaves it. Status
-	// is RemoteCanceled then, too.
+	// Inactive: gateway A only collects nothing, as after our pause. Status is
+	// RemoteCanceled then, too.
 	Inactive bool
 }
 
@@ -242,10 +242,10 @@ type Payment struct {
 	// MadeFor is the due date with which gateway A made the charge, and which stays when
 	// DueDate is moved: a recurrence makes one charge for it.
 	MadeFor *time.Time
-	// Whose it is and what charged it, as ReadPayment alone tells.
+	// Whose it is and what charged it, as only ReadPayment tells.
 	CustomerGatewayID     string
 	SubscriptionGatewayID string // "" for a payment without a recurrence
-	// LocalCustomerID is the customer of ours that it names; gateway B alone tells it.
+	// LocalCustomerID is our customer that it names; only gateway B tells it.
 	LocalCustomerID objectid.ID
 	// AuthorizationGatewayID is the automatic PIX that debited it; "" also where the
 	// gateway does not tell.
@@ -310,8 +310,8 @@ var (
 )
 
 // FaultOf words an error of a gateway for people: 400 when it found the data
-// wrong, 503 when it cannot be reached or does not find what the call stands on.
-// What is no gateway's error passes as it is.
+// wrong, 503 when it cannot be reached or does not find what the call refers to.
+// Other errors pass unchanged.
 func FaultOf(err error) error {
 	var rejected *Rejected
 	switch {
@@ -326,7 +326,7 @@ func FaultOf(err error) error {
 }
 
 // Certain reports whether an error of a call means that the gateway certainly made nothing
-// of it: refused for its shape, not asked, not listening, or without what the call stands on.
+// of it: refused for its shape, not asked, not listening, or without what the call refers to.
 func Certain(err error) bool { return IsError(err) && !errors.Is(err, ErrOutcomeUnknown) }
 
 // IsError reports whether an error is a gateway's, but for a declined payer. Those of our

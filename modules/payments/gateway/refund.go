@@ -77,8 +77,8 @@ type RefundReport struct {
 	// at gateway B (else the charge): its events name no invoice.
 	PaymentID string
 	ChargeID  string // gateway B
-	// Total is all that has been given back of the payment until At; HasTotal is
-	// false when the report tells single refunds alone.
+	// Total is what has been refunded of the payment until At; HasTotal is false
+	// when the report has only single refunds.
 	Total    money.Cents
 	HasTotal bool
 	At       time.Time // by the gateway's clock
@@ -133,7 +133,7 @@ const (
 
 // DisputeReport is what a gateway says of one dispute.
 type DisputeReport struct {
-	// ID is the gateway's; gateway A gives none and the payment's stands for it.
+	// ID is the gateway's; gateway A gives none, so it is the payment's.
 	ID           string
 	PaymentID    string // as RefundReport.PaymentID
 	ChargeID     string // gateway B
@@ -145,7 +145,7 @@ type DisputeReport struct {
 	OpenedAt     time.Time // gateway A: of the report
 	At           time.Time // of the report, by the gateway's clock
 	EventID      string
-	// OfRefunds: the state is what all that was told of the payment's refunds makes of it,
-	// whichever report came last.
+	// OfRefunds: the state follows from all reports of the payment's refunds, whichever
+	// came last.
 	OfRefunds bool
 }

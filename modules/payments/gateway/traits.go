@@ -25,16 +25,16 @@ type Traits struct {
 	SearchLags bool
 	// CountsCalls: the account has so many calls and no more.
 	CountsCalls bool
-	// MissNeedsList: that a read finds nothing proves nothing, unless a list by an id of
-	// ours does not show it either.
+	// MissNeedsList: a read that finds nothing proves nothing, unless a list by our id
+	// does not show it either.
 	MissNeedsList bool
 
 	// EndsWithPeriod: told so, the gateway lets a recurrence run to the end of its paid
 	// period, and takes that back. Without, a recurrence is deleted at once and for good,
 	// and it is our row that ends with the period.
 	EndsWithPeriod bool
-	// StatusTellsPayment: that a subscription is active there says that it is paid. Without,
-	// it says that a recurrence stands, and its charges tell the rest.
+	// StatusTellsPayment: a subscription that is active there is paid. Without, it only has
+	// a recurrence, and its charges tell the rest.
 	StatusTellsPayment bool
 	// PayerConfirms: a card subscription may wait, unpaid, for the payer to authenticate.
 	PayerConfirms bool
@@ -42,7 +42,7 @@ type Traits struct {
 	// charges at the instant at which a period begins.
 	ChargesByDay bool
 	// ChargesAhead is how long before they fall due a recurrence's charges are made; a new
-	// date is for those alone that are not made yet.
+	// date only counts for those that are not made yet.
 	ChargesAhead time.Duration
 	// MostFreeYears is how far ahead the next charge may be moved; 0: no limit is known.
 	MostFreeYears int

@@ -108,7 +108,8 @@ func (g *client) call(ctx context.Context, r request) error {
 	return nil
 }
 
-// OnReply has f told of each answer that says how the gateway as a whole is.
+// OnReply calls f with each answer that tells how the gateway as a whole is
+// doing.
 func (g *client) OnReply(f func(ctx context.Context, right bool)) { g.health.On(f) }
 
 // Probe asks for one customer.

@@ -23,7 +23,7 @@ type statusBody struct {
 	NextDueDate string `json:"nextDueDate,omitempty"`
 }
 
-// StopCollection makes the subscription inactive, which stops new charges alone.
+// StopCollection makes the subscription inactive, which only stops new charges.
 func (g *recurrences) StopCollection(ctx context.Context, c gateway.Collection) error {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil || found.Deleted || found.Status != statusActive {

@@ -97,7 +97,8 @@ func New(cfg Config) *Gateway {
 // Name is gateway.GWB.
 func (*Gateway) Name() gateway.Name { return gateway.GWB }
 
-// OnReply has f told of each answer that says how the gateway as a whole is.
+// OnReply calls f with each answer that tells how the gateway as a whole is
+// doing.
 func (g *client) OnReply(f func(ctx context.Context, right bool)) { g.health.On(f) }
 
 // Confirm: events are signed.

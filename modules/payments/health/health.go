@@ -40,7 +40,8 @@ type Deps struct {
 	Probe func(ctx context.Context, gateway gateway.Name) error
 	// AnswersAgainTx brings forward the looks at a gateway that has failed.
 	AnswersAgainTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
-	// TrustedTx has what is missing at a gateway that was suspect looked for anew.
+	// TrustedTx lets what is missing at a gateway that was suspect be looked for
+	// again.
 	TrustedTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
 }
 

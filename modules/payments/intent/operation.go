@@ -47,7 +47,7 @@ type Operation[R, A any] struct {
 	// Ways gives the steps where they depend on the row.
 	Ways func(row R) []Step[R, A]
 	// SettleTx locks the row and writes what an outcome means. It calls nothing, and
-	// never hears NotKnown. It may be repeated: an event may have been faster.
+	// never gets NotKnown. It may be repeated: an event may have been faster.
 	SettleTx func(ctx context.Context, tx pgx.Tx, row *R, o Outcome[A], by By) error
 	// Settled, where there is something to do once a look has settled. Who asked does that
 	// for an answer.

@@ -12,9 +12,9 @@ import (
 )
 
 // Repeated is one kind of order whose repetition is harmless: to end, to pause, to move. It
-// stands in a row of its user's own, and a job carries it out. From its first failure on
-// an intent stands for it: the looks repeat it, within their share of the quota, and tell
-// people of it after a day. While that is open nobody else does.
+// is kept in a row of its user, and a job carries it out. From its first failure on it has
+// an intent: the looks repeat it, within their share of the quota, and tell people of it
+// after a day. While that is open nobody else does.
 type Repeated struct {
 	Kind    Kind
 	Intents *Service

@@ -93,9 +93,9 @@ func (s *Service) dueTx(ctx context.Context, tx pgx.Tx, left health.Share) (foun
 	return found, true, err
 }
 
-// CheckNow looks at what is open of a subject without waiting for its time: for routes
-// that read live. One that somebody has, or has just looked at, is left alone; so are
-// all when the share of the quota is used up.
+// CheckNow looks at a subject's open intents without waiting for their time, for
+// routes that read live. It skips one that another process looks at, or has just
+// looked at, and all when the share of the quota is used up.
 func (s *Service) CheckNow(ctx context.Context, subject objectid.ID) error {
 	return s.checkOf(ctx, subject, "", s.deps.Clock.Now().Add(-justLooked))
 }

@@ -21,8 +21,8 @@ import (
 	"marquee/platform/resource"
 )
 
-// Unapplied is money that gave nobody anything, or an answer of which nobody knows
-// whether money stands behind it.
+// Unapplied is money that gave nobody anything, or an answer that may or may not
+// mean money.
 type Unapplied struct {
 	Kind    state.UnappliedKind
 	Gateway gateway.Name
@@ -31,7 +31,7 @@ type Unapplied struct {
 	// as the local row's id or the gateway's recurrence.
 	PaymentID string
 	Subject   string
-	// Amount may be nil for UnappliedUnknown alone.
+	// Amount may be nil only for UnappliedUnknown.
 	Amount *money.Cents
 	// The ids that it belongs to, as far as they are known; "" else.
 	CustomerID     objectid.ID
@@ -47,8 +47,8 @@ type Unapplied struct {
 	// Reference is our id that the gateway was told with the payment, where it is another
 	// than the subscription's or order's.
 	Reference objectid.ID
-	// GatewayCustomerID is whom the gateway took it of, where CustomerID is not known: it is
-	// learned once somebody here has that id.
+	// GatewayCustomerID is the gateway's customer who paid, where CustomerID is not known:
+	// that is set once a customer here has this id.
 	GatewayCustomerID string
 	// takenBack: the amount is what the payer's bank took back, and gone (RecordTakenBackTx).
 	takenBack bool
@@ -162,9 +162,8 @@ func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway g
 	return by, nil
 }
 
-// IsUnused reports whether a payment, by any of its names, gave nobody anything: it
-// stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
-// subscription.
+// IsUnused reports whether a payment, by any of its ids, gave nobody anything: it is, or
+// was, on the list, and has extended nothing. What happens to it changes no subscription.
 func (s *Reader) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	nothing, err := s.db.UnappliedIsUnused(ctx, db, paymentsdb.UnappliedIsUnusedParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {

@@ -65,7 +65,7 @@ const ReportedByAdmin = "reported_by_admin"
 // RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
 // be called any number of times, in any order, also at once: an older report
 // never reopens what a newer one closed, and what was lost stays lost, unless it was by
-// refunds that failed since. What of a lost payment stands on the list of unapplied ones is
+// refunds that failed since. What the list of unapplied payments holds of a lost payment is
 // decided with it.
 func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	if r.Report.ID == "" || r.Report.State == "" {
@@ -166,10 +166,10 @@ func closedAt(d gateway.DisputeReport) *time.Time {
 // take back.
 var ErrDisputeOfGateway = errors.New("payments: the dispute is the gateway's own")
 
-// WithdrawDisputeTx takes back a dispute that was entered by hand, by our id or the one
-// that it goes by at its gateway; it counts as if it had never been. Withdrawn is false
-// of one that was withdrawn before. An unknown one is pgx.ErrNoRows, one that the
-// gateway reported ErrDisputeOfGateway. The caller holds the subscription or order.
+// WithdrawDisputeTx takes back a dispute that was entered by hand, found by our id or
+// its gateway's; it no longer counts. Withdrawn is false when it was withdrawn before.
+// An unknown one is pgx.ErrNoRows, one that the gateway reported ErrDisputeOfGateway.
+// The caller holds the subscription or order.
 func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
 	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{Purpose: purpose, LocalID: localID, DisputeID: disputeID})
 	if err != nil {

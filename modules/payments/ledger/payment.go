@@ -86,9 +86,9 @@ func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	return nil
 }
 
-// ListOfCustomerTx books money of a customer that is of no subscription and no order, and
-// lists it as foreign: for people to decide, or to be given back by itself. The payment was
-// read live.
+// ListOfCustomerTx books a customer's money that belongs to no subscription or order, and
+// lists it as foreign: people decide about it, or it is refunded automatically. The payment
+// was read live.
 func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
 	if err := s.BookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gatewa
 	return err
 }
 
-// BookOfCustomerTx books money of a customer that is of no subscription and no order.
+// BookOfCustomerTx books a customer's money that belongs to no subscription or order.
 func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID, p gateway.Payment) error {
 	_, err := s.RecordPaymentTx(ctx, tx, Record{Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p})
 	if err != nil {

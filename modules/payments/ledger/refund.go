@@ -40,17 +40,17 @@ type RefundChange struct {
 	// TakenBack is what the payer's bank took back of a PIX since this report, in
 	// part: it is booked as a refund.
 	TakenBack money.Cents
-	// Restored are the refunds that this report tells, that bear the mark of a request of ours,
-	// and that no row knew: they were lost with the restore of a database.
+	// Restored are the refunds in this report that carry the mark of one of our requests but
+	// have no row: they were lost with the restore of a database.
 	Restored []Refund
-	// Dispute is what this report makes of a dispute of the payment: lost by it, so that it
-	// is no refund; or won, since a refund failed by which it was lost.
+	// Dispute is the payment's dispute as this report changes it: lost by the refund, which
+	// then is none; or won, since the refund that lost it failed.
 	Dispute *DisputeChange
 }
 
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
-// and settles the requests of ours that it tells of. It may be called any number
-// of times, in any order, also at once: cumulative totals are never added twice.
+// and settles our requests that it reports. It may be called any number of
+// times, in any order, also at once: cumulative totals are never added twice.
 func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) (RefundChange, error) {
 	if r.Report.PaymentID == "" {
 		return RefundChange{}, errors.New("payments: a refund needs the payment's id")

@@ -65,7 +65,8 @@ const (
 	UnshownDispute FindingKind = "unshown_dispute"    // booked here as disputed, not there
 	UnshownPayment FindingKind = "unshown_payment"    // booked here as paid, not there
 	MissedEnd      FindingKind = "ended_subscription" // gone there, live here
-	// StrayRecurrence charges there, names an id of ours, and is no subscription's here.
+	// StrayRecurrence charges at the gateway and names one of our ids, but belongs to no
+	// subscription here.
 	StrayRecurrence FindingKind = "stray_recurrence"
 )
 

@@ -44,8 +44,8 @@ func New(d Deps, r *ledger.Reader, c *ledger.Cases, l *ledger.Ledger, w *webhook
 // Follower is an Applier that keeps something which follows from the ledger
 // of refunds.
 type Follower interface {
-	// RefundChanged is called when it is known what became of a refund that was asked
-	// for here, whether or not an event tells of it. It must be safe to repeat.
+	// RefundChanged is called once the outcome of a refund requested here is known,
+	// whether or not an event reports it. It must be safe to repeat.
 	RefundChanged(ctx context.Context, r ledger.Refund) error
 }
 

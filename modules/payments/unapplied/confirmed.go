@@ -27,8 +27,8 @@ const unusedNote = "An event alone had told that it was paid. The gateway shows 
 // farAhead is later than any try.
 const farAhead = 100 * 365 * 24 * time.Hour
 
-// DecideConfirmed asks gateway A for all booked payments that wait on the list since an event
-// alone had told them, also those that were asked for lately.
+// DecideConfirmed asks gateway A about all booked payments that are on the list because only
+// an event reported them, also those asked about lately.
 func (s *List) DecideConfirmed(ctx context.Context) error {
 	return s.decideConfirmed(ctx, s.deps.Clock.Now().Add(farAhead))
 }

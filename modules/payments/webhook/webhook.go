@@ -70,9 +70,9 @@ type Applier interface {
 	ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error)
 }
 
-// StrayMoneyTaker is an Applier that takes in money of a customer of ours which is of
-// nothing that is known here. It answers Result.Taken when it does; the event waits all
-// the same, should its subject become known.
+// StrayMoneyTaker is an Applier that takes in a customer's money that belongs to
+// nothing known here. It answers Result.Taken when it does; the event still waits, in
+// case its subject becomes known.
 type StrayMoneyTaker interface {
 	TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error)
 }

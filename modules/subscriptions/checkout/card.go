@@ -88,8 +88,8 @@ func declinedMessage(cause error) string {
 // SubscribeGWA starts a card subscription at gateway A. The gateway checks the
 // card within the call and charges it after, so the answer is pending; a refused
 // card is 400 with the gateway's sentence. A first month that a promo code lowers is
-// charged by itself, and the recurrence made behind it: when that fails the looks make
-// it, and nobody is told of a failure that they will mend.
+// charged separately, and the recurrence is made after it: when that fails the looks
+// make it, and nobody is told of the failure.
 func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, gateway.GWA)
 	if err != nil {

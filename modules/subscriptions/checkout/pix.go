@@ -127,7 +127,7 @@ type pixInfo struct {
 	Months    int32             `json:"months"`
 	PaymentID *string           `json:"payment_id" nullable:"true"`
 	Pix       calls.PixCodeInfo `json:"pix"`
-	// AuthorizationID is there for automatic PIX alone.
+	// AuthorizationID is set only for automatic PIX.
 	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
 	calls.PixNotKnown
 }

@@ -14,7 +14,7 @@ import (
 
 // Replay tells what became of the subscription of a request that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
-// ended unpaid cost nothing, so that the request may run anew.
+// ended unpaid cost nothing, so that the request may run again.
 func (s *Checkout) Replay(ctx context.Context, id objectid.ID) (lifecycle.Row, error) {
 	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	switch {

@@ -189,8 +189,8 @@ func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx
 }
 
 // HowToPayDebit says how a failed debit is paid after all: the bank is asked again, or
-// the payer pays the code of that very payment, which thereby pays its period, while
-// the authorization lives on. No code is shown while the bank may still take the money.
+// the payer pays the code of the same payment, which pays its period, and the
+// authorization stays. No code is shown while the bank may still take the money.
 func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row, paymentID string) (again bool, code gateway.PixCharge, paid bool, err error) {
 	if !sub.PixAutomatic {
 		return false, code, false, nil

@@ -30,9 +30,9 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 	return sub, nil, nil
 }
 
-// DisputableTx locks the money of a payment and gives what a dispute of it may be of, and
-// by which name: what is neither given back or asked for, nor taken by another one. 409
-// while one is open, and while a withdrawal has still to ask for the money.
+// DisputableTx locks the money of a payment and returns how much of it can be disputed,
+// and under which id: what is neither refunded or requested, nor taken by another one.
+// 409 while one is open, and while a withdrawal has still to ask for the money.
 func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid gateway.LedgerPayment) (payment string, left money.Cents, err error) {
 	if err := s.deps.Payments.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
 		return "", 0, err

@@ -48,8 +48,8 @@ func LeastPix(gw gateway.Name) money.Cents {
 	return max(gw.Traits().LeastPix, gw.Traits().LeastCharge)
 }
 
-// TermsOf is what the gateway is asked for, and by which it is searched after a
-// crash.
+// TermsOf are the terms of the call to the gateway, by which its result is
+// found after a crash.
 func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
 	return gateway.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: nullable.Value(sub.GwbPriceID),
@@ -98,8 +98,8 @@ func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gat
 	}
 }
 
-// PixTermsOf is what the gateway is asked for, and by which it is searched after
-// a crash.
+// PixTermsOf are the terms of the call to the gateway, by which its result is
+// found after a crash.
 func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.PixTerms {
 	return gateway.PixTerms{
 		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,

@@ -39,8 +39,8 @@ func HasNoRecurrence(sub Row) bool {
 	return sub.PaymentMethod == gateway.MethodCard && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
-// HasNoAuthorization reports whether no authorization of a row's automatic PIX stands at the
-// gateway, or may yet turn out to.
+// HasNoAuthorization reports whether a row's automatic PIX has no authorization at the
+// gateway, and none may still turn up there.
 func HasNoAuthorization(sub Row) bool {
 	return sub.PixAutomatic && (sub.GwaPixAuthID == nil && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
@@ -65,8 +65,8 @@ func SetAuthorization(r *Row, a *gateway.PixAuthorization) {
 	}
 }
 
-// StandIn is the row as if it were in the state: what a customer is told of one
-// whose gateway is being asked.
+// StandIn is the row as if it were in the state: what a customer is shown while
+// the gateway is being asked.
 func StandIn(sub Row, as state.Status) Row {
 	sub.Status = as
 	return sub
@@ -101,8 +101,8 @@ func Latest(known, told *time.Time) *time.Time {
 	return known
 }
 
-// Stopped reports whether the recurrence was deleted on our order, or is to be, so that
-// nothing it tells of its charges moves a date or counts.
+// Stopped reports whether we had the recurrence deleted, or will, so that nothing
+// reported of its charges moves a date or counts.
 func Stopped(sub Row) bool {
 	return sub.CancelAtPeriodEnd && !TraitsOf(sub).EndsWithPeriod || EndsThere(sub)
 }

@@ -320,7 +320,7 @@ func (s *Store) RecordTrial(ctx context.Context, db postgres.DB, mac []byte, beg
 	return nil
 }
 
-// CloseIntent notes that the gateway's answer stands in the row.
+// CloseIntent notes that the gateway's answer is in the row.
 func CloseIntent(sub *Row) { sub.IntentOpen, sub.RecoveryAt = false, nil }
 
 // SetOnce keeps an id that became known; an empty one changes nothing.

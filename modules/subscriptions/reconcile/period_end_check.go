@@ -24,9 +24,9 @@ const (
 	lookTries = 3
 )
 
-// RecordPeriodEndCallTx notes that a call of ours has told gateway B whether the subscription ends
-// with its period. When another was answered since before was read, nobody knows which of
-// them the gateway took last: it is to be read at once.
+// RecordPeriodEndCallTx notes that one of our calls has told gateway B whether the subscription
+// ends with its period. When another was answered since before was read, nobody knows which the
+// gateway took last: it has to be read at once.
 func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row, told bool) error {
 	if !told {
 		return nil
@@ -53,8 +53,8 @@ func (s *Reconciler) RecordPeriodEndCall(ctx context.Context, sub lifecycle.Row)
 	})
 }
 
-// AgreedNow reads the gateway where calls of ours overlapped, and answers the row as it
-// is after. What it does not answer the sweep asks again.
+// AgreedNow reads the gateway where our calls overlapped, and returns the row as it is
+// afterwards. What the gateway does not answer is asked again by the sweep.
 func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.deps.Clock.Now()) || sub.Status.Ended() {
 		return sub, nil

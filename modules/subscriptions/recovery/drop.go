@@ -61,9 +61,9 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 	return s.End(ctx, sub, by, source)
 }
 
-// EndLater ends here what is replaced while its gateway does not confirm that it has ended
-// there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
-// it all the same is given back, as late money.
+// EndLater ends a replaced subscription here while its gateway has not confirmed the end:
+// a job repeats that call, and nobody is kept from subscribing again. What is paid for it
+// anyway is given back, as late money.
 func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state.Source, cause error) error {
 	s.deps.Log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))

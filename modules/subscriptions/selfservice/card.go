@@ -80,8 +80,8 @@ type invoice struct {
 }
 
 // InvoiceOrder is the payment of an open invoice. A look repeats the attempt under its own
-// id: what it has paid is settled, what it has not is paid now. After the key's life what
-// is paid is told by event alone.
+// id: what it has paid is settled, what it has not is paid now. Once the key has expired,
+// only events report what is paid.
 func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
 	return &intent.Operation[invoice, *gateway.Payment]{
 		Kind: intent.OpenInvoice, Intents: s.deps.Intents,

@@ -78,7 +78,7 @@ func recurrenceOf(made Made) *gateway.RemoteSubscription {
 	return nil
 }
 
-// Settle writes what a gateway says beside the subscription's own call.
+// Settle writes what a gateway reports outside of the subscription's own call.
 func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.Source, outcome Outcome) (settled lifecycle.Row, err error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.

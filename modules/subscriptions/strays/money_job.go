@@ -25,13 +25,13 @@ import (
 // gateway for the customer has been answered.
 const strayMoneyWait = time.Minute
 
-// StrayMoneyArgs reads live, and lists, money of a customer of ours that names nothing
-// here, or of one who is not known and that names an id of ours.
+// StrayMoneyArgs reads live, and lists, a customer's money that names nothing here, or
+// an unknown customer's that names one of our ids.
 type StrayMoneyArgs struct {
 	Gateway    gateway.Name `json:"gateway"`
 	PaymentID  string       `json:"payment_id"`
 	CustomerID string       `json:"customer_id"` // the gateway's
-	// Reference is the id of ours that it names, where the customer has no subscription here.
+	// Reference is our id that it names, where the customer has no subscription here.
 	Reference objectid.ID `json:"reference,omitempty"`
 }
 
@@ -72,8 +72,8 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 	return unclaimed, nil
 }
 
-// TakeStrayMoney books money of a customer of ours as the gateway shows it, and lists it
-// as foreign, from which it is refunded by itself; the recurrence that charged it is
+// TakeStrayMoney books a customer's money as the gateway shows it, and lists it as
+// foreign, so that it is refunded automatically; the recurrence that charged it is
 // ended. What the gateway does not know, or shows as unpaid or as another's, is left
 // alone; what it does not answer is asked again. While a call for the customer is not
 // answered it may be that one's. What names an id of ours, of a customer whom nobody

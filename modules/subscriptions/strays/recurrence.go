@@ -78,9 +78,9 @@ func (s *Strays) namedCustomer(ctx context.Context, db postgres.DB, p gateway.Pa
 	return found[p.LocalCustomerID].ID, nil
 }
 
-// ConfirmStrays says that the recurrences which name an id of ours, and were found and
-// listed until now, are to end: a person has run `marquee reconcile --apply`. After a
-// restore the first such run confirms nothing: it lists what a further one ends.
+// ConfirmStrays confirms that the recurrences listed so far, which name one of our
+// ids, are to end: a person has run `marquee reconcile --apply`. After a restore the
+// first such run confirms nothing: it lists what a further one ends.
 func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
 	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
 		return err
@@ -98,9 +98,9 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 	return nil
 }
 
-// EndStrays ends at the gateways the recurrences that name an id of ours and that no row
-// owns. Those found after a restore, and many at once, wait until a person has confirmed
-// them, and the operators hear of it once.
+// EndStrays ends at the gateways the recurrences that name one of our ids but belong to
+// no row. Those found after a restore, and many at once, wait until a person has
+// confirmed them, and the operators hear of it once.
 func (s *Strays) EndStrays(ctx context.Context) error {
 	open, err := s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool)
 	if err != nil {
@@ -223,8 +223,8 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 	})
 }
 
-// ReconcileStrays lists the recurrences that name an id of ours and that no row owns; a
-// run that is not dry ends those that do not wait for a confirmation.
+// ReconcileStrays lists the recurrences that name one of our ids but belong to no row;
+// a run that is not dry ends those that do not wait for a confirmation.
 func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	before, err := s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool)
 	if err != nil {

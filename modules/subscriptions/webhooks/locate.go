@@ -229,15 +229,15 @@ func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, gw g
 // no row owns goes back: soon, as it goes on charging until then.
 const StrayWait = 10 * time.Second
 
-// EndStrayArgs ends at the gateway a recurrence that names a subscription of ours, or is
-// a customer's of ours, and that no row owns.
+// EndStrayArgs ends at the gateway a recurrence that names one of our subscriptions, or
+// is one of our customers', but belongs to no row.
 type EndStrayArgs struct {
 	Gateway        gateway.Name `json:"gateway"`
 	RecurrenceID   string       `json:"recurrence_id"`
 	SubscriptionID objectid.ID  `json:"subscription_id"`
 	PaymentID      string       `json:"payment_id"` // the charge that told of it
-	// CustomerID is the gateway's customer, of a recurrence that names no subscription of
-	// ours: it is that one's, or nothing is ended.
+	// CustomerID is the gateway's customer, of a recurrence that names none of our
+	// subscriptions: it is that customer's, or nothing is ended.
 	CustomerID string `json:"customer_id,omitempty"`
 }
 

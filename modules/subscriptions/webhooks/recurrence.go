@@ -56,9 +56,9 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	})
 }
 
-// RecurrenceArgs reads a recurrence live, since an event tells of it what cannot be
-// believed by itself: at gateway A that it has ended, or charges on another day, at gateway
-// B whether it ends with its period.
+// RecurrenceArgs reads a recurrence live, since an event alone cannot be believed: at
+// gateway A that it has ended, or charges on another day, at gateway B whether it ends with
+// its period.
 type RecurrenceArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	EventID        string      `json:"event_id"`

@@ -32,8 +32,8 @@ type eventMail struct {
 
 type oldPlace struct{ Date, End, Location string }
 
-// SendEventMail writes to a holder. Who has deleted the account gets nothing, nor does who has
-// no good ticket of a moved event any more.
+// SendEventMail writes to a holder, unless the account is deleted or, of a moved event, no
+// valid ticket is left.
 func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
 	e, err := s.db.EventGet(ctx, s.deps.Pool, args.EventID)
 	if postgres.IsNoRows(err) {

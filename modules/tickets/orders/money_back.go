@@ -64,8 +64,8 @@ func IsOf(r payments.Refund, p gateway.Payment) bool { return isNamed(p, r.Payme
 // isNamed tells whether a refund or dispute speaks of the payment by that id.
 func isNamed(p gateway.Payment, id string) bool { return id == p.ID || id == p.PaymentIntentID }
 
-// Left is what of a payment is neither back nor on its way, and bounced the last of
-// its refunds that failed, nil when none has.
+// Left is the part of a payment that is neither refunded nor being refunded, and
+// bounced the last of its refunds that failed, nil for none.
 func (m Money) Left(p gateway.Payment) (left money.Cents, bounced *payments.Refund) {
 	left = p.Amount
 	for i, r := range m.Refunds {
@@ -316,7 +316,7 @@ const (
 // DisputedTx has a locked order follow what the ledger knows of disputes of its own
 // payment. While one is open its tickets are blocked, and keep status and place. When one
 // is lost the unused tickets expire and their places are free; the consumed ones stay. A
-// dispute of what was paid beside it is about no ticket.
+// dispute of another payment of the order concerns no ticket.
 func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	open, lost, err := s.disputesTx(ctx, tx, *o)
 	if err != nil {

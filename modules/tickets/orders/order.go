@@ -207,8 +207,8 @@ func SetPix(o *Order, c *gateway.PixCharge) {
 // errMoved says that somebody else moved the order since it was read.
 var errMoved = errors.New("order was moved by somebody else")
 
-// MoveTx takes a locked order where the action leads and is the only way in which
-// its state changes. An action that the state holds against is a mistake of ours.
+// MoveTx moves a locked order by the action, and is the only way in which its
+// state changes. An action that the state does not permit is a programming error.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
 	to, ok := state.Next(o.State, by)
 	if !ok {
@@ -220,9 +220,9 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action
 	}, end...)
 }
 
-// SaveTx changes fields of a locked order by compare-and-set on its state. Where the
-// outcome of the order's call stands in it now, its intent ends: as done by the answer,
-// unless the caller knows better.
+// SaveTx changes fields of a locked order by compare-and-set on its state. Where it now
+// holds the outcome of the order's call, its intent ends: as done by the answer, unless
+// the caller knows better.
 func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Order), end ...End) error {
 	from, open, after := o.State, o.IntentOpen, *o
 	edit(&after)

@@ -47,7 +47,7 @@ type End struct {
 // IntentOf names the intent of an order's one call.
 func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 
-// Settle writes what a gateway says beside the order's own call.
+// Settle writes what a gateway reports outside of the order's own call.
 func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Order, error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
@@ -367,9 +367,9 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 }
 
 // GiveBackTx frees the places of an unpaid order. A purchase that never came
-// about leaves no tickets; of one that ran out they expire. Who was
-// answered that it is not known, and hears from a look that it came to nothing, is
-// written that nothing is owed.
+// about leaves no tickets; of one that ran out they expire. A buyer who was
+// answered that the outcome is not known, and whose purchase a look ends, is
+// mailed that nothing is owed.
 func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	if _, ok := state.Next(o.State, state.GiveBack); !ok {
 		return s.SaveTx(ctx, tx, o, closeIntent, end)

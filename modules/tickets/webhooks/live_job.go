@@ -17,8 +17,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// LiveMoneyArgs reads live what a webhook of gateway A tells of an order's money and is not
-// the payment that was made for the order, of its price.
+// LiveMoneyArgs reads live what a webhook of gateway A reports of an order's money, unless
+// it is the payment made for the order, at its price.
 type LiveMoneyArgs struct {
 	OrderID   objectid.ID `json:"order_id"`
 	PaymentID string      `json:"payment_id"`
