@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -84,6 +85,25 @@ func TestEverySentenceNamesItsSubject(t *testing.T) {
 		}))
 	}
 	require.Greater(t, found, 250)
+}
+
+// generated code repeats the comments of migrations that have landed.
+var generated = regexp.MustCompile(`/internal/\w+db/\w+\.go$`)
+
+// TestPeopleAreThey: no comment, message or page calls a person he. CHANGELOG.md quotes what was said.
+func TestPeopleAreThey(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, filepath.WalkDir(root(t), func(path string, entry fs.DirEntry, err error) error {
+		ext, name := filepath.Ext(path), entry.Name()
+		if err != nil || ext != ".go" && ext != ".md" || generated.MatchString(path) || name == "CHANGELOG.md" || name == "sentences_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if at := person.FindIndex(text); at != nil {
+			t.Errorf("%s:%d: %q", path, 1+strings.Count(string(text[:at[0]]), "\n"), text[at[0]:at[1]])
+		}
+		return err
+	}))
 }
 
 // specified are the contract's own, to the letter (docs/contract/accounts.md, Tokens).
