@@ -34,11 +34,3 @@ ORDER BY c.register_date LIMIT 500;
 
 -- name: ListOpenRenewalCharges :many
 SELECT id FROM subscriptions.renewal_charges WHERE subscription_id = @subscription_id AND state = 'open' ORDER BY register_date;
-
--- name: UpdateRenewalCharge :execrows
--- Writes what may change, if the state is still the one that was read.
-UPDATE subscriptions.renewal_charges SET
-    state = @state, intent_open = @intent_open, look_at = @look_at, misses = @misses, gateway_payment_id = @gateway_payment_id,
-    pix_payload = @pix_payload, pix_image = @pix_image, pix_expires_at = @pix_expires_at, moved_from = @moved_from, moved_to = @moved_to,
-    register_update_date = @now
-WHERE id = @id AND state = @from_state;

@@ -77,8 +77,8 @@ var faults = []fault{
 	},
 	// Subscriptions.
 	{
-		name: "subscription-compare-and-set", breaks: "A subscription is changed whatever its state is by now.", where: "lifecycle.updateOf",
-		old: `WHERE id = $1 AND status = $2", args`, new: `WHERE id = $1 AND status IN ($2, status)", args`,
+		name: "subscription-compare-and-set", breaks: "A subscription is changed whatever its state is by now.", where: "lifecycle.Store.saveTx",
+		old: `%s WHERE id = $1 AND status = $2"`, new: `%s WHERE id = $1 AND status IN ($2, status)"`,
 		below: "modules/subscriptions", tests: []string{"TestStateChangesCompareAndSet"},
 	},
 	{

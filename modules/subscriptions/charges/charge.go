@@ -203,7 +203,7 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 	if err := s.deps.Intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
 		return err
 	}
-	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { setCode(c, made) }); err != nil {
+	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, state.CodeMade, func(c *lifecycle.RenewalCharge) { setCode(c, made) }); err != nil {
 		return err
 	}
 	if first {
@@ -234,7 +234,9 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 	if c.State != state.ChargeOpen {
 		return nil
 	}
-	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.State, c.IntentOpen, c.LookAt = state.ChargeGone, false, nil })
+	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeGone, func(c *lifecycle.RenewalCharge) {
+		c.State, c.IntentOpen, c.LookAt = state.ChargeGone, false, nil
+	})
 	return err
 }
 

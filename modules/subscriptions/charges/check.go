@@ -119,7 +119,8 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 		if err != nil || !c.IntentOpen {
 			return err
 		}
-		if c, err = s.deps.Store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.LookAt = new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter)) }); err != nil {
+		at := s.deps.Clock.Now().Add(lifecycle.AdoptAfter)
+		if c, err = s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeAdopted, func(c *lifecycle.RenewalCharge) { c.LookAt = &at }); err != nil {
 			return err
 		}
 		if _, open, err := s.deps.Intents.OpenOf(ctx, tx, id); err != nil || open {

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,6 +11,7 @@ import (
 
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -17,19 +19,23 @@ import (
 // RenewalCharge is a PIX code that pays a further period.
 type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
 
-// SaveChargeTx writes a locked charge.
-func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, edit func(c *RenewalCharge)) (RenewalCharge, error) {
-	from, asked := c.State, c.IntentOpen
+// SaveChargeTx writes what an edit changes of a locked charge, if its state is still the one
+// that was read, as saveTx does of a subscription.
+func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as state.ChargeEdit, edit func(c *RenewalCharge)) (RenewalCharge, error) {
+	before := c
 	edit(&c)
 	c.RegisterUpdateDate = s.deps.Clock.Now()
-	n, err := s.db.UpdateRenewalCharge(ctx, tx, subscriptionsdb.UpdateRenewalChargeParams{
-		ID: c.ID, FromState: from, State: c.State, IntentOpen: c.IntentOpen, LookAt: c.LookAt, Misses: c.Misses, GatewayPaymentID: c.GatewayPaymentID,
-		PixPayload: c.PixPayload, PixImage: c.PixImage, PixExpiresAt: c.PixExpiresAt, MovedFrom: c.MovedFrom, MovedTo: c.MovedTo, Now: c.RegisterUpdateDate,
-	})
+	differ := chargeColumns.Differing(&before, &c)
+	if more := differ.Outside(state.ChargeEditedBy(as)); more != nil {
+		s.deps.Log.ErrorContext(ctx, "a change of a renewal charge writes columns that it does not name",
+			slog.String("charge_id", c.ID.String()), slog.String("change", string(as)), slog.Any("columns", more))
+	}
+	const update = "UPDATE subscriptions.renewal_charges SET register_update_date = $3%s WHERE id = $1 AND state = $2"
+	n, err := differ.Update(ctx, tx, update, &c, c.ID, before.State, c.RegisterUpdateDate)
 	if err == nil && n == 0 {
 		err = errMoved
 	}
-	if err == nil && asked && !c.IntentOpen { // by an event, if not by who looked
+	if err == nil && before.IntentOpen && !c.IntentOpen { // by an event, if not by who looked
 		err = s.deps.Intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Succeeded[any]{}, intent.ByWebhook)
 	}
 	if err != nil {

@@ -1,24 +1,8 @@
 package lifecycle
 
-import (
-	"fmt"
-	"reflect"
-	"strings"
-	"time"
+import "marquee/platform/postgres"
 
-	"github.com/jackc/pgx/v5"
-
-	"marquee/modules/subscriptions/state"
-	"marquee/platform/objectid"
-)
-
-// column is a column of a row that changes write.
-type column struct {
-	name state.Column
-	of   func(r *Row) any
-}
-
-var columns = []column{
+var columns = postgres.Columns[Row]{
 	{"status", func(r *Row) any { return r.Status }},
 	{"started_at", func(r *Row) any { return r.StartedAt }},
 	{"ended_at", func(r *Row) any { return r.EndedAt }},
@@ -57,47 +41,14 @@ var columns = []column{
 	{"last_event_id", func(r *Row) any { return r.LastEventID }},
 }
 
-// changed are the columns in which two rows differ, in the order of the table.
-func changed(before, after *Row) (differ []column) {
-	for _, c := range columns {
-		if !same(c.of(before), c.of(after)) {
-			differ = append(differ, c)
-		}
-	}
-	return differ
-}
-
-func same(a, b any) bool {
-	if at, ok := a.(*time.Time); ok {
-		other, _ := b.(*time.Time)
-		return at == nil && other == nil || at != nil && other != nil && at.Equal(*other)
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-// updateOf is the statement that writes what differs, and nothing else, if the state is still
-// the one that was read. No row means that somebody else moved it. The columns are many sets:
-// it is not prepared, which would be a round trip more for each of them.
-func updateOf(id objectid.ID, from state.Status, after *Row, differ []column) (sql string, args []any) {
-	args = []any{pgx.QueryExecModeExec, id, from, after.RegisterUpdateDate}
-	var set strings.Builder
-	for _, c := range differ {
-		args = append(args, c.of(after))
-		fmt.Fprintf(&set, ", %s = $%d", c.name, len(args)-1) // the first is the mode
-	}
-	return "UPDATE subscriptions.subscriptions SET register_update_date = $3" + set.String() + " WHERE id = $1 AND status = $2", args
-}
-
-// outside are the columns among those that differ which a change does not name.
-func outside(differ []column, named state.Columns) (more state.Columns) {
-	known := map[state.Column]bool{}
-	for _, name := range named {
-		known[name] = true
-	}
-	for _, c := range differ {
-		if !known[c.name] {
-			more = append(more, c.name)
-		}
-	}
-	return more
+var chargeColumns = postgres.Columns[RenewalCharge]{
+	{"state", func(c *RenewalCharge) any { return c.State }},
+	{"intent_open", func(c *RenewalCharge) any { return c.IntentOpen }},
+	{"look_at", func(c *RenewalCharge) any { return c.LookAt }},
+	{"gateway_payment_id", func(c *RenewalCharge) any { return c.GatewayPaymentID }},
+	{"pix_payload", func(c *RenewalCharge) any { return c.PixPayload }},
+	{"pix_image", func(c *RenewalCharge) any { return c.PixImage }},
+	{"pix_expires_at", func(c *RenewalCharge) any { return c.PixExpiresAt }},
+	{"moved_from", func(c *RenewalCharge) any { return c.MovedFrom }},
+	{"moved_to", func(c *RenewalCharge) any { return c.MovedTo }},
 }

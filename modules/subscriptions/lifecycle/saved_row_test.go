@@ -55,9 +55,9 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 }
 
 // columnOf is the column of a row's field.
-func columnOf(field string) state.Column {
+func columnOf(field string) string {
 	name := regexp.MustCompile(`ID$|[A-Z]`).ReplaceAllStringFunc(field, func(s string) string { return "_" + strings.ToLower(s) })
-	return state.Column(strings.TrimPrefix(name, "_"))
+	return strings.TrimPrefix(name, "_")
 }
 
 // Each column that a change may name is looked at when the rows are compared, and no other;
@@ -66,7 +66,7 @@ func TestAllColumnsAreCompared(t *testing.T) {
 	t.Parallel()
 	var compared state.Columns
 	for _, c := range columns {
-		compared = append(compared, c.name)
+		compared = append(compared, c.Name)
 	}
 	require.ElementsMatch(t, state.AllColumns, compared)
 
@@ -82,9 +82,9 @@ func TestAllColumnsAreCompared(t *testing.T) {
 		}
 		var before, after Row
 		fill(t, reflect.ValueOf(&after).Elem().Field(i))
-		differ := changed(&before, &after)
+		differ := columns.Differing(&before, &after)
 		require.Len(t, differ, 1, name)
-		require.Equal(t, name, differ[0].name)
+		require.Equal(t, name, differ[0].Name)
 	}
 }
 

@@ -211,17 +211,17 @@ type named struct {
 // mistake of ours, and logged as one.
 func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, as named, end IntentEnd) (Row, error) {
 	r.RegisterUpdateDate = s.deps.Clock.Now()
-	differ := changed(&before, &r)
-	if more := outside(differ, as.columns); more != nil {
+	differ := columns.Differing(&before, &r)
+	if more := differ.Outside(as.columns); more != nil {
 		s.deps.Log.ErrorContext(ctx, "a change of a subscription writes columns that it does not name",
 			slog.String("subscription_id", r.ID.String()), slog.String("change", as.name), slog.Any("columns", more))
 	}
-	sql, args := updateOf(r.ID, before.Status, &r, differ)
-	tag, err := tx.Exec(ctx, sql, args...)
+	const update = "UPDATE subscriptions.subscriptions SET register_update_date = $3%s WHERE id = $1 AND status = $2"
+	n, err := differ.Update(ctx, tx, update, &r, r.ID, before.Status, r.RegisterUpdateDate)
 	if err != nil {
 		return Row{}, fmt.Errorf("write subscription: %w", err)
 	}
-	if tag.RowsAffected() == 0 {
+	if n == 0 {
 		return Row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, before.Status, errMoved)
 	}
 	if before.IntentOpen && !r.IntentOpen {

@@ -182,7 +182,7 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
 	from, to := paidEnd(before), paidEnd(after)
-	_, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) {
+	_, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, state.CodePaid, func(c *lifecycle.RenewalCharge) {
 		c.State, c.IntentOpen, c.LookAt = state.ChargeUnapplied, false, nil
 		if to != nil && (from == nil || to.After(*from)) {
 			c.State, c.MovedFrom, c.MovedTo = state.ChargePaid, from, to

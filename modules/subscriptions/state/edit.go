@@ -1,13 +1,12 @@
 package state
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
-// Column is a column of subscriptions.subscriptions that a change may write, beside
-// register_update_date, which each does.
-type Column string
-
-// Columns are some of them.
-type Columns []Column
+// Columns are columns that a change may write, beside register_update_date, which each does.
+type Columns []string
 
 // What changes write, by what it is about.
 var (
@@ -40,9 +39,15 @@ var (
 	ends    = of(status, Columns{"ended_at", "gateway_end_open_since"}, call)
 	reopens = of(opens, Columns{"ended_at"}, confirmed, deleted, periodEnd)
 	paid    = of(call, payment, dates, failures, periodEnd, Columns{"last_payment_at", "last_paid_invoice_id"})
+
+	// Of a renewal charge, beside code.
+	chargeState = Columns{"state"}
+	lookAt      = Columns{"look_at"}
+	codeOrder   = of(Columns{"intent_open"}, lookAt) // what of its order is open
+	codePayment = Columns{"gateway_payment_id"}
 )
 
-// AllColumns are the columns that changes write.
+// AllColumns are the columns of a subscription that changes write.
 var AllColumns = func() Columns {
 	all := of(call, price, refunds, disputed, told, authorization, follows, ends, reopens, paid)
 	slices.Sort(all)
@@ -87,55 +92,62 @@ const (
 	RefundsTotalled    Edit = "refunds_totalled"
 )
 
-// edits are all edits, and what each may write.
-var edits = []struct {
-	as     Edit
-	writes Columns
-}{
-	{Authorized, of(call, authorization, next, event)},
-	{ChargeMoved, of(remote, deleted)},
-	{CollectionResumed, remote},
-	{Corrected, of(price, dates)},
-	{CycleSkipped, next},
-	{DisputeLeft, disputed},
-	{EndConfirmed, confirmed},
-	{EndedThere, deleted},
-	{EndLifted, expires},
-	{EndsWithPeriod, of(periodEnd, dates)},
-	{Extended, dates},
-	{ExtensionRefused, dates},
-	{FirstMonthAlone, dates},
-	{GoesOn, of(periodEnd, expires)},
-	{Learned, of(call, remote, authorization, payment)},
-	{LookAsked, look},
-	{MadeNothing, of(call, dates)},
-	{PaidWhileDisputed, paid},
-	{PeriodEndRead, of(periodEnd, expires, look)},
-	{PeriodEndTold, of(told, look)},
-	{PlanMoved, of(price, priceID)},
-	{RecurrenceAdopted, recurrence},
-	{RecurrenceFollowed, follows},
-	{RecurrenceRead, remote},
-	{RefundsTotalled, refunds},
+// edits are what each edit may write.
+var edits = map[Edit]Columns{
+	Authorized:         of(call, authorization, next, event),
+	ChargeMoved:        of(remote, deleted),
+	CollectionResumed:  remote,
+	Corrected:          of(price, dates),
+	CycleSkipped:       next,
+	DisputeLeft:        disputed,
+	EndConfirmed:       confirmed,
+	EndedThere:         deleted,
+	EndLifted:          expires,
+	EndsWithPeriod:     of(periodEnd, dates),
+	Extended:           dates,
+	ExtensionRefused:   dates,
+	FirstMonthAlone:    dates,
+	GoesOn:             of(periodEnd, expires),
+	Learned:            of(call, remote, authorization, payment),
+	LookAsked:          look,
+	MadeNothing:        of(call, dates),
+	PaidWhileDisputed:  paid,
+	PeriodEndRead:      of(periodEnd, expires, look),
+	PeriodEndTold:      of(told, look),
+	PlanMoved:          of(price, priceID),
+	RecurrenceAdopted:  recurrence,
+	RecurrenceFollowed: follows,
+	RecurrenceRead:     remote,
+	RefundsTotalled:    refunds,
 }
 
-var (
-	// Edits are all edits.
-	Edits = func() (all []Edit) {
-		for _, e := range edits {
-			all = append(all, e.as)
-		}
-		return all
-	}()
-
-	byEdit = func() map[Edit]Columns {
-		m := map[Edit]Columns{}
-		for _, e := range edits {
-			m[e.as] = e.writes
-		}
-		return m
-	}()
-)
+// Edits are all edits.
+var Edits = slices.Sorted(maps.Keys(edits))
 
 // EditedBy are the columns that an edit may write.
-func EditedBy(as Edit) Columns { return byEdit[as] }
+func EditedBy(as Edit) Columns { return edits[as] }
+
+// ChargeEdit is what changes a renewal charge.
+type ChargeEdit string
+
+// The edits of a renewal charge.
+const (
+	CodeAdopted ChargeEdit = "code_adopted" // its order, which the release before made, has an intent
+	CodeGone    ChargeEdit = "code_gone"    // it can no longer be paid
+	CodeMade    ChargeEdit = "code_made"    // the gateway has made it
+	CodePaid    ChargeEdit = "code_paid"
+)
+
+// chargeEdits are what each of them may write.
+var chargeEdits = map[ChargeEdit]Columns{
+	CodeAdopted: lookAt,
+	CodeGone:    of(chargeState, codeOrder),
+	CodeMade:    of(codeOrder, codePayment, code),
+	CodePaid:    of(chargeState, codeOrder, codePayment, Columns{"moved_from", "moved_to"}),
+}
+
+// ChargeEdits are all edits of a renewal charge.
+var ChargeEdits = slices.Sorted(maps.Keys(chargeEdits))
+
+// ChargeEditedBy are the columns that an edit of a renewal charge may write.
+func ChargeEditedBy(as ChargeEdit) Columns { return chargeEdits[as] }

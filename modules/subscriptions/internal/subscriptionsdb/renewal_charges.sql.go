@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -292,51 +291,4 @@ func (q *Queries) ListOpenRenewalCharges(ctx context.Context, db DBTX, subscript
 		return nil, err
 	}
 	return items, nil
-}
-
-const updateRenewalCharge = `-- name: UpdateRenewalCharge :execrows
-UPDATE subscriptions.renewal_charges SET
-    state = $1, intent_open = $2, look_at = $3, misses = $4, gateway_payment_id = $5,
-    pix_payload = $6, pix_image = $7, pix_expires_at = $8, moved_from = $9, moved_to = $10,
-    register_update_date = $11
-WHERE id = $12 AND state = $13
-`
-
-type UpdateRenewalChargeParams struct {
-	State            state.Charge
-	IntentOpen       bool
-	LookAt           *time.Time
-	Misses           int32
-	GatewayPaymentID *string
-	PixPayload       *string
-	PixImage         *string
-	PixExpiresAt     *time.Time
-	MovedFrom        *time.Time
-	MovedTo          *time.Time
-	Now              time.Time
-	ID               objectid.ID
-	FromState        state.Charge
-}
-
-// Writes what may change, if the state is still the one that was read.
-func (q *Queries) UpdateRenewalCharge(ctx context.Context, db DBTX, arg UpdateRenewalChargeParams) (int64, error) {
-	result, err := db.Exec(ctx, updateRenewalCharge,
-		arg.State,
-		arg.IntentOpen,
-		arg.LookAt,
-		arg.Misses,
-		arg.GatewayPaymentID,
-		arg.PixPayload,
-		arg.PixImage,
-		arg.PixExpiresAt,
-		arg.MovedFrom,
-		arg.MovedTo,
-		arg.Now,
-		arg.ID,
-		arg.FromState,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
