@@ -30,7 +30,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 		return nil, err
 	}
 	tickets := json.RawMessage(append(append([]byte{'['}, docs...), ']'))
-	orders, err := s.orders.OrdersOf(ctx, db, customerID, verified)
+	orders, err := s.own.OrdersOf(ctx, db, customerID, verified)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func New(d Deps) *Service {
 		Config: door.Config{FileKey: d.Config.FileKey, OldFileKeys: d.Config.OldFileKeys, ScanSkew: s.cfg.ScanSkew},
 	})
 	s.orders = orders.New(orders.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events,
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events,
 		Config: orders.Config{Zone: s.cfg.Zone, PixTTL: s.cfg.PixTTL, WithdrawalDays: s.cfg.WithdrawalDays, WithdrawalBefore: s.cfg.WithdrawalBefore},
 	})
 	s.own = orders.NewCallerOrders(s.orders)

@@ -82,15 +82,3 @@ WITH wish AS (
     RETURNING id, order_id
 )
 SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id;
-
--- name: OrderUpdate :one
--- Writes what may change, if the state is still the one that was read. Who holds the places is forgotten with the places,
--- from which address with the payment.
-UPDATE tickets.orders SET
-    gateway_payment_id = @gateway_payment_id, gateway_customer_id = @gateway_customer_id, payment_status = @payment_status, state = @state,
-    pix_payload = @pix_payload, pix_image = @pix_image, hold_until = @hold_until, paid_at = @paid_at, disputed_at = @disputed_at,
-    intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at, updated_at = @now,
-    tax_id_mac = CASE WHEN @state IN ('reserved', 'paid') THEN tax_id_mac END, email_mac = CASE WHEN @state IN ('reserved', 'paid') THEN email_mac END,
-    address_mac = CASE WHEN @state = 'reserved' THEN address_mac END
-WHERE id = @id AND state = @from_state
-RETURNING *;

@@ -2,10 +2,8 @@ package lifecycle
 
 import (
 	"bytes"
-	"reflect"
-	"regexp"
+	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,10 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts/accountstest"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
 	"marquee/platform/nullable"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
@@ -34,12 +35,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	require.NoError(t, err)
 
 	changed := found
-	row := reflect.ValueOf(&changed).Elem()
-	for i := range row.NumField() {
-		if slices.Contains(state.AllColumns, columnOf(row.Type().Field(i).Name)) {
-			fill(t, row.Field(i))
-		}
-	}
+	pgtest.Fill(t, &changed, state.AllColumns...)
 	// What the constraints ask of these.
 	changed.Status, changed.PlanID, changed.IntentOpen, changed.RecoveryAt = found.Status, found.PlanID, false, nil
 
@@ -54,38 +50,71 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	require.NotEqual(t, found.GwbPriceID, read.GwbPriceID)
 }
 
-// columnOf is the column of a row's field.
-func columnOf(field string) string {
-	name := regexp.MustCompile(`ID$|[A-Z]`).ReplaceAllStringFunc(field, func(s string) string { return "_" + strings.ToLower(s) })
-	return strings.TrimPrefix(name, "_")
-}
-
 // Each column that a change may name is looked at when the rows are compared, and no other;
 // whatever else a row has never changes.
 func TestAllColumnsAreCompared(t *testing.T) {
 	t.Parallel()
-	var compared state.Columns
-	for _, c := range columns {
-		compared = append(compared, c.Name)
-	}
-	require.ElementsMatch(t, state.AllColumns, compared)
-
-	fixed := state.Columns{
+	require.ElementsMatch(t, state.AllColumns, columns.Outside(nil))
+	pgtest.Compared(t, columns,
 		"id", "customer_id", "gateway", "payment_method", "period_months", "trial_days", "document_created_by_id", "register_date", "register_update_date",
-		"pix_automatic", "promo_code", "first_amount_cents", "renews_id", "starts_at",
-	}
-	row := reflect.TypeFor[Row]()
-	for i := range row.NumField() {
-		name := columnOf(row.Field(i).Name)
-		if slices.Contains(fixed, name) {
-			continue
+		"pix_automatic", "promo_code", "first_amount_cents", "renews_id", "starts_at")
+
+	named := map[string]bool{}
+	for _, as := range state.ChargeEdits {
+		for _, c := range state.ChargeEditedBy(as) {
+			named[c] = true
 		}
-		var before, after Row
-		fill(t, reflect.ValueOf(&after).Elem().Field(i))
-		differ := columns.Differing(&before, &after)
-		require.Len(t, differ, 1, name)
-		require.Equal(t, name, differ[0].Name)
 	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(named)), chargeColumns.Outside(nil))
+	pgtest.Compared(t, chargeColumns,
+		"id", "subscription_id", "customer_id", "gateway", "cycle", "amount_cents", "payable_until", "misses", "register_date", "register_update_date")
+}
+
+// A renewal charge is not read again either, and another's change of it stays.
+func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newStore(t, db)
+	var log bytes.Buffer
+	s.deps.Log = secrettest.Logger(t, &log)
+	customer := accountstest.Customer(t, db).ID
+	now := s.deps.Clock.Now()
+	charge, err := s.db.InsertRenewalCharge(t.Context(), db, subscriptionsdb.InsertRenewalChargeParams{
+		ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer, Gateway: gateway.GWA,
+		AmountCents: 4990, PayableUntil: now, LookAt: &now, Now: now,
+	})
+	require.NoError(t, err)
+	read := charge
+	edit := func(c RenewalCharge, as state.ChargeEdit, edit func(c *RenewalCharge)) (saved RenewalCharge, err error) {
+		err = postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
+			saved, err = s.SaveChargeTx(t.Context(), tx, c, as, edit)
+			return err
+		})
+		return saved, err
+	}
+	saved, err := edit(charge, state.CodeMade, func(c *RenewalCharge) {
+		pgtest.Fill(t, c, "gateway_payment_id", "pix_payload", "pix_image", "pix_expires_at")
+		c.IntentOpen, c.LookAt = false, nil
+	})
+	require.NoError(t, err)
+	found, err := s.db.GetRenewalCharge(t.Context(), db, charge.ID)
+	require.NoError(t, err)
+	require.Equal(t, found, saved)
+	require.Empty(t, log.String())
+
+	_, err = db.Exec(t.Context(), "UPDATE subscriptions.renewal_charges SET pix_image = 'meanwhile' WHERE id = $1", charge.ID)
+	require.NoError(t, err)
+	_, err = edit(saved, state.CodeGone, func(c *RenewalCharge) { c.State, c.PixPayload = state.ChargeGone, nil })
+	require.NoError(t, err)
+	found, err = s.db.GetRenewalCharge(t.Context(), db, charge.ID)
+	require.NoError(t, err)
+	require.Equal(t, "meanwhile", nullable.Value(found.PixImage))
+	require.Equal(t, state.ChargeGone, found.State)
+	require.Nil(t, found.PixPayload)
+	require.Contains(t, log.String(), `"change":"code_gone","columns":["pix_payload"]`)
+
+	_, err = edit(read, state.CodePaid, func(c *RenewalCharge) { c.State = state.ChargeUnapplied })
+	require.ErrorIs(t, err, errMoved)
 }
 
 // What differs is written whether the change names it or not, and told; what does not differ
@@ -115,25 +144,4 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 	require.True(t, after.HasChargeback)
 	require.Contains(t, log.String(), `"level":"ERROR"`)
 	require.Contains(t, log.String(), `"change":"refunds_totalled","columns":["has_chargeback"]`)
-}
-
-// fill sets a field to a value that it did not have.
-func fill(t *testing.T, field reflect.Value) {
-	t.Helper()
-	at := time.Date(2031, 2, 3, 4, 5, 6, 789_000_000, time.UTC)
-	switch field.Interface().(type) {
-	case *time.Time:
-		field.Set(reflect.ValueOf(&at))
-	case *string:
-		field.Set(reflect.ValueOf(new("filled")))
-	case *int32:
-		field.Set(reflect.ValueOf(new(int32(7))))
-	case bool:
-		field.SetBool(!field.Bool())
-	case int32, int64:
-		field.SetInt(field.Int() + 7)
-	default:
-		require.Equal(t, reflect.String, field.Kind(), "a kind of field that the test does not know: %s", field.Type())
-		field.SetString("filled")
-	}
 }

@@ -33,7 +33,7 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	require.NoError(t, err)
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log})
 	sale := events.New(events.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users})
-	store := orders.New(orders.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale})
+	store := orders.New(orders.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale})
 	money.Connect(payments.Hooks{Looks: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
 	return New(Deps{
 		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale, Orders: store,

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -32,11 +33,36 @@ func (s *CallerOrders) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Ou
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.store.OrdersOf(ctx, s.store.deps.Pool, me.ID, me.EmailVerified)
+	rows, err := s.OrdersOf(ctx, s.store.deps.Pool, me.ID, me.EmailVerified)
 	if err != nil {
 		return nil, err
 	}
 	return httpapi.OK(ordersBody{Orders: rows})
+}
+
+// OrdersOf are a customer's orders, newest first, as they are shown; withHidden those of a guest's, too.
+func (s *CallerOrders) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]OrderBody, error) {
+	rows, err := s.store.db.OrderListOf(ctx, db, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
+	if err != nil {
+		return nil, fmt.Errorf("list orders: %w", err)
+	}
+	ids := make([]objectid.ID, len(rows))
+	for i, o := range rows {
+		ids[i] = o.ID
+	}
+	tickets, err := s.store.TicketIDsOf(ctx, db, ids...)
+	if err != nil {
+		return nil, err
+	}
+	refunded, err := s.store.RefundedOf(ctx, db, rows...)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([]OrderBody, len(rows))
+	for i, o := range rows {
+		bodies[i] = OrderBodyOf(o, tickets[o.ID], refunded[o.ID])
+	}
+	return bodies, nil
 }
 
 // OrderInput names an order in the path.

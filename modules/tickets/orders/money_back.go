@@ -323,7 +323,7 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 		return err
 	}
 	if open != (o.DisputedAt != nil) {
-		err := s.SaveTx(ctx, tx, o, func(o *Order) {
+		err := s.EditTx(ctx, tx, o, state.Disputed, func(o *Order) {
 			o.DisputedAt = nil
 			if open {
 				o.DisputedAt = new(s.deps.Clock.Now())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -88,31 +89,6 @@ type OrderPixBody struct {
 // PixBodyOf shows an order's code.
 func PixBodyOf(o Order, c gateway.PixCharge) *OrderPixBody {
 	return &OrderPixBody{Payload: c.Payload, EncodedImage: c.EncodedImage, ExpirationDate: httpapi.TimePtr(o.HoldUntil)}
-}
-
-// OrdersOf are a customer's orders, newest first, as they are shown; withHidden those of a guest's, too.
-func (s *Store) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]OrderBody, error) {
-	rows, err := s.db.OrderListOf(ctx, db, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
-	if err != nil {
-		return nil, fmt.Errorf("list orders: %w", err)
-	}
-	ids := make([]objectid.ID, len(rows))
-	for i, o := range rows {
-		ids[i] = o.ID
-	}
-	tickets, err := s.TicketIDsOf(ctx, db, ids...)
-	if err != nil {
-		return nil, err
-	}
-	refunded, err := s.RefundedOf(ctx, db, rows...)
-	if err != nil {
-		return nil, err
-	}
-	bodies := make([]OrderBody, len(rows))
-	for i, o := range rows {
-		bodies[i] = OrderBodyOf(o, tickets[o.ID], refunded[o.ID])
-	}
-	return bodies, nil
 }
 
 // TicketIDsOf are the tickets of orders, by order.
@@ -204,6 +180,23 @@ func SetPix(o *Order, c *gateway.PixCharge) {
 	}
 }
 
+// columns are those that changes of an order write.
+var columns = postgres.Columns[Order]{
+	{"state", func(o *Order) any { return o.State }},
+	{"payment_status", func(o *Order) any { return o.PaymentStatus }},
+	{"gateway_payment_id", func(o *Order) any { return o.GatewayPaymentID }},
+	{"pix_payload", func(o *Order) any { return o.PixPayload }},
+	{"pix_image", func(o *Order) any { return o.PixImage }},
+	{"hold_until", func(o *Order) any { return o.HoldUntil }},
+	{"paid_at", func(o *Order) any { return o.PaidAt }},
+	{"disputed_at", func(o *Order) any { return o.DisputedAt }},
+	{"intent_open", func(o *Order) any { return o.IntentOpen }},
+	{"recovery_at", func(o *Order) any { return o.RecoveryAt }},
+	{"tax_id_mac", func(o *Order) any { return o.TaxIDMac }},
+	{"email_mac", func(o *Order) any { return o.EmailMac }},
+	{"address_mac", func(o *Order) any { return o.AddressMac }},
+}
+
 // errMoved says that somebody else moved the order since it was read.
 var errMoved = errors.New("order was moved by somebody else")
 
@@ -214,31 +207,52 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action
 	if !ok {
 		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
 	}
-	return s.SaveTx(ctx, tx, o, func(o *Order) {
-		o.State = to
-		edit(o)
-	}, end...)
+	after := *o
+	after.State = to
+	edit(&after)
+	// Who holds the places is forgotten with the places, from which address with the payment.
+	after.AddressMac = nil
+	if to != state.Paid {
+		after.TaxIDMac, after.EmailMac = nil, nil
+	}
+	return s.saveTx(ctx, tx, o, after, named{string(by), state.WrittenBy(by)}, end)
 }
 
-// SaveTx changes fields of a locked order by compare-and-set on its state. Where it now
-// holds the outcome of the order's call, its intent ends: as done by the answer, unless
-// the caller knows better.
-func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Order), end ...End) error {
-	from, open, after := o.State, o.IntentOpen, *o
+// EditTx changes fields of a locked order and leaves its state alone.
+func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, o *Order, as state.Edit, edit func(*Order), end ...End) error {
+	after := *o
 	edit(&after)
-	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
-		ID: o.ID, FromState: from, State: after.State, GatewayPaymentID: after.GatewayPaymentID, GatewayCustomerID: after.GatewayCustomerID,
-		PaymentStatus: after.PaymentStatus, PixPayload: after.PixPayload, PixImage: after.PixImage, HoldUntil: after.HoldUntil, PaidAt: after.PaidAt, DisputedAt: after.DisputedAt,
-		IntentOpen: after.IntentOpen, RecoveryTries: after.RecoveryTries, RecoveryAt: after.RecoveryAt, Now: s.deps.Clock.Now(),
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return fmt.Errorf("order %s is no longer %s: %w", o.ID, from, errMoved)
+	return s.saveTx(ctx, tx, o, after, named{string(as), state.EditedBy(as)}, end)
+}
+
+// named is an action or an edit, and the columns that it may write.
+type named struct {
+	name    string
+	columns state.Columns
+}
+
+// saveTx writes the columns in which a locked order differs from what was read, if its state
+// is still that one. What differs is written in any case; a column that the change does not
+// name is a mistake of ours, and logged as one. Where it now holds the outcome of the order's
+// call, its intent ends: as done by the answer, unless the caller knows better.
+func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as named, end []End) error {
+	before := *o
+	after.UpdatedAt = s.deps.Clock.Now()
+	differ := columns.Differing(&before, &after)
+	if more := differ.Outside(as.columns); more != nil {
+		s.deps.Log.ErrorContext(ctx, "a change of an order writes columns that it does not name",
+			slog.String("order_id", o.ID.String()), slog.String("change", as.name), slog.Any("columns", more))
 	}
+	const update = "UPDATE tickets.orders SET updated_at = $3%s WHERE id = $1 AND state = $2"
+	n, err := differ.Update(ctx, tx, update, &after, o.ID, before.State, after.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("write order: %w", err)
 	}
-	*o = saved
-	if !open || saved.IntentOpen {
+	if n == 0 {
+		return fmt.Errorf("order %s is no longer %s: %w", o.ID, before.State, errMoved)
+	}
+	*o = after
+	if !before.IntentOpen || after.IntentOpen {
 		return nil
 	}
 	e := End{How: Succeeded{}, By: intent.ByAnswer}

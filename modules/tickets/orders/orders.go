@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -27,6 +28,7 @@ type Deps struct {
 	Pool     *pgxpool.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
+	Log      *slog.Logger
 	Accounts *accounts.Service
 	Payments *payments.Service
 	Events   *events.Store

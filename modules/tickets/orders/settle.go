@@ -112,7 +112,7 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 	}
 	firstSight, open := o.GatewayPaymentID == nil, o.IntentOpen
 	_, pending := end.How.(intent.Pending[Made])
-	err := s.SaveTx(ctx, tx, o, func(o *Order) {
+	err := s.EditTx(ctx, tx, o, state.Recorded, func(o *Order) {
 		if firstSight {
 			o.GatewayPaymentID = &p.ID
 		}
@@ -192,7 +192,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 		}
 		return s.RefundLaterTx(ctx, tx, *o, p.ID)
 	}
-	err = s.SaveTx(ctx, tx, o, func(o *Order) {
+	err = s.EditTx(ctx, tx, o, state.PaidThere, func(o *Order) {
 		o.PaymentStatus = later(wordsOf(*o), o.PaymentStatus, p.NativeStatus)
 		closeIntent(o)
 	})
@@ -372,7 +372,7 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 // mailed that nothing is owed.
 func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	if _, ok := state.Next(o.State, state.GiveBack); !ok {
-		return s.SaveTx(ctx, tx, o, closeIntent, end)
+		return s.EditTx(ctx, tx, o, state.Closed, closeIntent, end)
 	}
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)

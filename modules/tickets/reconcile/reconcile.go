@@ -60,7 +60,8 @@ func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
 				return err
 			}
 		}
-		return s.deps.Orders.SaveTx(ctx, tx, &o, func(o *orders.Order) { o.RecoveryAt = new(s.deps.Clock.Now().Add(orders.AdoptAfter)) })
+		at := s.deps.Clock.Now().Add(orders.AdoptAfter)
+		return s.deps.Orders.EditTx(ctx, tx, &o, state.Adopted, func(o *orders.Order) { o.RecoveryAt = &at })
 	})
 }
 

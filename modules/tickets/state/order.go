@@ -1,5 +1,10 @@
 package state
 
+import (
+	"maps"
+	"slices"
+)
+
 // Order is what holds here of an order; the contract's status (docs/contract/states.md, Orders) is always
 // pending, and payment_status is the gateway's word.
 type Order string
@@ -36,24 +41,88 @@ const (
 // Actions are all actions, in the order of the table.
 var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned, RefundBounced, DisputeLost}
 
+// Columns are columns of tickets.orders that a change may write, beside updated_at, which
+// each does.
+type Columns []string
+
+// What changes write, by what it is about.
+var (
+	moves    = Columns{"state", "tax_id_mac", "email_mac", "address_mac"} // who holds the places is forgotten with them
+	word     = Columns{"payment_status"}
+	payment  = Columns{"gateway_payment_id"}
+	code     = Columns{"pix_payload", "pix_image"}
+	hold     = Columns{"hold_until"}
+	paid     = Columns{"paid_at"}
+	disputed = Columns{"disputed_at"}
+	looked   = Columns{"recovery_at"}
+	call     = of(Columns{"intent_open"}, looked) // whether the order's one call is open
+)
+
+// AllColumns are the columns that changes write.
+var AllColumns = func() Columns {
+	all := of(moves, word, payment, code, hold, paid, call, disputed)
+	slices.Sort(all)
+	return all
+}()
+
+func of(groups ...Columns) Columns { return slices.Concat(groups...) }
+
+// transition is one row of the table: what an action does to an order.
+type transition struct {
+	moves  map[Order]Order
+	writes Columns // which it may write; none of what begins an order, which is an insert
+}
+
 // transitions is the one table of permitted moves.
-var transitions = map[Action]map[Order]Order{
-	Reserve:        {None: Reserved},
-	IssueFree:      {None: Paid},
-	PaymentSeated:  {Reserved: Paid, Released: Paid},
-	PaymentTooLate: {Reserved: RefundDue, Released: RefundDue},
-	GiveBack:       {Reserved: Released},
-	MoneyReturned:  {Paid: Refunded, RefundDue: Refunded},
-	RefundBounced:  {Refunded: RefundDue},
-	DisputeLost:    {Paid: Lost, RefundDue: Lost},
+var transitions = map[Action]transition{
+	Reserve:        {moves: map[Order]Order{None: Reserved}},
+	IssueFree:      {moves: map[Order]Order{None: Paid}},
+	PaymentSeated:  {map[Order]Order{Reserved: Paid, Released: Paid}, of(moves, paid)},
+	PaymentTooLate: {map[Order]Order{Reserved: RefundDue, Released: RefundDue}, of(moves, paid)},
+	GiveBack:       {map[Order]Order{Reserved: Released}, of(moves, word, payment, code, call)},
+	MoneyReturned:  {map[Order]Order{Paid: Refunded, RefundDue: Refunded}, of(moves, word)},
+	RefundBounced:  {map[Order]Order{Refunded: RefundDue}, of(moves, word)},
+	DisputeLost:    {map[Order]Order{Paid: Lost, RefundDue: Lost}, of(moves, word)},
 }
 
 // Next answers where an action takes an order; ok is false when its state holds
 // against the action.
 func Next(from Order, by Action) (to Order, ok bool) {
-	to, ok = transitions[by][from]
+	to, ok = transitions[by].moves[from]
 	return to, ok
 }
+
+// WrittenBy are the columns that an action may write.
+func WrittenBy(by Action) Columns { return transitions[by].writes }
+
+// Edit is what changes an order and leaves its state alone.
+type Edit string
+
+// The edits.
+const (
+	Adopted   Edit = "adopted"    // its call, which the release before made, has an intent
+	Closed    Edit = "closed"     // its call is settled, and something else has moved it
+	Disputed  Edit = "disputed"   // a dispute of its payment has opened, or none is open any more
+	Recorded  Edit = "recorded"   // what its call has made
+	PaidThere Edit = "paid_there" // the gateway has the money
+	Overdue   Edit = "overdue"    // its code can still be paid
+)
+
+// edits are what each edit may write.
+var edits = map[Edit]Columns{
+	Adopted:   looked,
+	Closed:    call,
+	Disputed:  disputed,
+	Recorded:  of(payment, code, hold, call),
+	Overdue:   word,
+	PaidThere: of(word, call),
+}
+
+// Edits are all edits.
+var Edits = slices.Sorted(maps.Keys(edits))
+
+// EditedBy are the columns that an edit may write.
+func EditedBy(as Edit) Columns { return edits[as] }
 
 // GivenBack is why all of an order's money goes back.
 type GivenBack string

@@ -147,7 +147,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 	if p.Status == gateway.PaymentStatusFailed {
 		return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
 	}
-	return "", s.deps.Orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
+	return "", s.deps.Orders.EditTx(ctx, tx, o, state.Overdue, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
 }
 
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
 
@@ -506,85 +505,4 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		return nil, err
 	}
 	return items, nil
-}
-
-const orderUpdate = `-- name: OrderUpdate :one
-UPDATE tickets.orders SET
-    gateway_payment_id = $1, gateway_customer_id = $2, payment_status = $3, state = $4,
-    pix_payload = $5, pix_image = $6, hold_until = $7, paid_at = $8, disputed_at = $9,
-    intent_open = $10, recovery_tries = $11, recovery_at = $12, updated_at = $13,
-    tax_id_mac = CASE WHEN $4 IN ('reserved', 'paid') THEN tax_id_mac END, email_mac = CASE WHEN $4 IN ('reserved', 'paid') THEN email_mac END,
-    address_mac = CASE WHEN $4 = 'reserved' THEN address_mac END
-WHERE id = $14 AND state = $15
-RETURNING id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at
-`
-
-type OrderUpdateParams struct {
-	GatewayPaymentID  *string
-	GatewayCustomerID *string
-	PaymentStatus     string
-	State             state.Order
-	PixPayload        *string
-	PixImage          *string
-	HoldUntil         *time.Time
-	PaidAt            *time.Time
-	DisputedAt        *time.Time
-	IntentOpen        bool
-	RecoveryTries     int32
-	RecoveryAt        *time.Time
-	Now               time.Time
-	ID                objectid.ID
-	FromState         state.Order
-}
-
-// Writes what may change, if the state is still the one that was read. Who holds the places is forgotten with the places,
-// from which address with the payment.
-func (q *Queries) OrderUpdate(ctx context.Context, db DBTX, arg OrderUpdateParams) (Order, error) {
-	row := db.QueryRow(ctx, orderUpdate,
-		arg.GatewayPaymentID,
-		arg.GatewayCustomerID,
-		arg.PaymentStatus,
-		arg.State,
-		arg.PixPayload,
-		arg.PixImage,
-		arg.HoldUntil,
-		arg.PaidAt,
-		arg.DisputedAt,
-		arg.IntentOpen,
-		arg.RecoveryTries,
-		arg.RecoveryAt,
-		arg.Now,
-		arg.ID,
-		arg.FromState,
-	)
-	var i Order
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.EventID,
-		&i.Quantity,
-		&i.UnitPriceCents,
-		&i.TotalCents,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.GatewayPaymentID,
-		&i.GatewayCustomerID,
-		&i.PaymentStatus,
-		&i.State,
-		&i.WithoutLogin,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.HoldUntil,
-		&i.PaidAt,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.TaxIDMac,
-		&i.EmailMac,
-		&i.AddressMac,
-		&i.DisputedAt,
-	)
-	return i, err
 }
