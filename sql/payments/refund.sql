@@ -1,3 +1,7 @@
+-- name: RefundFail :execrows
+-- RefundFail marks a refund that is asked for as failed: none when a report was faster.
+UPDATE payments.refunds SET status = 'failed', failure = @failure::text, updated_at = @at WHERE id = @id AND status = 'requested';
+
 -- name: RefundFind :one
 SELECT * FROM payments.refunds WHERE id = @id;
 

@@ -208,11 +208,11 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 	})
 }
 
-// FailRefundTx marks a request that came to nothing, and why.
-func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, amount money.Cents, failure string) error {
-	return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-		ID: id, AmountCents: int64(amount), Status: gateway.RefundStatusFailed, Failure: nullable.Ptr(failure), At: s.deps.Clock.Now(),
-	})
+// FailRefundTx marks a request that came to nothing, and why. Failed is false when a report
+// took it for done meanwhile.
+func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, failure string) (failed bool, err error) {
+	n, err := s.db.RefundFail(ctx, tx, paymentsdb.RefundFailParams{ID: id, Failure: failure, At: s.deps.Clock.Now()})
+	return n == 1, err
 }
 
 // RefundedTotal is what has been given back of a subscription's or order's

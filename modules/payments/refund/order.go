@@ -335,14 +335,11 @@ func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, o *order, why error, by
 	case errors.Is(why, gateway.ErrUnavailable):
 		failure = ledger.FailedUnasked + " " + failure
 	}
-	now, err := s.db.RefundFind(ctx, tx, o.refund.ID)
-	if err != nil || now.Status != gateway.RefundStatusRequested {
+	failed, err := s.ledger.FailRefundTx(ctx, tx, o.refund.ID, failure)
+	if err != nil || !failed {
 		return err // a report took it for done: then it is the gateway's own of the same amount
 	}
 	o.refund.Status = gateway.RefundStatusFailed
-	if err := s.ledger.FailRefundTx(ctx, tx, o.refund.ID, money.Cents(now.AmountCents), failure); err != nil {
-		return err
-	}
 	if err := s.queueTrackingTx(ctx, tx, o.refund.ID); err != nil {
 		return err
 	}

@@ -39,6 +39,25 @@ func (q *Queries) MoneyLock(ctx context.Context, db DBTX, arg MoneyLockParams) e
 	return err
 }
 
+const refundFail = `-- name: RefundFail :execrows
+UPDATE payments.refunds SET status = 'failed', failure = $1::text, updated_at = $2 WHERE id = $3 AND status = 'requested'
+`
+
+type RefundFailParams struct {
+	Failure string
+	At      time.Time
+	ID      objectid.ID
+}
+
+// RefundFail marks a refund that is asked for as failed: none when a report was faster.
+func (q *Queries) RefundFail(ctx context.Context, db DBTX, arg RefundFailParams) (int64, error) {
+	result, err := db.Exec(ctx, refundFail, arg.Failure, arg.At, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const refundFind = `-- name: RefundFind :one
 SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at, kind FROM payments.refunds WHERE id = $1
 `
