@@ -4,39 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/modules/payments"
-	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/plans"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
-
-// ApplyEventTx applies a gateway's event to the subscription that it is about
-// (docs/contract/payments.md, Webhooks). It answers Unclaimed when there is none.
-func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	return s.applier.ApplyEventTx(ctx, tx, e)
-}
-
-// ExtendTx moves the end of a living subscription by the months that an amount pays for
-// (payments.Extender).
-func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
-	return s.extensions.ExtendTx(ctx, tx, e)
-}
-
-// TakeStrayMoneyTx takes in settled money that nothing here knows, of a gateway's customer who
-// is one of ours (payments.StrayMoneyTaker).
-func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	return s.strays.TakeStrayMoneyTx(ctx, tx, e)
-}
-
-// RefundChanged keeps the total of a subscription when a look at a refund has settled it
-// (payments.RefundFollower).
-func (s *Service) RefundChanged(ctx context.Context, r payments.Refund) error {
-	return s.applier.RefundChanged(ctx, r)
-}
 
 // SyncSubscription asks the gateway about the customer's live subscription and settles what it
 // says (docs/contract/accounts.md, Tokens).

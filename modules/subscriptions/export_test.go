@@ -3,6 +3,9 @@ package subscriptions
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/webhooks"
@@ -65,6 +68,11 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArgs) 
 // SyncRecurrence is that of the room.
 func (s *Service) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
 	return s.reconciler.SyncRecurrence(ctx, a)
+}
+
+// ApplyEventTx is that of the room.
+func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	return s.applier.ApplyEventTx(ctx, tx, e)
 }
 
 // TakeStrayMoney is that of the room.

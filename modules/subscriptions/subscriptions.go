@@ -112,7 +112,8 @@ func New(d Deps) *Service {
 	}
 	s.furnish(d, cfg, promos)
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s}, Takers: []payments.StrayMoneyTaker{s}, Followers: []payments.RefundFollower{s}, Extender: s,
+		Appliers: []payments.Applier{s.applier}, Takers: []payments.StrayMoneyTaker{s.strays}, Followers: []payments.RefundFollower{s.applier},
+		Extender: s.extensions,
 		Looks: map[intent.Kind]intent.User{
 			intent.Subscription:     s.recovery.FirstCalls().User(),
 			intent.SubscriptionGone: s.calls.Gone().User(),

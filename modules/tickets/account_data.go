@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
-	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/idempotency"
@@ -89,6 +88,4 @@ var (
 	_ accounts.Billing         = (*Service)(nil)
 	_ accounts.Purchases       = (*Service)(nil)
 	_ accounts.CustomerChanges = (*Service)(nil)
-	_ payments.Applier         = (*Service)(nil)
-	_ payments.RefundFollower  = (*Service)(nil)
 )

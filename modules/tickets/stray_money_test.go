@@ -16,7 +16,7 @@ import (
 func (b *bundle) apply(e gateway.Event) (r gateway.Result) {
 	b.t.Helper()
 	require.NoError(b.t, postgres.InTx(b.t.Context(), b.db, func(tx pgx.Tx) (err error) {
-		r, err = b.service.ApplyEventTx(b.t.Context(), tx, e)
+		r, err = b.service.Webhooks().ApplyEventTx(b.t.Context(), tx, e)
 		return err
 	}))
 	return r

@@ -12,7 +12,6 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/files"
 	"marquee/modules/payments"
-	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/checkout"
 	"marquee/modules/tickets/door"
@@ -169,7 +168,7 @@ func New(d Deps) *Service {
 		},
 	})
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s}, Followers: []payments.RefundFollower{s}, Looks: map[intent.Kind]intent.User{intent.Order: s.orders.Charge().User()},
+		Appliers: []payments.Applier{s.webhooks}, Followers: []payments.RefundFollower{s.orders}, Looks: map[intent.Kind]intent.User{intent.Order: s.orders.Charge().User()},
 	})
 	return s
 }
@@ -205,13 +204,3 @@ func (s *Service) TicketSearch() resource.Searchable { return s.events.TicketSea
 
 // FileRecords are the kinds of records of this module that files belong to.
 func (s *Service) FileRecords() []files.Records { return s.events.FileRecords() }
-
-// ApplyEventTx applies a gateway's event to the order that it is about (payments.Applier).
-func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	return s.webhooks.ApplyEventTx(ctx, tx, e)
-}
-
-// RefundChanged has order and tickets follow a refund that a look has settled (payments.RefundFollower).
-func (s *Service) RefundChanged(ctx context.Context, r payments.Refund) error {
-	return s.orders.RefundChanged(ctx, r)
-}
