@@ -64,7 +64,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	if err != nil || !moved {
 		return err
 	}
-	if err := s.countTx(ctx, tx, *sub, p); err != nil {
+	if err := s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID); err != nil {
 		return err
 	}
 	return s.deps.Store.StopTx(ctx, tx, *sub, s.deps.Clock.Now())

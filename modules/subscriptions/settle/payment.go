@@ -43,15 +43,17 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if err != nil || IsOthers(*sub, known) {
 		return err
 	}
-	asked, err := s.confirmFirstTx(ctx, tx, *sub, p)
-	if err == nil && !asked && known == nil {
-		asked, err = s.confirmTwinTx(ctx, tx, *sub, p)
-	}
-	if err != nil || asked {
-		if p.Asked != nil {
-			*p.Asked = asked
+	if known == nil {
+		asked, err := s.confirmFirstTx(ctx, tx, *sub, p)
+		if err == nil && !asked {
+			asked, err = s.confirmTwinTx(ctx, tx, *sub, p)
 		}
-		return err
+		if err != nil || asked {
+			if p.Asked != nil {
+				*p.Asked = asked
+			}
+			return err
+		}
 	}
 	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
@@ -72,9 +74,9 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	return s.settleBookedTx(ctx, tx, sub, p)
 }
 
-// confirmFirstTx has money of gateway A that comes after the subscription's end, or would
-// lengthen it without having been ordered here, confirmed by the gateway first, by job:
-// nothing is booked until then.
+// confirmFirstTx has money of gateway A that the ledger lacks, and that comes after the
+// subscription's end, or would lengthen it without having been ordered here, confirmed by
+// the gateway first, by job: nothing is booked until then.
 func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != state.ByWebhook {
 		return false, nil
@@ -83,10 +85,6 @@ func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
 			return false, err
 		}
-	}
-	known, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
-	if err != nil || known != nil {
-		return false, err
 	}
 	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First, SettledAt: p.SettledAt}
 	if p.Charge != nil {
@@ -205,7 +203,7 @@ func paidEnd(sub lifecycle.Row) *time.Time {
 
 // settleBookedTx does what follows from money that has just come into the ledger.
 func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (err error) {
-	if !p.First && p.Charge == nil {
+	if sub.PixAutomatic && !p.First && p.Charge == nil {
 		var older bool
 		if p.cycle, older, err = s.deps.Debits.PayDebitTx(ctx, tx, *sub, p.Payment); err != nil {
 			return err
@@ -215,39 +213,24 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if sub.Status.Ended() {
 		return s.lateMoneyTx(ctx, tx, sub, p)
 	}
-	if kept, err := s.keepPausedTx(ctx, tx, *sub, p); err != nil || kept {
-		return err
-	}
-	if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
-		return err
-	}
-	if kept, err := s.keepMovedTx(ctx, tx, *sub, p); err != nil || kept {
-		return err
-	}
-	if listed, err := s.keepUnrecurringTx(ctx, tx, *sub, p); err != nil || listed {
-		return err
-	}
-	if listed, err := s.keepBesideTx(ctx, tx, *sub, p); err != nil || listed {
-		return err
-	}
-	if listed, err := s.keepTwiceTx(ctx, tx, *sub, p); err != nil || listed {
+	if listed, err := s.listByRuleTx(ctx, tx, sub, p); err != nil || listed {
 		return err
 	}
 	if p.Older {
-		return s.countTx(ctx, tx, *sub, p) // a later charge failed, and is owed
+		return s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID) // a later charge failed, and is owed
 	}
 	if p.before, err = s.isBeforeMoveTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
 		err = s.deps.Store.EditTx(ctx, tx, sub, state.PaidWhileDisputed, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
-		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
+		return errors.Join(err, s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID))
 	}
 	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})
 	if err != nil || !moved {
 		return err
 	}
-	return s.countTx(ctx, tx, *sub, p)
+	return s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
 }
 
 // settleZeroInvoiceTx: an invoice of nothing is no money for the ledger. It opens a
@@ -265,12 +248,6 @@ func (s *Settler) settleZeroInvoiceTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	}
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
-}
-
-// countTx notes in the ledger that a payment opened the subscription or paid one of its
-// periods: what it does not say of has to be listed.
-func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) error {
-	return s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
 }
 
 // pay writes what a payment means for the dates of a subscription.

@@ -43,6 +43,25 @@ func referenceOf(p Payment) objectid.ID {
 	return p.Charge.ID
 }
 
+// listByRuleTx lists money that pays no period of a living subscription, by the first of
+// the rules that holds of it.
+func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (listed bool, err error) {
+	if listed, err = s.keepPausedTx(ctx, tx, *sub, p); err != nil || listed {
+		return listed, err
+	}
+	if listed, err = s.refundDeletedTx(ctx, tx, sub, p); err != nil || listed {
+		return listed, err
+	}
+	for _, keep := range []func(context.Context, pgx.Tx, lifecycle.Row, Payment) (bool, error){
+		s.keepMovedTx, s.keepUnrecurringTx, s.keepBesideTx, s.keepTwiceTx,
+	} {
+		if listed, err = keep(ctx, tx, *sub, p); err != nil || listed {
+			return listed, err
+		}
+	}
+	return false, nil
+}
+
 // refundDeletedTx lists money for a customer who had been deleted when it was charged:
 // the deletion has not reached the subscription yet, or ended it after the charge. What
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by

@@ -21,9 +21,6 @@ import (
 // commits it. Who gives tickets back has them no more, and their places are free at once;
 // those of a called off event are blocked already, and expire with the refund.
 func (s *Store) RequestGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why state.GivenBack, r payments.Refund) error {
-	if why == "" {
-		return nil
-	}
 	err := s.db.GiveBackRequest(ctx, tx, ticketsdb.GiveBackRequestParams{OrderID: o.ID, EventID: o.EventID, Why: why, Now: &r.RequestedAt, RefundID: r.ID.String()})
 	if err != nil {
 		return fmt.Errorf("note that the order is given back: %w", err)

@@ -359,6 +359,9 @@ func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund
 	if len(taken) != len(chosen) {
 		return fault.Conflict("A ticket was used or refunded meanwhile. Look at the order and ask again.")
 	}
+	if q.why == "" {
+		return nil
+	}
 	return s.deps.Orders.RequestGiveBackTx(ctx, tx, o, q.why, r)
 }
 
