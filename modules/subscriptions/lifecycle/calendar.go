@@ -1,37 +1,87 @@
 package lifecycle
 
 import (
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/money"
+	"marquee/platform/nullable"
 )
 
-const (
-	// debitLead is how many business days before its cycle a debit is ordered: the
-	// gateway takes 2 to 10 (docs/gateway-facts.md, A8).
-	debitLead = 5
-	// debitNotice is the fewest business days that a debit is due ahead.
-	debitNotice = 2
-	// DebitGrace is how long the order of a retry may be on its way before it is looked for.
-	DebitGrace = 2 * time.Minute
-	// DebitSilence is after what time the sweep takes up a debit whose own job is silent.
-	DebitSilence = 15 * time.Minute
-)
-
-// DebitDueDate is the day of the cycle, or the earliest that the gateway takes
-// when that one is too near.
-func (s *Calendar) DebitDueDate(cycle time.Time) time.Time {
-	earliest := businessDays(s.clock.Now(), debitNotice, s.cfg.Zone)
-	return LatestOf(StartOfDay(cycle, s.cfg.Zone), &earliest)
+// TermsOf are the terms of the call to the gateway, by which its result is
+// found after a crash.
+func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
+	return gateway.SubscriptionTerms{
+		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: nullable.Value(sub.GwbPriceID),
+		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
+		FirstDue: s.FirstDue(sub),
+	}
 }
 
-// DebitAt is when the debit of a cycle is ordered.
-func (s *Calendar) DebitAt(cycle time.Time) time.Time {
-	return businessDays(cycle, -debitLead, s.cfg.Zone)
+// ChargesFirstMonth reports whether the first month is a payment of its own: a
+// card at gateway A with a promo code.
+func (*Calendar) ChargesFirstMonth(sub Row) bool {
+	return sub.FirstAmountCents != nil && TraitsOf(sub).FirstMonthApart && sub.PaymentMethod == gateway.MethodCard
+}
+
+// discountedDays is how long after the discounted first month the recurrence
+// charges first (docs/contract/promo-codes.md, At subscribing).
+const discountedDays = 30
+
+// FirstDue is the day of the first charge: the first, or the one after the trial, the
+// month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it renews.
+func (s *Calendar) FirstDue(sub Row) time.Time {
+	if sub.StartsAt != nil {
+		return StartOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
+	}
+	days := int(sub.TrialDays)
+	if s.ChargesFirstMonth(sub) {
+		days = discountedDays
+	}
+	return StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
+}
+
+// AuthorizationOf is what gateway A is asked for to authorize an automatic PIX.
+func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.AuthorizationTerms {
+	return gateway.AuthorizationTerms{
+		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
+		FirstAmount: PixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
+		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+	}
+}
+
+// PixTermsOf are the terms of the call to the gateway, by which its result is
+// found after a crash.
+func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.PixTerms {
+	return gateway.PixTerms{
+		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,
+		DueDate: StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+	}
+}
+
+// PixAmount is what the first PIX payment of the subscription costs.
+func PixAmount(sub Row) money.Cents {
+	if sub.FirstAmountCents != nil {
+		return money.Cents(*sub.FirstAmountCents)
+	}
+	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
+}
+
+// LeastPix is the smallest amount that can be paid by a PIX code.
+func LeastPix(gw gateway.Name) money.Cents {
+	return max(gw.Traits().LeastPix, gw.Traits().LeastCharge)
+}
+
+// PayerOf is a customer as the gateways know payers.
+func PayerOf(c accounts.Customer, name gateway.Name) gateway.Payer {
+	return gateway.Payer{
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(name)],
+		Name: c.FullName, Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+	}
 }
 
 // DateOf is the day, in the zone, to which t belongs.
@@ -44,38 +94,6 @@ func (s *Calendar) DateOf(t time.Time) pgtype.Date {
 func (s *Calendar) DayOf(d pgtype.Date) time.Time {
 	year, month, day := d.Time.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, s.cfg.Zone)
-}
-
-// DueDebitParams looks a little further than the lead, since weekends vary it.
-func (s *Calendar) DueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
-	horizon := businessDays(now, debitLead, s.cfg.Zone)
-	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-DebitSilence)}
-}
-
-// firstUnpaidOf is the first debit of the last unbroken row of periods that nobody has
-// paid; nil when there is none. A period that does not begin where the one before ends was
-// moved there by an extension, which gives the time until then.
-func (s *Calendar) firstUnpaidOf(sub Row, unpaid []Debit) *Debit {
-	var first *Debit
-	for i, d := range unpaid {
-		if first == nil {
-			first = &unpaid[i]
-		}
-		follows := sub.NextBillingDate
-		if i+1 < len(unpaid) {
-			follows = new(s.DayOf(unpaid[i+1].Cycle))
-		}
-		ends := s.DateOf(s.MonthsOn(s.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
-		if follows != nil && s.DateOf(*follows).Time.After(ends.Time) {
-			first = nil
-		}
-	}
-	return first
-}
-
-// DateAfter is the date some days later.
-func DateAfter(d pgtype.Date, days int) pgtype.Date {
-	return pgtype.Date{Time: d.Time.AddDate(0, 0, days), Valid: true}
 }
 
 // Age is how long ago the subscription's row was made.
@@ -206,54 +224,4 @@ func (s *Calendar) MonthsOn(t time.Time, months int, r Row) time.Time {
 func StartOfDay(t time.Time, zone *time.Location) time.Time {
 	year, month, day := t.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, zone).UTC()
-}
-
-// businessDays is midnight, in the zone, of the day that lies n days on which banks
-// work after (before, when n is below 0) that of t.
-func businessDays(t time.Time, n int, zone *time.Location) time.Time {
-	step := 1
-	if n < 0 {
-		n, step = -n, -1
-	}
-	day := StartOfDay(t, zone).In(zone)
-	for n > 0 {
-		day = day.AddDate(0, 0, step)
-		if weekday := day.Weekday(); weekday != time.Saturday && weekday != time.Sunday && !bankHoliday(day) {
-			n--
-		}
-	}
-	return day.UTC()
-}
-
-// fixedHolidays are the national holidays of Brazilian banks that keep their date.
-var fixedHolidays = []string{"01-01", "04-21", "05-01", "09-07", "10-12", "11-02", "11-15", "11-20", "12-25"}
-
-// movedHolidays are those that move with Easter, in days from it: Carnival's Monday
-// and Tuesday, Good Friday, Corpus Christi.
-var movedHolidays = []int{-48, -47, -2, 60}
-
-// bankHoliday reports whether banks are closed all over Brazil on the day of t, in its
-// own zone.
-func bankHoliday(t time.Time) bool {
-	if slices.Contains(fixedHolidays, t.Format("01-02")) {
-		return true
-	}
-	sunday := easter(t.Year())
-	year, month, day := t.Date()
-	return slices.ContainsFunc(movedHolidays, func(n int) bool {
-		return sunday.AddDate(0, 0, n).Equal(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
-	})
-}
-
-// easter is Easter Sunday of a year, by the anonymous Gregorian algorithm.
-func easter(year int) time.Time {
-	a, b, c := year%19, year/100, year%100
-	d, e := b/4, b%4
-	g := (8*b + 13) / 25
-	h := (19*a + b - d - g + 15) % 30
-	i, k := c/4, c%4
-	l := (32 + 2*e + 2*i - h - k) % 7
-	m := (a + 11*h + 22*l) / 451
-	n := h + l - 7*m + 114
-	return time.Date(year, time.Month(n/31), n%31+1, 0, 0, 0, 0, time.UTC)
 }

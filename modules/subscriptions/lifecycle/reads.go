@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
@@ -228,4 +229,17 @@ func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Row) ([]Ro
 		return nil, fmt.Errorf("list what subscription %s renews: %w", sub.ID, err)
 	}
 	return chain, nil
+}
+
+// PayerOfRow is the payer of a subscription; of a deleted customer it has the ids alone.
+func (s *Reads) PayerOfRow(ctx context.Context, sub Row) gateway.Payer {
+	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
+	if err != nil {
+		customer = accounts.Customer{ID: sub.CustomerID}
+	}
+	payer := PayerOf(customer, sub.Gateway)
+	if _, known := idColumns(&sub); *known != nil {
+		payer.GatewayID = **known
+	}
+	return payer
 }

@@ -169,6 +169,38 @@ func SetPix(r *Row, pix *gateway.PixCharge) {
 	}
 }
 
+// TraitsOf are what the subscription's gateway does in a way of its own.
+func TraitsOf(sub Row) gateway.Traits { return sub.Gateway.Traits() }
+
+// idColumns are the columns that keep the row's ids at its gateway: each has its own, so
+// that a row which moves to the other keeps both.
+func idColumns(r *Row) (subscription, customer **string) {
+	if r.Gateway == gateway.GWA {
+		return &r.GwaSubscriptionID, &r.GwaCustomerID
+	}
+	return &r.GwbSubscriptionID, &r.GwbCustomerID
+}
+
+// CustomerColumns puts a payer's id in the column of their gateway; the other is nil.
+func CustomerColumns(gw gateway.Name, id string) (atA, atB *string) {
+	r := Row{Gateway: gw}
+	_, customer := idColumns(&r)
+	*customer = nullable.Ptr(id)
+	return r.GwaCustomerID, r.GwbCustomerID
+}
+
+// RemoteCustomer is the payer's id at the subscription's gateway, "" while it is not known.
+func RemoteCustomer(sub Row) string {
+	_, customer := idColumns(&sub)
+	return nullable.Value(*customer)
+}
+
+// SetRecurrence keeps the gateway's id of the subscription.
+func SetRecurrence(r *Row, id string) {
+	subscription, _ := idColumns(r)
+	SetOnce(subscription, id)
+}
+
 // RemoteID is the subscription's id at its gateway, "" while it is not known.
 func RemoteID(sub Row) string {
 	subscription, _ := idColumns(&sub)
