@@ -68,8 +68,8 @@ WHERE purpose = @purpose AND local_id = @local_id AND (id::text = @dispute_id::t
 
 -- name: DisputeWithdraw :execrows
 -- DisputeWithdraw takes back an open dispute that an admin entered by hand.
-UPDATE payments.disputes SET state = 'withdrawn', closed_at = @at::timestamptz, updated_at = @at::timestamptz
-WHERE id = @id AND state = 'open' AND native_status = 'reported_by_admin';
+UPDATE payments.disputes SET state = @state, closed_at = @at::timestamptz, updated_at = @at::timestamptz
+WHERE id = @id AND state = @from_state AND native_status = 'reported_by_admin';
 
 -- name: DisputeListBookedSince :many
 -- DisputeListBookedSince gives the disputes that hold or took money, told by the gateway,

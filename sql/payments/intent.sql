@@ -13,7 +13,7 @@ RETURNING i.*;
 -- name: IntentClaimOf :many
 -- IntentClaimOf leases a subject's open intents of a kind, unless somebody has them or has just looked.
 UPDATE payments.intents SET leased_until = @until::timestamptz, looked_at = @now::timestamptz, looks = looks + 1
-WHERE subject_id = @subject_id AND state = 'open' AND (@kind::text = '' OR kind = @kind) AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
+WHERE subject_id = @subject_id AND state = 'open' AND (kind = @kind OR @kind = '') AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
   AND (looked_at IS NULL OR looked_at <= @since::timestamptz)
 RETURNING *;
 
@@ -24,7 +24,7 @@ WITH ended AS (
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-    SELECT id, @at::timestamptz, @by::text, state, state FROM ended
+    SELECT id, @at::timestamptz, @by, state, state FROM ended
 )
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended;
 
@@ -81,12 +81,12 @@ WITH noted AS (
     UPDATE payments.intents i SET
         leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = left(sqlc.narg(cause)::text, 500), failures = @failures, misses = @misses, calls = @calls,
         missed_at = sqlc.narg(missed_at), not_known_since = sqlc.narg(not_known_since),
-        forwards = CASE WHEN @outcome::text = 'not_known' THEN forwards ELSE 0 END
+        forwards = CASE WHEN @outcome = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
-SELECT id, @at::timestamptz, @by::text, @outcome::text, 'open', left(sqlc.narg(cause)::text, 500) FROM noted;
+SELECT id, @at::timestamptz, @by, @outcome, 'open', left(sqlc.narg(cause)::text, 500) FROM noted;
 
 -- name: IntentCallAgain :execrows
 -- IntentCallAgain counts a call that a look is about to make, and leases the intent for its time.

@@ -1,6 +1,6 @@
 -- name: RefundFail :execrows
 -- RefundFail marks a refund that is asked for as failed: none when a report was faster.
-UPDATE payments.refunds SET status = 'failed', failure = @failure::text, updated_at = @at WHERE id = @id AND status = 'requested';
+UPDATE payments.refunds SET status = @status, failure = @failure::text, updated_at = @at WHERE id = @id AND status = @from_status;
 
 -- name: RefundFind :one
 SELECT * FROM payments.refunds WHERE id = @id;

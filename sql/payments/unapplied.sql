@@ -79,7 +79,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/autom
 
 -- name: UnappliedDecide :exec
 INSERT INTO payments.unapplied_decisions (unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason)
-VALUES (@unapplied_id, @at, @from_state::text, @to_state, @source, sqlc.narg(admin_id), sqlc.narg(amount_cents), sqlc.narg(reason));
+VALUES (@unapplied_id, @at, @from_state, @to_state, @source, sqlc.narg(admin_id), sqlc.narg(amount_cents), sqlc.narg(reason));
 
 -- name: UnappliedDue :many
 -- UnappliedDue lists what may be refunded by itself, and what somebody decided to

@@ -75,20 +75,20 @@ var rooms = map[string][]room{
 	},
 	"payments": {
 		{name: "gateway", words: true},
-		{name: "state", words: true},
+		{name: "state", words: true, uses: []string{"gateway"}},
 		{name: "internal/reply", uses: []string{"gateway"}},
 		{name: "internal/paymentsdb", uses: []string{"gateway", "state"}},
 		{name: "gwa", uses: []string{"gateway", "internal/reply"}},
 		{name: "gwb", uses: []string{"gateway", "internal/reply"}},
 		{name: "backoff"},
 		{name: "health", uses: []string{"gateway", "internal/paymentsdb"}, sql: []string{"gateway_state"}},
-		{name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb"}, sql: []string{"intent"}},
+		{name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb", "state"}, sql: []string{"intent"}},
 		{
 			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb", "state"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},
 		},
 		{
-			name: "webhook", uses: []string{"gateway", "internal/paymentsdb", "ledger"},
+			name: "webhook", uses: []string{"gateway", "internal/paymentsdb", "ledger", "state"},
 			sql: []string{"payment", "processed_event", "refused_webhook", "webhook_log", "webhook_log_admin"},
 		},
 		{
@@ -160,7 +160,7 @@ const reader = "finance"
 const checks = "invariants"
 
 // foundation are the platform packages that know none of the others; all others may use them.
-var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "nullable", "objectid", "passwordlist", "postgres", "secret", "taxid"}
+var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "nullable", "objectid", "passwordlist", "postgres", "secret", "taxid", "transition"}
 
 // platformUses is what the other platform packages may use of each other on top.
 var platformUses = map[string][]string{

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/platform/transition"
 )
 
 // Section compares got with the part of a page that stands between the comments
@@ -70,4 +72,54 @@ func (m Move) Arrow() string {
 		return m.To + " stays"
 	}
 	return m.From + " → " + m.To
+}
+
+// Moves are the moves of a lifecycle's table, by states and actions in their order. It fails
+// for a state that is not given, or that nothing reaches, and for an action that stands twice.
+func Moves[S, A ~string](t testing.TB, table transition.Table[S, A], states ...S) (all []Move) {
+	t.Helper()
+	acts, reached, n := map[A]bool{}, map[S]bool{"": true}, 0
+	for _, row := range table {
+		require.False(t, acts[row.By], "%s stands twice", row.By)
+		acts[row.By] = true
+		for from, to := range row.Moves {
+			reached[to], n = reached[to] || from != to, n+1
+		}
+	}
+	for _, from := range append([]S{""}, states...) {
+		require.True(t, reached[from], "nothing leads to %s", from)
+		for _, row := range table {
+			if to, ok := row.Moves[from]; ok {
+				all = append(all, Move{From: string(from), By: string(row.By), To: string(to)})
+			}
+		}
+	}
+	require.Len(t, all, n, "a state is not given")
+	return all
+}
+
+// Table lists a lifecycle's moves for a page, with the reasons where there are any.
+func Table[S, A ~string](t testing.TB, table transition.Table[S, A], states ...S) string {
+	t.Helper()
+	all := Moves(t, table, states...)
+	reasons := slices.ContainsFunc(table, func(r transition.Row[S, A]) bool { return r.Reason != "" })
+	rows := []string{"| action | from → to |\n|---|---|\n"}
+	if reasons {
+		rows[0] = "| action | reason | from → to |\n|---|---|---|\n"
+	}
+	for _, row := range table {
+		cells := []string{"`" + string(row.By) + "`"}
+		if reasons {
+			cells = append(cells, row.Reason)
+		}
+		var arrows []string
+		for _, m := range all {
+			if m.By == string(row.By) {
+				arrows = append(arrows, m.Arrow())
+			}
+		}
+		cells = append(cells, strings.Join(arrows, ", "))
+		rows = append(rows, "| "+strings.Join(cells, " | ")+" |\n")
+	}
+	return strings.Join(rows, "")
 }

@@ -43,9 +43,9 @@ func (h *Health) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, o := range orders {
-		gauge(openGauge, float64(o.Open), string(o.Gateway), o.Kind)
-		gauge(notKnownGauge, float64(o.NotKnown), string(o.Gateway), o.Kind)
-		gauge(oldestGauge, now.Sub(o.Oldest).Seconds(), string(o.Gateway), o.Kind)
+		gauge(openGauge, float64(o.Open), string(o.Gateway), string(o.Kind))
+		gauge(notKnownGauge, float64(o.NotKnown), string(o.Gateway), string(o.Kind))
+		gauge(oldestGauge, now.Sub(o.Oldest).Seconds(), string(o.Gateway), string(o.Kind))
 	}
 	states, err := h.db.GatewayStateList(ctx, h.deps.Pool)
 	if err != nil {

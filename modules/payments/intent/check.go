@@ -15,6 +15,7 @@ import (
 	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/postgres"
 )
 
@@ -107,8 +108,8 @@ func (s *Service) runChecks(ctx context.Context, gateway gateway.Name, found row
 
 // checkOne makes one look and notes what it showed.
 func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, suspect bool) (right bool, err error) {
-	now, k := s.deps.Clock.Now(), Kind(r.Kind)
-	user, known := s.hooks.Users[k]
+	now := s.deps.Clock.Now()
+	user, known := s.hooks.Users[r.Kind]
 	if !known {
 		return false, fmt.Errorf("nobody looks for intents of kind %q", r.Kind)
 	}
@@ -125,7 +126,7 @@ func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, sus
 	})
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	if cause != nil || found == 0 {
-		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", r.Kind), slog.String("subject_id", r.SubjectID.String()),
+		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", string(r.Kind)), slog.String("subject_id", r.SubjectID.String()),
 			slog.String("gateway", string(r.Gateway)), slog.Any("error", cause))
 		l.row.Failures++
 		return s.deps.Refused(cause), s.recordNotKnown(ctx, l.row, ByLook, cause)
@@ -146,7 +147,7 @@ func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, sus
 func (s *Service) misses(r paymentsdb.PaymentsIntent) backoff.Misses {
 	return backoff.Misses{
 		Count: int(r.Misses), Last: r.MissedAt, CallEnds: r.CallEndsAt,
-		SearchLags: r.Gateway.Traits().SearchLags, WasFound: s.hooks.Users[Kind(r.Kind)].wasFound,
+		SearchLags: r.Gateway.Traits().SearchLags, WasFound: s.hooks.Users[r.Kind].wasFound,
 	}
 }
 
@@ -169,7 +170,7 @@ func (s *Service) recordNotKnown(ctx context.Context, r paymentsdb.PaymentsInten
 	if cause != nil {
 		r.Cause = new(cause.Error())
 	}
-	err := s.record(ctx, s.deps.Pool, r, by, "not_known", now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince))))
+	err := s.record(ctx, s.deps.Pool, r, by, state.StepNotKnown, now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince))))
 	if s.deps.Refused(cause) {
 		return err
 	}
@@ -179,17 +180,17 @@ func (s *Service) recordNotKnown(ctx context.Context, r paymentsdb.PaymentsInten
 // recordPending: the gateway decides later; what was called is accounted for.
 func (s *Service) recordPending(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, pause time.Duration) error {
 	r.Calls, r.NotKnownSince, r.Cause = 0, nil, nil
-	return s.record(ctx, db, r, by, "waiting", s.deps.Clock.Now().Add(pause))
+	return s.record(ctx, db, r, by, state.StepWaiting, s.deps.Clock.Now().Add(pause))
 }
 
 // recordMiss counts an empty look, or waits for the time from which it counts.
 func (s *Service) recordMiss(ctx context.Context, r paymentsdb.PaymentsIntent, counts bool, at time.Time) error {
 	now := s.deps.Clock.Now()
-	outcome, next := "not_there_yet", now.Add(backoff.After(int(r.Looks), 0))
+	outcome, next := state.StepNotThereYet, now.Add(backoff.After(int(r.Looks), 0))
 	r.Failures, r.Cause = 0, nil
 	if counts {
 		r.Misses, r.MissedAt = min(r.Misses+1, 100), &at
-		outcome, next = "not_there", backoff.Later(now, s.policy.CountsFrom(s.misses(r)))
+		outcome, next = state.StepNotThere, backoff.Later(now, s.policy.CountsFrom(s.misses(r)))
 	} else if due := s.policy.CountsFrom(s.misses(r)); due.Before(next) {
 		next = backoff.Later(now, due)
 	}
@@ -197,9 +198,12 @@ func (s *Service) recordMiss(ctx context.Context, r paymentsdb.PaymentsIntent, c
 }
 
 // record writes what became of a call or look, by the lease under which it was made.
-func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, outcome string, next time.Time) error {
+func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, outcome state.IntentStep, next time.Time) error {
+	if _, err := state.Intents.Move(r.State, outcome); err != nil {
+		return fmt.Errorf("note intent: %w", err)
+	}
 	_, err := s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
-		At: s.deps.Clock.Now(), By: string(by), Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses,
+		At: s.deps.Clock.Now(), By: by, Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses,
 		Calls: r.Calls, MissedAt: r.MissedAt, NotKnownSince: r.NotKnownSince, Cause: r.Cause,
 	})
 	if err != nil {

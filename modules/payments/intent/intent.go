@@ -16,6 +16,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/health"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/clock"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
@@ -24,7 +25,7 @@ import (
 )
 
 // Kind says what an intent is for. Kinds are stored and never renamed.
-type Kind string
+type Kind = state.IntentKind
 
 // The kinds.
 const (
@@ -191,7 +192,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 	}
 	for _, o := range openings {
 		row, err := s.db.IntentInTheWay(ctx, tx, paymentsdb.IntentInTheWayParams{
-			SubjectID: o.Subject, Kind: string(o.Kind), Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
+			SubjectID: o.Subject, Kind: o.Kind, Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
 		})
 		if err == nil {
 			return &ErrOpen{Intent: intentOf(row)}
@@ -205,7 +206,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 
 // row is the open intent of the name.
 func (s *Service) row(ctx context.Context, db postgres.DB, r Ref) (row paymentsdb.PaymentsIntent, open bool, err error) {
-	row, err = s.db.IntentOpen(ctx, db, paymentsdb.IntentOpenParams{SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item})
+	row, err = s.db.IntentOpen(ctx, db, paymentsdb.IntentOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, false, nil
 	}
@@ -233,9 +234,13 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 
 // EndTx ends the open intent of an outcome, in the transaction that settles it: that of an
 // operation's phase, or of what else has brought it. One that has ended already is left alone.
-func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ state() string }, by By) error {
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ step() state.IntentStep }, by By) error {
+	to, err := state.Intents.Move(state.IntentOpen, o.step())
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
 	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
-		At: s.deps.Clock.Now(), By: string(by), State: o.state(), SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item,
+		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
 	})
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
@@ -279,5 +284,5 @@ func intentOf(r paymentsdb.PaymentsIntent) Intent {
 }
 
 func refOf(r paymentsdb.PaymentsIntent) Ref {
-	return Ref{Kind: Kind(r.Kind), Subject: r.SubjectID, Item: r.Item}
+	return Ref{Kind: r.Kind, Subject: r.SubjectID, Item: r.Item}
 }

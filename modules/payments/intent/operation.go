@@ -8,13 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/postgres"
 )
 
 // By says who brought an outcome, in the history of its intent: one of these, or the
 // source of its user's own move.
-type By string
+type By = state.IntentBy
 
 // The answer of the call itself, a look, an event.
 const (
@@ -74,8 +75,8 @@ type Step[R, A any] struct {
 // types of this file are all there are.
 type Outcome[A any] interface {
 	outcome(A)
-	// state is how an intent with this outcome stands: open, or how it ended.
-	state() string
+	// step is what the history of its intent says, and whether that ends it.
+	step() state.IntentStep
 }
 
 // Succeeded says that what the call was for is there. Whether its money counts, or its payer has
@@ -114,16 +115,13 @@ func (Missing[A]) outcome(A)   {}
 func (Void[A]) outcome(A)      {}
 func (NotKnown[A]) outcome(A)  {}
 
-func (Succeeded[A]) state() string { return "done" }
-func (Pending[A]) state() string   { return open }
-func (Declined[A]) state() string  { return "declined" }
-func (Refused[A]) state() string   { return "refused" }
-func (Missing[A]) state() string   { return "missing" }
-func (Void[A]) state() string      { return "void" }
-func (NotKnown[A]) state() string  { return open }
-
-// open is the state of an intent that has not ended.
-const open = "open"
+func (Succeeded[A]) step() state.IntentStep { return state.StepDone }
+func (Pending[A]) step() state.IntentStep   { return state.StepWaiting }
+func (Declined[A]) step() state.IntentStep  { return state.StepDeclined }
+func (Refused[A]) step() state.IntentStep   { return state.StepRefused }
+func (Missing[A]) step() state.IntentStep   { return state.StepMissing }
+func (Void[A]) step() state.IntentStep      { return state.StepVoid }
+func (NotKnown[A]) step() state.IntentStep  { return state.StepNotKnown }
 
 // Begin is the first phase: write commits the row that stands for the order, together with
 // its intent. *ErrOpen when it, or what it excludes, is open already.
@@ -201,7 +199,7 @@ func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, 
 	switch {
 	case err != nil:
 		return 0, err
-	case outcome.state() == open:
+	case !outcome.step().Ends():
 		return waiting, nil
 	case o.Settled != nil:
 		return settled, o.Settled(ctx, row)
@@ -314,7 +312,7 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		err := o.SettleTx(ctx, tx, &row, outcome, by)
 		switch {
-		case err == nil && outcome.state() != open:
+		case err == nil && outcome.step().Ends():
 			err = s.EndTx(ctx, tx, ref, outcome, by)
 		case err == nil && by == ByAnswer:
 			err = s.waitTx(ctx, tx, ref)

@@ -113,7 +113,7 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 	}
 	found, _, err := s.claim(ctx, open.Gateway, func(ctx context.Context, tx pgx.Tx, _ health.Share) (rows, bool, error) {
 		now := s.deps.Clock.Now()
-		p := paymentsdb.IntentClaimOfParams{Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: string(k), Since: since}
+		p := paymentsdb.IntentClaimOfParams{Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: k, Since: since}
 		found, err := s.db.IntentClaimOf(ctx, tx, p)
 		return found, false, err
 	})
@@ -135,7 +135,7 @@ func (s *Service) tell(ctx context.Context, gateway gateway.Name) error {
 		var orders []string
 		for _, r := range found {
 			i := intentOf(r)
-			s.deps.Log.ErrorContext(ctx, "not known for a day", slog.String("intent_id", r.ID.String()), slog.String("kind", r.Kind),
+			s.deps.Log.ErrorContext(ctx, "not known for a day", slog.String("intent_id", r.ID.String()), slog.String("kind", string(r.Kind)),
 				slog.String("subject_id", i.Subject.String()), slog.String("gateway", string(gateway)), slog.String("cause", i.Cause))
 			if s.hooks.Unknown != nil {
 				if err := s.hooks.Unknown(ctx, tx, i); err != nil {

@@ -73,7 +73,7 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 		return false, err
 	}
 	err = s.db.UnappliedDecide(ctx, tx, paymentsdb.UnappliedDecideParams{
-		UnappliedID: u.ID, At: now, FromState: string(u.State), ToState: c.To, Source: c.Source, AdminID: c.Admin,
+		UnappliedID: u.ID, At: now, FromState: &u.State, ToState: c.To, Source: c.Source, AdminID: c.Admin,
 		AmountCents: u.AmountCents, Reason: nullable.Ptr(c.Reason),
 	})
 	if err != nil {

@@ -64,12 +64,12 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}
-	if u.State != state.UnappliedOpen || len(told) == 0 || told[0].State == "open" {
+	if u.State != state.UnappliedOpen || len(told) == 0 || told[0].State == state.IntentOpen {
 		return nil
 	}
 	note := outcomeText(told[0])
 	c := Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: note, Note: note, ForPeople: true}
-	if intent.Kind(told[0].Kind) == intent.End {
+	if told[0].Kind == intent.End {
 		c.SubscriptionID = subject // earlier releases did not tell it
 	}
 	_, err = s.MoveTx(ctx, tx, u, c)
@@ -87,12 +87,12 @@ func outcomeText(i paymentsdb.IntentMailedOfRow) string {
 	case "answer", "subscribe":
 		by = "the gateway's answer said so"
 	}
-	what := map[string]string{ // the words of payments.intents
-		"done":     "its outcome is known and stands where it belongs",
-		"declined": "the payer was refused, and nothing was charged",
-		"refused":  "the gateway refused it and made nothing",
-		"missing":  "nothing of it is at the gateway",
-		"void":     "nothing was left to be asked",
+	what := map[state.Intent]string{
+		state.IntentDone:     "its outcome is known and stands where it belongs",
+		state.IntentDeclined: "the payer was refused, and nothing was charged",
+		state.IntentRefused:  "the gateway refused it and made nothing",
+		state.IntentMissing:  "nothing of it is at the gateway",
+		state.IntentVoid:     "nothing was left to be asked",
 	}[i.State]
 	return fmt.Sprintf("This %s was answered at %s: %s (%s). Money of it that gave nobody anything has a row of its own.",
 		i.Kind, i.EndedAt.UTC().Format(time.RFC3339), what, by)

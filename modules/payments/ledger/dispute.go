@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/nullable"
@@ -103,6 +104,7 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 			return DisputeChange{}, fmt.Errorf("adopt dispute: %w", err)
 		}
 	}
+	by := actionOf(d)
 	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
 		ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: r.Purpose,
 		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason), Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
@@ -112,7 +114,8 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
 	}
 	if n == 1 {
-		return DisputeChange{State: d.State, Opened: d.State.TakesMoney(), Closed: d.State.Closed()}, nil
+		_, err := state.Disputes.Move("", by)
+		return DisputeChange{State: d.State, Opened: d.State.TakesMoney(), Closed: d.State.Closed()}, err
 	}
 	known, err := s.db.DisputeLock(ctx, tx, paymentsdb.DisputeLockParams{Gateway: r.Gateway, GatewayDisputeID: d.ID})
 	if err != nil {
@@ -122,19 +125,30 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	older := d.At.Before(known.ReportedAt)
 	tie := d.At.Equal(known.ReportedAt) && rank(d.State) <= rank(was)
 	repeated := d.State == was && was.Closed()
-	if repeated || !d.OfRefunds && (older || tie || was == gateway.DisputeLost) {
+	to, moves := state.Disputes.Next(was, by)
+	if repeated || !moves || !d.OfRefunds && (older || tie) {
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
-		ID: known.ID, State: d.State, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
+		ID: known.ID, State: to, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
 		ClosedAt: closedAt(d), OpenedAt: openedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("move dispute: %w", err)
 	}
 	return DisputeChange{
-		State: d.State, Opened: d.State.TakesMoney() && !was.TakesMoney(), Closed: d.State.Closed() && (!was.Closed() || d.OfRefunds),
+		State: to, Opened: to.TakesMoney() && !was.TakesMoney(), Closed: to.Closed() && (!was.Closed() || d.OfRefunds),
 	}, nil
+}
+
+func actionOf(d gateway.DisputeReport) state.DisputeAction {
+	switch {
+	case !d.OfRefunds:
+		return state.DisputeReported(d.State)
+	case d.State == gateway.DisputeLost:
+		return state.DisputeRefundsTook
+	}
+	return state.DisputeRefundFailed
 }
 
 // rank orders states that are told for the same second: later in the story wins.
@@ -178,7 +192,11 @@ func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gatew
 	if d.State == gateway.DisputeWithdrawn {
 		return false, nil
 	}
-	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{ID: d.ID, At: s.deps.Clock.Now()})
+	to, ok := state.Disputes.Next(d.State, state.DisputeTakenBack)
+	if !ok {
+		return false, ErrDisputeOfGateway
+	}
+	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{ID: d.ID, FromState: d.State, State: to, At: s.deps.Clock.Now()})
 	if err != nil {
 		return false, fmt.Errorf("withdraw dispute: %w", err)
 	}

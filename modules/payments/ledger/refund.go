@@ -128,6 +128,8 @@ func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]
 func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, row *Refund) error {
 	now := s.deps.Clock.Now()
 	switch {
+	case row.held != nil:
+		return fmt.Errorf("settle refund %s: %w", row.ID, row.held)
 	case row.isNew:
 		id, err := s.newRefundID(ctx, tx, row.ID)
 		if err != nil {
@@ -211,7 +213,13 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 // FailRefundTx marks a request that came to nothing, and why. Failed is false when a report
 // took it for done meanwhile.
 func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, failure string) (failed bool, err error) {
-	n, err := s.db.RefundFail(ctx, tx, paymentsdb.RefundFailParams{ID: id, Failure: failure, At: s.deps.Clock.Now()})
+	to, err := state.Refunds.Move(gateway.RefundStatusRequested, state.RefundRefused)
+	if err != nil {
+		return false, err
+	}
+	n, err := s.db.RefundFail(ctx, tx, paymentsdb.RefundFailParams{
+		ID: id, FromStatus: gateway.RefundStatusRequested, Status: to, Failure: failure, At: s.deps.Clock.Now(),
+	})
 	return n == 1, err
 }
 

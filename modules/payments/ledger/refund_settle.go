@@ -13,14 +13,14 @@ import (
 
 // Kinds of refund reports.
 const (
-	reportTotal  = "total"
-	reportSingle = "single"
-	reportFailed = "failed"
+	reportTotal  state.RefundReport = "total"
+	reportSingle state.RefundReport = "single"
+	reportFailed state.RefundReport = "failed"
 )
 
 // reportLine is one line of what a gateway said of a payment's refunds.
 type reportLine struct {
-	kind     string
+	kind     state.RefundReport
 	refundID string
 	at       time.Time
 	amount   money.Cents
@@ -142,6 +142,7 @@ type Refund struct {
 	UpdatedAt   time.Time  // when the row was last changed, by ours
 
 	isNew, changed bool
+	held           error // a move that the table does not have
 }
 
 // settleRefunds brings the rows of one payment, oldest first, in line with a
@@ -160,23 +161,21 @@ func settleRefunds(rows []*Refund, r gateway.RefundReport, lines []reportLine, d
 	missing := target - DoneSum(rows)
 	for _, row := range rows {
 		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == gateway.RefundStatusPending || mayBeDone(row, r)) {
-			row.finish(r.At)
+			row.move(state.RefundMade, &r.At)
 			missing -= row.Amount
 		}
 	}
 	takeBack(rows, DoneSum(rows)-target)
 	if !disputed {
-		rows = restoreMarked(rows, r, gateway.RefundStatusDone, target-DoneSum(rows))
+		rows = restoreMarked(rows, r, state.RefundMade, target-DoneSum(rows))
 	}
 	if missing = target - DoneSum(rows); missing > 0 && !disputed {
-		rows = append(rows, &Refund{
-			Amount: missing, Status: gateway.RefundStatusDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
-		})
+		rows = append(rows, newRefund(r, missing, state.RefundMade, &r.At))
 	}
 	if disputed {
 		for _, row := range rows {
 			if !row.ByAdmin && row.Status == gateway.RefundStatusPending {
-				row.fail("It was a dispute, which tells it.")
+				row.move(state.RefundAsDispute, nil)
 			}
 		}
 		return rows
@@ -187,15 +186,14 @@ func settleRefunds(rows []*Refund, r gateway.RefundReport, lines []reportLine, d
 // restoreMarked makes the rows of refunds that bear the mark of a request of ours and
 // that no row knows: they were lost with the restore of a database, and come back under
 // their own id. Together they are of missing at most, what no row explains.
-func restoreMarked(rows []*Refund, r gateway.RefundReport, status gateway.RefundStatus, missing money.Cents) []*Refund {
+func restoreMarked(rows []*Refund, r gateway.RefundReport, by state.RefundAction, missing money.Cents) []*Refund {
+	status, _ := state.Refunds.Next("", by)
 	for _, single := range r.Singles {
 		if single.RefundID == "" || single.ID != "" || single.Status != status || single.Amount > missing || rowOf(rows, single) != nil {
 			continue
 		}
-		row := &Refund{
-			ID: single.RefundID, Amount: single.Amount, Status: status, EventID: r.EventID, EventType: r.Type, Reason: single.Reason,
-			RequestedAt: single.At, isNew: true,
-		}
+		row := newRefund(r, single.Amount, by, nil)
+		row.ID, row.Reason, row.RequestedAt = single.RefundID, single.Reason, single.At
 		if status == gateway.RefundStatusDone {
 			row.RefundedAt = new(single.At)
 		}
@@ -247,14 +245,12 @@ func settleListed(rows []*Refund, r gateway.RefundReport) []*Refund {
 		}
 	}
 	marked := len(rows)
-	rows = restoreMarked(rows, r, gateway.RefundStatusPending, unexplained)
+	rows = restoreMarked(rows, r, state.RefundUnderWay, unexplained)
 	for _, row := range rows[marked:] {
 		unexplained -= row.Amount
 	}
 	if unexplained > 0 {
-		return append(rows, &Refund{
-			Amount: unexplained, Status: gateway.RefundStatusPending, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true,
-		})
+		return append(rows, newRefund(r, unexplained, state.RefundUnderWay, nil))
 	}
 	for _, row := range slices.Backward(rows) {
 		if unexplained == 0 || row.ByAdmin || row.Status != gateway.RefundStatusPending || row.RequestedAt.After(r.At) {
@@ -262,7 +258,7 @@ func settleListed(rows []*Refund, r gateway.RefundReport) []*Refund {
 		}
 		if row.Amount <= -unexplained {
 			unexplained += row.Amount
-			row.fail("The gateway counts it no longer.")
+			row.move(state.RefundUncounted, nil)
 			continue
 		}
 		row.Amount, row.changed, unexplained = row.Amount+unexplained, true, 0
@@ -292,13 +288,13 @@ func settleSingle(rows []*Refund, r gateway.RefundReport, single gateway.SingleR
 	}
 	switch {
 	case single.Status == gateway.RefundStatusFailed:
-		row.fail(failedAtGateway)
+		row.move(state.RefundFailed, nil)
 	case single.Status == gateway.RefundStatusDone && row.Status != gateway.RefundStatusDone:
-		row.finish(single.At)
+		row.move(state.RefundMade, &single.At)
 	case single.Status == gateway.RefundStatusPending:
 		pending[row] = true
 		if row.Status == gateway.RefundStatusRequested {
-			row.Status, row.changed = gateway.RefundStatusPending, true
+			row.move(state.RefundUnderWay, nil)
 		}
 	}
 	return rows
@@ -331,11 +327,11 @@ func takeBack(rows []*Refund, excess money.Cents) {
 			}
 			switch {
 			case byAdmin:
-				row.Status, row.RefundedAt, row.changed = gateway.RefundStatusRequested, nil, true
+				row.move(state.RefundWaits, nil)
 				excess -= row.Amount
 			case row.Amount <= excess:
 				excess -= row.Amount
-				row.fail("The gateway counts it no longer.")
+				row.move(state.RefundUncounted, nil)
 			default:
 				row.Amount, row.changed = row.Amount-excess, true
 				excess = 0
@@ -344,21 +340,25 @@ func takeBack(rows []*Refund, excess money.Cents) {
 	}
 }
 
-// failedAtGateway is the failure of a refund that its gateway took on at first.
-const failedAtGateway = "The gateway reports that the refund failed."
-
 // FailedAtGateway reports whether the gateway took the refund on and it failed later.
 func (r *Refund) FailedAtGateway() bool {
-	return r.Status == gateway.RefundStatusFailed && r.Failure == failedAtGateway
+	return r.Status == gateway.RefundStatusFailed && r.Failure == state.Refunds.ReasonOf(state.RefundFailed)
 }
 
-func (r *Refund) finish(at time.Time) {
-	r.Status, r.RefundedAt, r.Failure, r.changed = gateway.RefundStatusDone, &at, "", true
+// newRefund is a row that a report makes.
+func newRefund(r gateway.RefundReport, amount money.Cents, by state.RefundAction, at *time.Time) *Refund {
+	row := &Refund{Amount: amount, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true}
+	row.move(by, at)
+	return row
 }
 
-func (r *Refund) fail(why string) {
-	if r.Status != gateway.RefundStatusFailed {
-		r.Status, r.RefundedAt, r.Failure, r.changed = gateway.RefundStatusFailed, nil, why, true
+// move takes a row where the action leads, since at where its money counts then.
+func (r *Refund) move(by state.RefundAction, at *time.Time) {
+	to, err := state.Refunds.Move(r.Status, by)
+	if err != nil {
+		r.held = err
+	} else if to != r.Status {
+		r.Status, r.RefundedAt, r.Failure, r.changed = to, at, state.Refunds.ReasonOf(by), true
 	}
 }
 

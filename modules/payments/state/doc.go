@@ -1,7 +1,6 @@
-// Package state has the words of the ledger's rows that are the platform's own: why money bought
-// nothing and where the decision about it stands, with the table of moves, kinds of refunds, and who
-// asked. What the gateways say of refunds and disputes are words of package gateway.
+// Package state has the words of the ledger's rows that are the platform's own, and the tables of
+// moves: of refunds and disputes, whose states are words of package gateway, of intents, and of
+// money that bought nothing, with why it did and where the decision about it stands.
 //
-// It owns no table and does not import anything of the house, so that the rows of the database
-// carry its types.
+// It owns no table of the database and asks none, so that the rows carry its types.
 package state

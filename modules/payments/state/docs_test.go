@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/testutil/golden"
 )
 
@@ -30,4 +31,18 @@ func TestPageShowsTheTable(t *testing.T) {
 	}
 	require.Len(t, states, len(unappliedMoves))
 	golden.Section(t, page, "the moves of an unapplied payment", golden.Diagram(all)+"\n"+table.String())
+}
+
+// The pages draw, or list where a drawing would show nothing, what becomes of the other rows.
+func TestPagesShowTheTables(t *testing.T) {
+	t.Parallel()
+	const gateways, operations = "../../../docs/gateways.md", "../../../docs/operations.md"
+	states := []gateway.RefundStatus{requested, pending, done, failed}
+	moves := golden.Diagram(golden.Moves(t, Refunds, states...)) + "\n" + golden.Table(t, Refunds, states...)
+	golden.Section(t, gateways, "the moves of a refund", moves)
+	golden.Section(t, gateways, "the moves of a dispute", golden.Table(t, Disputes,
+		gateway.DisputeInquiry, gateway.DisputeOpen, gateway.DisputeWon, gateway.DisputeLost, gateway.DisputeDismissed,
+		gateway.DisputeWithdrawn))
+	golden.Section(t, operations, "the moves of an order", golden.Table(t, Intents,
+		IntentOpen, IntentDone, IntentDeclined, IntentRefused, IntentMissing, IntentVoid))
 }

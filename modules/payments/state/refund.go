@@ -1,5 +1,10 @@
 package state
 
+import (
+	"marquee/modules/payments/gateway"
+	"marquee/platform/transition"
+)
+
 // RefundKind says whether the money was given or taken back.
 type RefundKind string
 
@@ -7,4 +12,48 @@ type RefundKind string
 const (
 	RefundByUs      RefundKind = "refund"
 	RefundTakenBack RefundKind = "med" // of a PIX, asked for by nobody here
+)
+
+// RefundReport says what a line that a gateway told of a payment's refunds is: the kinds are
+// package ledger's.
+type RefundReport string
+
+// RefundAction is what happens to a refund.
+type RefundAction string
+
+// The actions.
+const (
+	RefundAsked     RefundAction = "asked"      // here: the gateway is asked next
+	RefundUnderWay  RefundAction = "under_way"  // at the gateway
+	RefundMade      RefundAction = "made"       // the money counts
+	RefundRefused   RefundAction = "refused"    // the gateway certainly made nothing of what was asked
+	RefundFailed    RefundAction = "failed"     // at the gateway, which had taken it on
+	RefundUncounted RefundAction = "uncounted"  // the gateway's total is lower, or its list shorter
+	RefundAsDispute RefundAction = "as_dispute" // what was under way is a dispute's
+	RefundWaits     RefundAction = "waits"      // a request that a total was taken for, wrongly
+)
+
+// Refunds is the one table of what becomes of a refund. Reasons stand in payments.refunds.failure;
+// that of a refusal is the gateway's word.
+var Refunds = transition.Table[gateway.RefundStatus, RefundAction]{
+	{By: RefundAsked, Moves: refunds{"": requested}},
+	{By: RefundUnderWay, Moves: refunds{"": pending, requested: pending}},
+	{By: RefundMade, Moves: refunds{"": done, requested: done, pending: done, failed: done}},
+	{By: RefundRefused, Moves: refunds{requested: failed}},
+	{
+		By: RefundFailed, Reason: "The gateway reports that the refund failed.",
+		Moves: refunds{requested: failed, pending: failed, done: failed, failed: failed},
+	},
+	{By: RefundUncounted, Reason: "The gateway counts it no longer.", Moves: refunds{pending: failed, done: failed}},
+	{By: RefundAsDispute, Reason: "It was a dispute, which tells it.", Moves: refunds{pending: failed}},
+	{By: RefundWaits, Moves: refunds{done: requested}},
+}
+
+type refunds = map[gateway.RefundStatus]gateway.RefundStatus
+
+const (
+	requested = gateway.RefundStatusRequested
+	pending   = gateway.RefundStatusPending
+	done      = gateway.RefundStatusDone
+	failed    = gateway.RefundStatusFailed
 )

@@ -13,6 +13,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 )
@@ -109,8 +110,8 @@ func (s *Webhooks) finishConfirmation(ctx context.Context, told gateway.Event, a
 			return fmt.Errorf("apply event %s as the gateway shows it: %w", told.ID, err)
 		}
 		if result.Unclaimed {
-			return s.finishTx(ctx, tx, told, stateWaiting, unclaimed(result))
+			return s.finishTx(ctx, tx, told, state.EventWaiting, unclaimed(result))
 		}
-		return s.finishTx(ctx, tx, told, stateDone, result)
+		return s.finishTx(ctx, tx, told, state.EventDone, result)
 	})
 }

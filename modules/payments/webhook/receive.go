@@ -15,6 +15,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/httpapi"
@@ -62,7 +63,7 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 		proof, ok = gw.Authenticates(r.Header, at)
 	}
 	if !ok {
-		s.refusals.refuse(ctx, refusal{gateway: name, reason: badSignature, proof: storableProof(proof), at: at, body: func() []byte {
+		s.refusals.refuse(ctx, refusal{gateway: name, reason: state.BadSignature, proof: storableProof(proof), at: at, body: func() []byte {
 			httpapi.HurryBody(r, refusedBodyTime)
 			raw, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusedBody+1)) // what of it comes in time
 			return raw
@@ -76,9 +77,9 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 	proof, authentic := gw.Authenticate(r.Header, raw, at)
 	proof = storableProof(proof)
 	if authentic != gateway.Genuine {
-		reason := badSignature
+		reason := state.BadSignature
 		if authentic == gateway.Skewed {
-			reason = clockSkew
+			reason = state.ClockSkew
 		}
 		s.refusals.refuse(ctx, refusal{gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw }})
 		return Response{}, errBadSignature
@@ -98,13 +99,6 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 func storableProof(proof string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(proof[:min(len(proof), maxProof)], ""), "\x00", "")
 }
-
-// States of a processed event.
-const (
-	stateDone    = "done"
-	stateQueued  = "queued"
-	stateWaiting = "waiting"
-)
 
 // Response is the body that a gateway gets.
 type Response struct {
@@ -226,16 +220,16 @@ func (s *Webhooks) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gatewa
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("apply: %w", err)
 	}
-	state := stateDone
+	to := state.EventDone
 	if result.Unclaimed {
 		// The row may have been committed since it was looked for, and its call of
 		// ReplayWaitingTx have found nothing: one more look after this commit closes the gap.
-		result, state = unclaimed(result), stateWaiting
+		result, to = unclaimed(result), state.EventWaiting
 		if err := s.ledger.InsertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()); err != nil {
 			return gateway.Result{}, err
 		}
 	}
-	if err := s.receivedTx(ctx, tx, d, state, result); err != nil {
+	if err := s.receivedTx(ctx, tx, d, to, result); err != nil {
 		return gateway.Result{}, err
 	}
 	faultpoint.Hit("webhook.applied")
@@ -256,7 +250,7 @@ func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.
 		return gateway.Result{}, err
 	}
 	result := gateway.Result{Status: gateway.ResultQueued}
-	return result, s.receivedTx(ctx, tx, d, stateQueued, result)
+	return result, s.receivedTx(ctx, tx, d, state.EventQueued, result)
 }
 
 // claimTx reports whether the caller is the one who applies the event. It waits
@@ -272,16 +266,16 @@ func (s *Webhooks) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, er
 }
 
 // receivedTx logs the delivery that was applied, and gives its event the result.
-func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state string, r gateway.Result) error {
+func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to state.Event, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	params := paymentsdb.ProcessedEventReceivedParams{
-		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID, EventType: nullable.Ptr(d.event.Type),
+		State: to, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID, EventType: nullable.Ptr(d.event.Type),
 		LogID: d.log, Payload: d.body, Signature: nullable.Ptr(d.proof), ReceivedAt: d.at,
 	}
-	if state != stateQueued {
+	if to != state.EventQueued {
 		params.Processed, params.ProcessedAt = true, &params.At
 	}
 	if err := s.db.ProcessedEventReceived(ctx, tx, params); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
@@ -39,20 +40,11 @@ const (
 	refusedAgain = time.Second
 )
 
-// refusalReason is why a call was refused.
-type refusalReason string
-
-const (
-	badSignature refusalReason = "signature"
-	// clockSkew is a right signature of 5 minutes to 24 hours before or after our time.
-	clockSkew refusalReason = refusalReason(gateway.ReasonClockSkew)
-)
-
 // refusal is a call that is refused. Anybody can make many: nothing that it costs
 // grows with their number, and it takes no more than one connection for all of them.
 type refusal struct {
 	gateway gateway.Name
-	reason  refusalReason
+	reason  state.Refusal
 	proof   string
 	at      time.Time
 	body    func() []byte // asked only where the call is stored
@@ -120,10 +112,10 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 	id, kind := claimedIdentity(raw)
 	log := paymentsdb.RefusedWebhookInsertParams{
 		ID: objectid.At(r.at), Gateway: r.gateway, EventID: nullable.Ptr(id), EventType: nullable.Ptr(kind), Payload: storableRefused(raw),
-		Signature: nullable.Ptr(r.proof), ReceivedAt: r.at, Reason: string(r.reason), MaxDay: refusedPerDay, MaxHour: refusedPerHour,
+		Signature: nullable.Ptr(r.proof), ReceivedAt: r.at, Reason: r.reason, MaxDay: refusedPerDay, MaxHour: refusedPerHour,
 		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}
-	if r.reason == clockSkew {
+	if r.reason == state.ClockSkew {
 		log.Result, _ = json.Marshal(gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonClockSkew}) // it always marshals
 	}
 	return log
@@ -198,11 +190,11 @@ type refusedCount struct {
 	hour    time.Time
 	gateway gateway.Name
 	network string
-	reason  refusalReason
+	reason  state.Refusal
 }
 
 func keyOf(log paymentsdb.RefusedWebhookInsertParams) refusedCount {
-	return refusedCount{hour: log.Hour, gateway: log.Gateway, network: log.Network, reason: refusalReason(log.Reason)}
+	return refusedCount{hour: log.Hour, gateway: log.Gateway, network: log.Network, reason: log.Reason}
 }
 
 func (k refusedCount) compare(other refusedCount) int {

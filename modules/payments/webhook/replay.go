@@ -14,6 +14,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -55,9 +56,9 @@ func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (
 		if err != nil {
 			return fmt.Errorf("replay event %s: %w", event.ID, err)
 		}
-		state := stateDone
+		to := state.EventDone
 		if answer.Result.Unclaimed {
-			answer.Result, state = unclaimed(answer.Result), stateWaiting
+			answer.Result, to = unclaimed(answer.Result), state.EventWaiting
 		}
 		after, err := rowsWrittenTx(ctx, tx)
 		if err != nil {
@@ -67,7 +68,7 @@ func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (
 		if dryRun {
 			return ErrDryRun
 		}
-		if err := s.finishTx(ctx, tx, event, state, answer.Result); err != nil {
+		if err := s.finishTx(ctx, tx, event, to, answer.Result); err != nil {
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/postgres"
 )
 
@@ -54,9 +55,9 @@ func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID st
 			return fmt.Errorf("apply event %s: %w", eventID, err)
 		}
 		if !result.Unclaimed {
-			return s.finishTx(ctx, tx, event, stateDone, result)
+			return s.finishTx(ctx, tx, event, state.EventDone, result)
 		}
-		return s.finishTx(ctx, tx, event, stateWaiting, unclaimed(result))
+		return s.finishTx(ctx, tx, event, state.EventWaiting, unclaimed(result))
 	})
 }
 
@@ -76,7 +77,7 @@ func (s *Webhooks) ReplayWaiting(ctx context.Context, gateway gateway.Name, subj
 }
 
 // finishTx gives an event that was applied again, and all its logs, the result.
-func (s *Webhooks) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, state string, r gateway.Result) error {
+func (s *Webhooks) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, to state.Event, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (s *Webhooks) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, sta
 	// The caller holds the event: nobody else touches its logs, so that they never
 	// tell different stories.
 	params := paymentsdb.ProcessedEventFinishParams{
-		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, State: state, Result: raw, At: s.deps.Clock.Now(), Processed: true,
+		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, State: to, Result: raw, At: s.deps.Clock.Now(), Processed: true,
 	}
 	params.ProcessedAt = &params.At
 	if err := s.db.ProcessedEventFinish(ctx, tx, params); err != nil {

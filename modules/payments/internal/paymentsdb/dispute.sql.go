@@ -453,18 +453,25 @@ func (q *Queries) DisputeTookPayment(ctx context.Context, db DBTX, arg DisputeTo
 }
 
 const disputeWithdraw = `-- name: DisputeWithdraw :execrows
-UPDATE payments.disputes SET state = 'withdrawn', closed_at = $1::timestamptz, updated_at = $1::timestamptz
-WHERE id = $2 AND state = 'open' AND native_status = 'reported_by_admin'
+UPDATE payments.disputes SET state = $1, closed_at = $2::timestamptz, updated_at = $2::timestamptz
+WHERE id = $3 AND state = $4 AND native_status = 'reported_by_admin'
 `
 
 type DisputeWithdrawParams struct {
-	At time.Time
-	ID objectid.ID
+	State     gateway.DisputeState
+	At        time.Time
+	ID        objectid.ID
+	FromState gateway.DisputeState
 }
 
 // DisputeWithdraw takes back an open dispute that an admin entered by hand.
 func (q *Queries) DisputeWithdraw(ctx context.Context, db DBTX, arg DisputeWithdrawParams) (int64, error) {
-	result, err := db.Exec(ctx, disputeWithdraw, arg.At, arg.ID)
+	result, err := db.Exec(ctx, disputeWithdraw,
+		arg.State,
+		arg.At,
+		arg.ID,
+		arg.FromState,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 )
 
 const gatewayOrders = `-- name: GatewayOrders :many
@@ -20,7 +21,7 @@ FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gatew
 
 type GatewayOrdersRow struct {
 	Gateway  gateway.Name
-	Kind     string
+	Kind     state.IntentKind
 	Open     int64
 	NotKnown int64
 	Oldest   time.Time

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -119,7 +120,7 @@ func (q *Queries) IntentClaim(ctx context.Context, db DBTX, arg IntentClaimParam
 
 const intentClaimOf = `-- name: IntentClaimOf :many
 UPDATE payments.intents SET leased_until = $1::timestamptz, looked_at = $2::timestamptz, looks = looks + 1
-WHERE subject_id = $3 AND state = 'open' AND ($4::text = '' OR kind = $4) AND (leased_until IS NULL OR leased_until <= $2::timestamptz)
+WHERE subject_id = $3 AND state = 'open' AND (kind = $4 OR $4 = '') AND (leased_until IS NULL OR leased_until <= $2::timestamptz)
   AND (looked_at IS NULL OR looked_at <= $5::timestamptz)
 RETURNING id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards
 `
@@ -128,7 +129,7 @@ type IntentClaimOfParams struct {
 	Until     time.Time
 	Now       time.Time
 	SubjectID objectid.ID
-	Kind      string
+	Kind      state.IntentKind
 	Since     time.Time
 }
 
@@ -191,18 +192,18 @@ WITH ended AS (
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-    SELECT id, $2::timestamptz, $6::text, state, state FROM ended
+    SELECT id, $2::timestamptz, $6, state, state FROM ended
 )
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended
 `
 
 type IntentEndParams struct {
-	State     string
+	State     state.Intent
 	At        time.Time
 	SubjectID objectid.ID
-	Kind      string
+	Kind      state.IntentKind
 	Item      string
-	By        string
+	By        state.IntentBy
 }
 
 type IntentEndRow struct {
@@ -271,7 +272,7 @@ ORDER BY subject_id = $1 DESC LIMIT 1
 
 type IntentInTheWayParams struct {
 	SubjectID objectid.ID
-	Kind      string
+	Kind      state.IntentKind
 	Item      string
 	Gateway   gateway.Name
 	Excludes  string
@@ -400,8 +401,8 @@ type IntentMailedOfParams struct {
 }
 
 type IntentMailedOfRow struct {
-	Kind    string
-	State   string
+	Kind    state.IntentKind
+	State   state.Intent
 	EndedAt time.Time
 	By      string
 }
@@ -456,7 +457,7 @@ SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, st
 
 type IntentOpenParams struct {
 	SubjectID objectid.ID
-	Kind      string
+	Kind      state.IntentKind
 	Item      string
 }
 
@@ -546,18 +547,18 @@ WITH noted AS (
     UPDATE payments.intents i SET
         leased_until = NULL, next_look_at = $5::timestamptz, cause = left($4::text, 500), failures = $6, misses = $7, calls = $8,
         missed_at = $9, not_known_since = $10,
-        forwards = CASE WHEN $3::text = 'not_known' THEN forwards ELSE 0 END
+        forwards = CASE WHEN $3 = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = $11 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $12::timestamptz
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
-SELECT id, $1::timestamptz, $2::text, $3::text, 'open', left($4::text, 500) FROM noted
+SELECT id, $1::timestamptz, $2, $3, 'open', left($4::text, 500) FROM noted
 `
 
 type IntentPostponeParams struct {
 	At            time.Time
-	By            string
-	Outcome       string
+	By            state.IntentBy
+	Outcome       state.IntentStep
 	Cause         *string
 	NextLookAt    time.Time
 	Failures      int32

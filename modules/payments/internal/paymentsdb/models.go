@@ -75,7 +75,7 @@ type PaymentsGatewayState struct {
 // One row an order to a gateway; the open ones are those whose outcome is not settled yet, and which the looks ask about.
 type PaymentsIntent struct {
 	ID   objectid.ID
-	Kind string
+	Kind state.IntentKind
 	// The row of the user (a subscription, an order, a refund) that the order is for.
 	SubjectID objectid.ID
 	// Tells several orders of one subject apart, such as the cycles of debits.
@@ -86,7 +86,7 @@ type PaymentsIntent struct {
 	Reference string
 	// What may be open only once at the gateway, such as refund:pay_1.
 	Excludes *string
-	State    string
+	State    state.Intent
 	// Calls made that no answer and no proof accounts for. A proved missing sets it to 0.
 	Calls int32
 	Looks int32

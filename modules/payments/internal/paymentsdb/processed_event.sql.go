@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -81,7 +82,7 @@ WHERE e.gateway = $5 AND e.event_id = $6
 `
 
 type ProcessedEventFinishParams struct {
-	State       string
+	State       state.Event
 	Result      json.RawMessage
 	LogID       objectid.ID
 	At          time.Time
@@ -151,7 +152,7 @@ type ProcessedEventHoldParams struct {
 }
 
 type ProcessedEventHoldRow struct {
-	State string
+	State state.Event
 	LogID objectid.ID
 }
 
@@ -207,7 +208,7 @@ type ProcessedEventLockParams struct {
 }
 
 type ProcessedEventLockRow struct {
-	State   string
+	State   state.Event
 	LogID   objectid.ID
 	Payload json.RawMessage
 }
@@ -287,7 +288,7 @@ WHERE e.gateway = $4 AND e.event_id = $5
 `
 
 type ProcessedEventReceivedParams struct {
-	State       string
+	State       state.Event
 	Result      json.RawMessage
 	At          time.Time
 	Gateway     gateway.Name

@@ -40,18 +40,26 @@ func (q *Queries) MoneyLock(ctx context.Context, db DBTX, arg MoneyLockParams) e
 }
 
 const refundFail = `-- name: RefundFail :execrows
-UPDATE payments.refunds SET status = 'failed', failure = $1::text, updated_at = $2 WHERE id = $3 AND status = 'requested'
+UPDATE payments.refunds SET status = $1, failure = $2::text, updated_at = $3 WHERE id = $4 AND status = $5
 `
 
 type RefundFailParams struct {
-	Failure string
-	At      time.Time
-	ID      objectid.ID
+	Status     gateway.RefundStatus
+	Failure    string
+	At         time.Time
+	ID         objectid.ID
+	FromStatus gateway.RefundStatus
 }
 
 // RefundFail marks a refund that is asked for as failed: none when a report was faster.
 func (q *Queries) RefundFail(ctx context.Context, db DBTX, arg RefundFailParams) (int64, error) {
-	result, err := db.Exec(ctx, refundFail, arg.Failure, arg.At, arg.ID)
+	result, err := db.Exec(ctx, refundFail,
+		arg.Status,
+		arg.Failure,
+		arg.At,
+		arg.ID,
+		arg.FromStatus,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -355,7 +363,7 @@ ON CONFLICT DO NOTHING
 type RefundReportInsertParams struct {
 	Gateway     gateway.Name
 	PaymentRef  string
-	Kind        string
+	Kind        state.RefundReport
 	RefundID    string
 	ReportedAt  time.Time
 	AmountCents int64
@@ -385,7 +393,7 @@ type RefundReportListParams struct {
 }
 
 type RefundReportListRow struct {
-	Kind        string
+	Kind        state.RefundReport
 	RefundID    string
 	ReportedAt  time.Time
 	AmountCents int64

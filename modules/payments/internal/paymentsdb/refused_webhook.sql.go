@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -102,7 +103,7 @@ type RefusedWebhookInsertParams struct {
 	Signature  *string
 	Result     json.RawMessage
 	ReceivedAt time.Time
-	Reason     string
+	Reason     state.Refusal
 	Address    string
 	Network    string
 	Day        time.Time

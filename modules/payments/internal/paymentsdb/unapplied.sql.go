@@ -109,13 +109,13 @@ func (q *Queries) UnappliedConfirmAgain(ctx context.Context, db DBTX, arg Unappl
 
 const unappliedDecide = `-- name: UnappliedDecide :exec
 INSERT INTO payments.unapplied_decisions (unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason)
-VALUES ($1, $2, $3::text, $4, $5, $6, $7, $8)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type UnappliedDecideParams struct {
 	UnappliedID objectid.ID
 	At          time.Time
-	FromState   string
+	FromState   *state.Unapplied
 	ToState     state.Unapplied
 	Source      state.Origin
 	AdminID     *objectid.ID
