@@ -5,7 +5,7 @@ UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = @until::t
 -- name: EndChargeMove :execrows
 -- No row where it was moved further on meanwhile.
 UPDATE subscriptions.charge_moves SET state = @state, next_try_at = NULL, ended_at = @now, refusal = sqlc.narg(refusal)
-WHERE id = @id AND state = 'open' AND to_at = @to_at::timestamptz;
+WHERE id = @id AND state = @from_state AND to_at = @to_at::timestamptz;
 
 -- name: GetChargeMove :one
 SELECT * FROM subscriptions.charge_moves WHERE id = @id;

@@ -6,15 +6,12 @@ WHERE r.subscription_id = @subscription_id AND r.cycle = @cycle AND r.retry_date
   AND (r.tried_at IS NULL OR r.tried_at <= @before)
   AND NOT EXISTS (SELECT 1 FROM subscriptions.debit_retries o WHERE o.subscription_id = r.subscription_id AND o.cycle = r.cycle AND o.state = 'ordered');
 
--- name: EndDebitRetries :execrows
--- Ends what of a cycle's retries is still planned or ordered: planned ones are dropped,
--- the ordered one becomes what the caller says.
-UPDATE subscriptions.debit_retries SET state = CASE WHEN state = 'planned' THEN 'dropped' ELSE @ordered_state END, reason = @reason, ended_at = @now
-WHERE subscription_id = @subscription_id AND cycle = @cycle AND state IN ('planned', 'ordered');
-
--- name: EndDebitRetry :execrows
-UPDATE subscriptions.debit_retries SET state = @state, reason = @reason, ended_at = @now
-WHERE subscription_id = @subscription_id AND cycle = @cycle AND retry_date = @retry_date AND state IN ('planned', 'ordered');
+-- name: EndDebitRetries :exec
+-- Ends what of a cycle's retries, or of one day's, is in one of the states: each becomes what stands beside its own.
+UPDATE subscriptions.debit_retries r SET state = m.to_state, reason = @reason, ended_at = @now
+FROM (SELECT unnest(@from_states::text[]) AS from_state, unnest(@to_states::text[]) AS to_state) m
+WHERE r.subscription_id = @subscription_id AND r.cycle = @cycle AND r.state = m.from_state
+  AND (sqlc.narg(retry_date)::date IS NULL OR r.retry_date = sqlc.narg(retry_date)::date);
 
 -- name: InsertDebitRetry :exec
 INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, reason, ended_at, register_date)
@@ -31,6 +28,6 @@ SELECT DISTINCT subscription_id, cycle FROM subscriptions.debit_retries
 WHERE state = 'planned' AND retry_date <= @until AND (tried_at IS NULL OR tried_at <= @since) AND register_date <= @since
 LIMIT 500;
 
--- name: SetDebitRetryOrdered :execrows
-UPDATE subscriptions.debit_retries SET state = 'ordered', order_id = @order_id, ordered_at = @now
-WHERE subscription_id = @subscription_id AND cycle = @cycle AND retry_date = @retry_date AND state = 'planned';
+-- name: SetDebitRetryOrdered :exec
+UPDATE subscriptions.debit_retries SET state = @state, order_id = @order_id, ordered_at = @now
+WHERE subscription_id = @subscription_id AND cycle = @cycle AND retry_date = @retry_date AND state = @from_state;

@@ -5,13 +5,11 @@ UPDATE subscriptions.pauses SET tries = tries + 1, leased_until = @until::timest
 WHERE id = @id AND state IN ('pausing', 'resuming') AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
 RETURNING *;
 
--- name: ConfirmPaused :execrows
-UPDATE subscriptions.pauses SET state = 'paused', next_try_at = NULL, leased_until = NULL, paused_at = @now
-WHERE id = @id AND state = 'pausing';
-
--- name: ConfirmResumed :execrows
-UPDATE subscriptions.pauses SET state = 'resumed', next_try_at = NULL, leased_until = NULL, ended_at = @now
-WHERE id = @id AND state = 'resuming';
+-- name: ConfirmPause :execrows
+-- The gateway has done what it was asked for. No row when the pause was turned the other way meanwhile.
+UPDATE subscriptions.pauses SET state = @state, next_try_at = NULL, leased_until = NULL,
+    paused_at = CASE WHEN @state = 'paused' THEN @now::timestamptz ELSE paused_at END, ended_at = CASE WHEN @state <> 'paused' THEN @now::timestamptz END
+WHERE id = @id AND state = @from_state;
 
 -- name: DeferPause :exec
 -- Has the sweep come again later: the looks have it.
@@ -75,5 +73,6 @@ UPDATE subscriptions.pauses SET state = @state, tries = 0, next_try_at = @now::t
 WHERE id = @id;
 
 -- name: VoidPauses :exec
-UPDATE subscriptions.pauses SET state = 'void', next_try_at = NULL, leased_until = NULL, ended_at = @now
-WHERE subscription_id = @subscription_id AND state IN ('pausing', 'paused', 'resuming');
+UPDATE subscriptions.pauses p SET state = m.to_state, next_try_at = NULL, leased_until = NULL, ended_at = @now
+FROM (SELECT unnest(@from_states::text[]) AS from_state, unnest(@to_states::text[]) AS to_state) m
+WHERE p.subscription_id = @subscription_id AND p.state = m.from_state;

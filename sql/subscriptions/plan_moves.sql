@@ -4,7 +4,7 @@ UPDATE subscriptions.plan_moves SET next_try_at = @next_try_at WHERE id = @id AN
 
 -- name: EndPlanMove :execrows
 UPDATE subscriptions.plan_moves SET state = @state, next_try_at = NULL, ended_at = @now
-WHERE id = @id AND state = 'open';
+WHERE id = @id AND state = @from_state;
 
 -- name: GetOpenPlanMove :one
 SELECT * FROM subscriptions.plan_moves WHERE subscription_id = @subscription_id AND state = 'open';

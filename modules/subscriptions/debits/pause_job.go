@@ -22,8 +22,6 @@ import (
 const (
 	// pauseLease is how long one worker may ask the gateway: longer than its calls take.
 	pauseLease = 2 * time.Minute
-	// droppedDisputed is why a debit that failed is not tried again.
-	droppedDisputed = "the money is disputed"
 	// retriesReach is how far back a debit may lie that is still tried again.
 	retriesReach = 10 * 24 * time.Hour
 )
@@ -72,7 +70,7 @@ func (s *Pauses) requestPause(ctx context.Context, id objectid.ID) error {
 	defer cancel()
 	switch {
 	case sub.Status.Ended():
-		return s.db.VoidPauses(ctx, s.deps.Pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
+		return s.deps.Store.VoidPauses(ctx, s.deps.Pool, sub.ID, now)
 	case p.State == state.Pausing:
 		err = s.stopCollecting(call, sub, p)
 	default:
@@ -118,8 +116,16 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecy
 		}
 	}
 	faultpoint.Hit("pause.after_call")
-	n, err := s.db.ConfirmPaused(ctx, s.deps.Pool, subscriptionsdb.ConfirmPausedParams{ID: p.ID, Now: new(s.deps.Clock.Now())})
+	n, err := s.confirm(ctx, s.deps.Pool, p, state.PauseStopped)
 	return s.confirmed(ctx, p, n, err)
+}
+
+func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p lifecycle.CollectionPause, by state.PauseAction) (n int64, err error) {
+	to, err := state.Pauses.Move(p.State, by)
+	if err != nil {
+		return 0, err
+	}
+	return s.db.ConfirmPause(ctx, db, subscriptionsdb.ConfirmPauseParams{ID: p.ID, FromState: p.State, State: to, Now: s.deps.Clock.Now()})
 }
 
 // confirmed lets go of a pause that was turned the other way meanwhile.
@@ -216,7 +222,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			}
 		}
 		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.deps.Calendar.DateOf(*sub.NextBillingDate).Time) {
-			if err := s.debits.DropRetries(ctx, sub, d, droppedDisputed); err != nil { // of a cycle that is over
+			if err := s.debits.DropRetries(ctx, sub, d, state.RetryDisputed, ""); err != nil { // of a cycle that is over
 				return err
 			}
 			continue
@@ -263,7 +269,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 		if err != nil {
 			return err
 		}
-		n, err = s.db.ConfirmResumed(ctx, tx, subscriptionsdb.ConfirmResumedParams{ID: p.ID, Now: new(s.deps.Clock.Now())})
+		n, err = s.confirm(ctx, tx, p, state.PauseRestarted)
 		if err != nil || n == 0 || locked.Status.Ended() {
 			return err
 		}

@@ -1,6 +1,7 @@
 package debits
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Why a retry is not ordered; else it is the gateway's word.
+// Why a debit failed, where the bank has not said it.
 const (
-	DroppedLate  = "too late"        // the bank has to know the day before
-	droppedCycle = "the next cycle"  // began
-	droppedPaid  = "paid"            // meanwhile
-	DroppedEnded = "ended"           // the subscription
 	FailedUnpaid = "PAYMENT_OVERDUE" // nobody told why
 	FailedGone   = "PAYMENT_DELETED" // at the gateway, and asked for no more
 )
@@ -36,13 +33,21 @@ func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	next := s.deps.Calendar.DateOf(s.deps.Calendar.MonthsOn(s.deps.Calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
 	for _, after := range s.deps.Config.PixRetryDays {
 		p := subscriptionsdb.InsertDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), State: state.RetryPlanned, Now: now,
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), Now: now,
 		}
+		by := state.RetryAfterFailure
 		switch {
 		case !p.RetryDate.Time.Before(next.Time):
-			p.State, p.Reason, p.EndedAt = state.RetryDropped, new(droppedCycle), &now
+			by = state.RetryPastCycle
 		case !s.InTime(p.RetryDate):
-			p.State, p.Reason, p.EndedAt = state.RetryDropped, new(DroppedLate), &now
+			by = state.RetryTooLate
+		}
+		var err error
+		if p.State, err = state.Retries.Move("", by); err != nil {
+			return err
+		}
+		if p.State != state.RetryPlanned {
+			p.Reason, p.EndedAt = new(state.Retries.ReasonOf(by)), &now
 		}
 		if err := s.db.InsertDebitRetry(ctx, tx, p); err != nil {
 			return fmt.Errorf("plan retry: %w", err)
@@ -56,27 +61,16 @@ func (s *Debits) InTime(day pgtype.Date) bool {
 	return day.Time.After(s.deps.Calendar.DateOf(s.deps.Clock.Now()).Time)
 }
 
-// EndRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
-// what is ordered takes the state.
-func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, ordered state.Retry, reason string) error {
-	now := s.deps.Clock.Now()
-	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
-		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
+// EndRetriesTx ends what of a cycle's retries the action finds; only that of a day, unless
+// it is the zero date. Why it ended is the action's reason, else what was told.
+func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, by state.RetryAction, told string) error {
+	from, to := state.Retries.Of(by)
+	err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
+		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, FromStates: from, ToStates: to,
+		Reason: new(cmp.Or(state.Retries.ReasonOf(by), told)), Now: new(s.deps.Clock.Now()),
 	})
 	if err != nil {
 		return fmt.Errorf("end retries: %w", err)
-	}
-	return nil
-}
-
-// EndRetryTx ends one retry of a debit.
-func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
-	now := s.deps.Clock.Now()
-	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
-		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: to, Reason: &reason, Now: &now,
-	})
-	if err != nil {
-		return fmt.Errorf("end retry: %w", err)
 	}
 	return nil
 }
@@ -93,7 +87,7 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p
 	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now}); err != nil {
 		return nil, false, fmt.Errorf("note paid debit: %w", err)
 	}
-	if err := s.EndRetriesTx(ctx, tx, d, state.RetryPaid, droppedPaid); err != nil {
+	if err := s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryDebitPaid, ""); err != nil {
 		return nil, false, err
 	}
 	older, err = s.db.HasLaterFailedDebit(ctx, tx, subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
@@ -114,7 +108,7 @@ func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if err != nil {
 		return fmt.Errorf("note deleted debit: %w", err)
 	}
-	return s.EndRetriesTx(ctx, tx, d, state.RetryDropped, FailedGone)
+	return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryDebitDeleted, FailedGone)
 }
 
 // DebitRetryArgs orders the next retry of a debit.
@@ -160,9 +154,9 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debi
 }
 
 // EndRetry ends one retry and has the next one ordered.
-func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
+func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, by state.RetryAction, told string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
-		if err := s.EndRetryTx(ctx, tx, d, day, to, reason); err != nil {
+		if err := s.EndRetriesTx(ctx, tx, d, day, by, told); err != nil {
 			return err
 		}
 		return s.ScheduleRetryTx(ctx, tx, d)
@@ -170,8 +164,8 @@ func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.De
 }
 
 // DropRetries drops all retries of a debit that are still to come.
-func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, reason string) error {
-	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, state.RetryDropped, reason) })
+func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, by state.RetryAction, told string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, by, told) })
 }
 
 // WithDebit runs f with the subscription locked, as everybody does who writes its debits.

@@ -313,8 +313,6 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) er
 		return s.deps.Store.SchedulePauseTx(ctx, tx, id, now)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
-	case open.State != state.Resuming:
-		return nil
 	}
-	return s.deps.Store.TurnPauseTx(ctx, tx, open.ID, state.Pausing, since, nil)
+	return s.deps.Store.TurnPauseTx(ctx, tx, open, state.PauseDisputed, since, nil)
 }

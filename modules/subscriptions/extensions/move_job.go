@@ -94,7 +94,7 @@ func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) erro
 		return err
 	}
 	if sub.Status.Ended() || !move.ToAt.After(s.deps.Clock.Now()) {
-		return s.endChargeMove(ctx, sub, move, state.MoveVoid, nil)
+		return s.endChargeMove(ctx, sub, move, state.MoveOvertaken, nil)
 	}
 	paused, err := s.db.HasPauseSince(ctx, s.deps.Pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.deps.Clock.Now()})
 	if err != nil || paused {
@@ -106,9 +106,9 @@ func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) erro
 	faultpoint.Hit("charge_move.after_call")
 	switch {
 	case err == nil && lifecycle.Running(remote.Status):
-		return s.endChargeMove(ctx, sub, move, state.MoveDone, &remote)
+		return s.endChargeMove(ctx, sub, move, state.MoveConfirmed, &remote)
 	case err == nil: // it has ended there, and charges nobody
-		return s.endChargeMove(ctx, sub, move, state.MoveRefused, &remote)
+		return s.endChargeMove(ctx, sub, move, state.MoveKept, &remote)
 	case refusedForGood(err):
 		return s.refuseChargeMove(context.WithoutCancel(ctx), sub, move, err)
 	}
@@ -177,31 +177,41 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, outcome state.Move, remote *gateway.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, by state.MoveAction, remote *gateway.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
-		if remote != nil && remote.Inactive && outcome == state.MoveRefused {
+		if remote != nil && remote.Inactive && by == state.MoveKept {
 			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
 			}
 		}
-		now := s.deps.Clock.Now()
-		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: outcome, ToAt: move.ToAt, Now: &now})
+		n, err := s.writeEndTx(ctx, tx, move, by, nil)
 		if err != nil || n == 0 || remote == nil || sub.Status.Ended() {
 			return err
 		}
 		return s.deps.Store.EditTx(ctx, tx, &sub, state.ChargeMoved, func(r *lifecycle.Row) {
 			switch {
-			case outcome == state.MoveRefused && r.ExpiresAt != nil:
+			case by == state.MoveKept && r.ExpiresAt != nil:
 				s.deps.Calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
-			case outcome == state.MoveDone:
+			case by == state.MoveConfirmed:
 				s.deps.Calendar.SetRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}
 		})
+	})
+}
+
+// writeEndTx ends a move; none of one that was moved further on meanwhile.
+func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove, by state.MoveAction, refusal *string) (n int64, err error) {
+	to, err := state.Moves.Move(move.State, by)
+	if err != nil {
+		return 0, err
+	}
+	return s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{
+		ID: move.ID, FromState: move.State, State: to, ToAt: move.ToAt, Now: new(s.deps.Clock.Now()), Refusal: refusal,
 	})
 }
 
@@ -240,9 +250,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if err != nil {
 			return err
 		}
-		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{
-			ID: move.ID, State: state.MoveRefused, ToAt: move.ToAt, Now: new(s.deps.Clock.Now()), Refusal: new(cause.Error()),
-		})
+		n, err := s.writeEndTx(ctx, tx, move, state.MoveKept, new(cause.Error()))
 		if err != nil || n == 0 {
 			return err
 		}

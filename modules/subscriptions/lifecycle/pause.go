@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // CollectionPause is the order to collect nothing for a disputed subscription, and
@@ -22,37 +23,49 @@ type CollectionPause = subscriptionsdb.SubscriptionsPause
 // ResumeTx has the gateway collect again, from an instant on; without a pause there is
 // nothing to do.
 func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
-	open, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State == state.Resuming {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read pause: %w", err)
-	}
-	return s.TurnPauseTx(ctx, tx, open.ID, state.Resuming, open.Since, &from)
+	return s.turnOpenTx(ctx, tx, id, state.PauseLifted, &from)
 }
 
 // PauseAgainTx has a pause that was confirmed look once more: something was ordered
 // before it, and is known only now.
 func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	return s.turnOpenTx(ctx, tx, id, state.PauseDebitFound, nil)
+}
+
+func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction, until *time.Time) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State != state.Paused {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	return s.TurnPauseTx(ctx, tx, open.ID, state.Pausing, open.Since, nil)
+	return s.TurnPauseTx(ctx, tx, open, by, open.Since, until)
 }
 
-// TurnPauseTx turns a pause into another state and has it carried out.
-func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, to state.Pause, since time.Time, until *time.Time) error {
+// TurnPauseTx turns a locked pause into another state and has it carried out, unless it
+// stays as it is.
+func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, by state.PauseAction, since time.Time, until *time.Time) error {
+	to, err := state.Pauses.Move(p.State, by)
+	if err != nil || to == p.State {
+		return err
+	}
 	now := s.deps.Clock.Now()
-	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: to, Since: since, Until: until, Now: now})
+	err = s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: p.ID, State: to, Since: since, Until: until, Now: now})
 	if err != nil {
 		return fmt.Errorf("turn pause: %w", err)
 	}
-	return s.SchedulePauseTx(ctx, tx, id, now)
+	return s.SchedulePauseTx(ctx, tx, p.ID, now)
+}
+
+// VoidPauses ends what is open of the pauses of a subscription that has ended.
+func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, at time.Time) error {
+	from, to := state.Pauses.Of(state.PauseOvertaken)
+	err := s.db.VoidPauses(ctx, db, subscriptionsdb.VoidPausesParams{SubscriptionID: id, FromStates: from, ToStates: to, Now: &at})
+	if err != nil {
+		return fmt.Errorf("void pauses: %w", err)
+	}
+	return nil
 }
 
 // SchedulePauseTx has a pause carried out by job.

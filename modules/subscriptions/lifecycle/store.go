@@ -135,8 +135,8 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 		return fmt.Errorf("write history: %w", err)
 	}
 	if to := sub.Status; to.Ended() {
-		if err := s.db.VoidPauses(ctx, tx, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: sub.EndedAt}); err != nil {
-			return fmt.Errorf("void pauses: %w", err)
+		if err := s.VoidPauses(ctx, tx, sub.ID, *sub.EndedAt); err != nil {
+			return err
 		}
 		if err := s.deps.Accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err

@@ -251,18 +251,22 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder, outco
 	if err != nil {
 		return err
 	}
-	to, plan := state.MoveRefused, (*subscriptionsdb.Plan)(nil)
+	by, plan := state.MoveKept, (*subscriptionsdb.Plan)(nil)
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[*subscriptionsdb.Plan]:
-		to, plan = state.MoveDone, outcome.Answer
+		by, plan = state.MoveConfirmed, outcome.Answer
 	case intent.Declined[*subscriptionsdb.Plan], intent.Refused[*subscriptionsdb.Plan], intent.Void[*subscriptionsdb.Plan]:
 	default:
 		return fmt.Errorf("settle plan move %s: an outcome %T", o.move.ID, outcome)
 	}
 	if sub.Status.Ended() {
-		to = state.MoveVoid
+		by = state.MoveOvertaken
 	}
-	n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: o.move.ID, State: to, Now: new(s.deps.Clock.Now())})
+	to, err := state.Moves.Move(o.move.State, by)
+	if err != nil {
+		return err
+	}
+	n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: o.move.ID, FromState: o.move.State, State: to, Now: new(s.deps.Clock.Now())})
 	if err != nil || n == 0 || to != state.MoveDone {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
@@ -64,9 +63,9 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 	}
 	switch {
 	case sub.Status.Ended() || sub.CancelAtPeriodEnd:
-		return s.deps.Debits.DropRetries(ctx, sub, d, debits.DroppedEnded)
+		return s.deps.Debits.DropRetries(ctx, sub, d, state.RetryOvertaken, "")
 	case !s.deps.Debits.InTime(next.RetryDate):
-		return s.afterRetry(ctx, sub, d, next.RetryDate, state.RetryDropped, debits.DroppedLate)
+		return s.afterRetry(ctx, sub, d, next.RetryDate, state.RetryTooLate, "")
 	case !s.collects(sub) || s.deps.Clock.Now().Before(s.deps.Calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
@@ -90,12 +89,12 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 	case order.Status == gateway.PixOrderDone:
 		return s.heardOfDebit(ctx, sub, d)
 	case order.Status == gateway.PixOrderCancelled || order.Final:
-		return s.deps.Debits.DropRetries(ctx, sub, d, order.Reason)
+		return s.deps.Debits.DropRetries(ctx, sub, d, state.RetryOrderOver, order.Reason)
 	case order.Status != gateway.PixOrderRefused:
 		return fmt.Errorf("debit of %s: an order of unknown state", id)
 	case ordered, open != nil && order.DueDate != nil && s.deps.Calendar.DateOf(*order.DueDate) == open.RetryDate:
 		// The bank refused it, and its event was lost.
-		return s.afterRetry(ctx, sub, d, s.deps.Calendar.DateOf(*order.DueDate), state.RetryRefused, order.Reason)
+		return s.afterRetry(ctx, sub, d, s.deps.Calendar.DateOf(*order.DueDate), state.RetryFails, order.Reason)
 	case open != nil:
 		return nil // its order is not shown yet
 	}
@@ -125,7 +124,7 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
 	case errors.As(err, &rejected) && r.TriedAt == nil:
 		s.deps.Log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-		return s.deps.Debits.EndRetry(ctx, sub, d, r.RetryDate, state.RetryDropped, rejected.Code)
+		return s.deps.Debits.EndRetry(ctx, sub, d, r.RetryDate, state.RetryRejected, rejected.Code)
 	}
 	// A refused repetition proves nothing about the call before: its order is looked for.
 	return fmt.Errorf("retry debit of %s: %w", sub.ID, err)
@@ -157,17 +156,19 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 
 func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, order gateway.PixOrder) error {
 	return s.deps.Debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
-		now := s.deps.Clock.Now()
-		_, err := s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, OrderID: &order.ID, Now: &now,
+		to, err := state.Retries.Move(state.RetryPlanned, state.RetryTaken)
+		if err != nil {
+			return err
+		}
+		return s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, FromState: state.RetryPlanned, State: to, OrderID: &order.ID, Now: new(s.deps.Clock.Now()),
 		})
-		return err
 	})
 }
 
 // afterRetry ends one retry and goes on with the next.
-func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, to state.Retry, reason string) error {
-	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, to, reason); err != nil {
+func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, by state.RetryAction, told string) error {
+	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, by, told); err != nil {
 		return err
 	}
 	return s.requestRetry(ctx, sub.ID, d.Cycle)

@@ -25,6 +25,18 @@ func TestPageShowsTheTable(t *testing.T) {
 	golden.Section(t, page, "the table of moves", table())
 }
 
+// What becomes of the orders beside a subscription.
+func TestPageShowsTheTablesOfOrders(t *testing.T) {
+	t.Parallel()
+	golden.Section(t, page, "the moves of a retry", golden.Table(t, state.Retries,
+		state.RetryPlanned, state.RetryOrdered, state.RetryRefused, state.RetryPaid, state.RetryDropped))
+	golden.Section(t, page, "the moves of an order to move", golden.Table(t, state.Moves,
+		state.MoveOpen, state.MoveDone, state.MoveRefused, state.MoveVoid))
+	pauses := []state.Pause{state.Pausing, state.Paused, state.Resuming, state.Resumed, state.PauseVoid}
+	golden.Section(t, page, "the moves of a pause",
+		golden.Diagram(golden.Moves(t, state.Pauses, pauses...))+"\n"+golden.Table(t, state.Pauses, pauses...))
+}
+
 func moves(from state.Status, by state.Action) []golden.Move {
 	to, ok := state.Next(from, by)
 	if !ok {

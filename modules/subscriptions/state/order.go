@@ -1,16 +1,37 @@
 package state
 
+import "marquee/platform/transition"
+
 // Move is an order to a gateway about a running recurrence: to move it to another plan, or
 // its next charge to the end of an extension.
 type Move string
 
 // The states of a move.
 const (
-	MoveOpen    Move = "open"    // the gateway is being asked
-	MoveDone    Move = "done"    // it has confirmed
-	MoveRefused Move = "refused" // it certainly kept what was; or nothing charges there any more
-	MoveVoid    Move = "void"    // the subscription ended first, or the day has come
+	MoveOpen    Move = "open" // the gateway is being asked
+	MoveDone    Move = "done"
+	MoveRefused Move = "refused"
+	MoveVoid    Move = "void"
 )
+
+// MoveAction is what happens to a move.
+type MoveAction string
+
+// The actions.
+const (
+	MoveAsked     MoveAction = "asked"
+	MoveConfirmed MoveAction = "confirmed"
+	MoveKept      MoveAction = "kept"      // the gateway certainly kept what was; or nothing charges there any more
+	MoveOvertaken MoveAction = "overtaken" // the subscription ended first, or the day has come
+)
+
+// Moves is the one table of what becomes of a move.
+var Moves = transition.Table[Move, MoveAction]{
+	{By: MoveAsked, Moves: map[Move]Move{"": MoveOpen}},
+	{By: MoveConfirmed, Moves: map[Move]Move{MoveOpen: MoveDone}},
+	{By: MoveKept, Moves: map[Move]Move{MoveOpen: MoveRefused}},
+	{By: MoveOvertaken, Moves: map[Move]Move{MoveOpen: MoveVoid}},
+}
 
 // Pause is an order to collect nothing for a disputed subscription, and later to collect again.
 type Pause string
@@ -21,8 +42,33 @@ const (
 	Paused    Pause = "paused"
 	Resuming  Pause = "resuming"
 	Resumed   Pause = "resumed"
-	PauseVoid Pause = "void" // the subscription ended first
+	PauseVoid Pause = "void"
 )
+
+// PauseAction is what happens to a pause.
+type PauseAction string
+
+// The actions.
+const (
+	PauseDisputed   PauseAction = "disputed"           // a dispute is open
+	PauseDebitFound PauseAction = "debit_found"        // ordered before the pause, and known only now
+	PauseLifted     PauseAction = "lifted"             // the dispute keeps the subscription closed no more
+	PauseStopped    PauseAction = "collection_stopped" // the gateway has confirmed it
+	PauseRestarted  PauseAction = "collection_resumed" // the gateway has confirmed it
+	PauseOvertaken  PauseAction = "subscription_ended"
+)
+
+// Pauses is the one table of what becomes of a pause.
+var Pauses = transition.Table[Pause, PauseAction]{
+	{By: PauseDisputed, Moves: pauses{"": Pausing, Pausing: Pausing, Paused: Paused, Resuming: Pausing}},
+	{By: PauseDebitFound, Moves: pauses{Pausing: Pausing, Paused: Pausing, Resuming: Resuming}},
+	{By: PauseLifted, Moves: pauses{Pausing: Resuming, Paused: Resuming, Resuming: Resuming}},
+	{By: PauseStopped, Moves: pauses{Pausing: Paused}},
+	{By: PauseRestarted, Moves: pauses{Resuming: Resumed}},
+	{By: PauseOvertaken, Moves: pauses{Pausing: PauseVoid, Paused: PauseVoid, Resuming: PauseVoid}},
+}
+
+type pauses = map[Pause]Pause
 
 // Retry is a day on which a debit that failed is to be taken again.
 type Retry string
@@ -35,6 +81,46 @@ const (
 	RetryPaid    Retry = "paid"
 	RetryDropped Retry = "dropped"
 )
+
+// RetryAction is what happens to the retries of a debit.
+type RetryAction string
+
+// The actions.
+const (
+	RetryAfterFailure RetryAction = "debit_failed"
+	RetryPastCycle    RetryAction = "day_of_the_next_cycle"
+	RetryTooLate      RetryAction = "day_too_near" // the bank has to know the day before
+	RetryTaken        RetryAction = "order_taken"  // by the gateway
+	RetryRejected     RetryAction = "order_rejected"
+	RetryFails        RetryAction = "bank_refused"          // the day's own order
+	RetryFailsForGood RetryAction = "bank_refused_for_good" // no further day would help
+	RetryOrderOver    RetryAction = "order_over"            // cancelled, or final, at the gateway
+	RetryDebitPaid    RetryAction = "debit_paid"
+	RetryDebitDeleted RetryAction = "debit_deleted" // at the gateway, and asked for no more
+	RetryDisputed     RetryAction = "disputed"
+	RetryOvertaken    RetryAction = "subscription_ended"
+)
+
+// Retries is the one table of what becomes of a retry. An action without a reason of its
+// own has the gateway's word, but for the first, which has none.
+var Retries = transition.Table[Retry, RetryAction]{
+	{By: RetryAfterFailure, Moves: retries{"": RetryPlanned}},
+	{By: RetryPastCycle, Reason: "the next cycle", Moves: retries{"": RetryDropped}},
+	{By: RetryTooLate, Reason: "too late", Moves: retries{"": RetryDropped, RetryPlanned: RetryDropped, RetryOrdered: RetryDropped}},
+	{By: RetryTaken, Moves: retries{RetryPlanned: RetryOrdered}},
+	{By: RetryRejected, Moves: allDropped},
+	{By: RetryFails, Moves: retries{RetryPlanned: RetryRefused, RetryOrdered: RetryRefused}},
+	{By: RetryFailsForGood, Moves: retries{RetryPlanned: RetryDropped, RetryOrdered: RetryRefused}},
+	{By: RetryOrderOver, Moves: allDropped},
+	{By: RetryDebitPaid, Reason: "paid", Moves: retries{RetryPlanned: RetryDropped, RetryOrdered: RetryPaid}},
+	{By: RetryDebitDeleted, Moves: allDropped},
+	{By: RetryDisputed, Reason: "the money is disputed", Moves: allDropped},
+	{By: RetryOvertaken, Reason: "ended", Moves: allDropped},
+}
+
+type retries = map[Retry]Retry
+
+var allDropped = retries{RetryPlanned: RetryDropped, RetryOrdered: RetryDropped}
 
 // Charge is a PIX code that pays a further period.
 type Charge string

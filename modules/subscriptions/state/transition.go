@@ -160,7 +160,7 @@ func gatewayCancelled(k Known) Reason {
 }
 
 // transition is one row of the table: what an action does to a subscription.
-type transition struct {
+type row struct {
 	by      Action
 	reason  Reason             // in the history; "" of one that moves nothing
 	because func(Known) Reason // in place of reason, where the row decides
@@ -195,7 +195,7 @@ var anyLive = from(Pending, Active, Suspended)
 // transitions is the one table of what moves a subscription, in the order of the contract's (docs/contract/states.md,
 // Subscriptions). Where that says "any", it means any live state: terminal states hold. A state that is missing in an
 // action's row is not moved by it.
-var transitions = []transition{
+var transitions = []row{
 	{by: Subscribe, reason: ReasonSubscribed, moves: from(None)(Pending)},
 	{by: Renew, reason: ReasonRenewed, moves: from(None)(Pending)},
 	{by: PaymentSettles, reason: ReasonPaymentSettled, moves: anyLive(Active), writes: of(opens, paid)},
@@ -247,8 +247,8 @@ var (
 		return all
 	}()
 
-	byAction = func() map[Action]transition {
-		m := map[Action]transition{}
+	byAction = func() map[Action]row {
+		m := map[Action]row{}
 		for _, t := range transitions {
 			m[t.by] = t
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
@@ -149,14 +150,14 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	}
 	switch {
 	case !retryable:
-		if err := s.deps.Debits.EndRetriesTx(ctx, tx, d, state.RetryRefused, told); err != nil || first || !d.Retryable {
+		if err := s.deps.Debits.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryFailsForGood, told); err != nil || first || !d.Retryable {
 			return err
 		}
 		return s.deps.Dunning.DunAgainTx(ctx, tx, sub, d, &f.Payment)
 	case first:
 		err = s.deps.Debits.PlanRetriesTx(ctx, tx, sub, d)
 	case f.Payment.DueDate != nil:
-		err = s.deps.Debits.EndRetryTx(ctx, tx, d, s.deps.Calendar.DateOf(*f.Payment.DueDate), state.RetryRefused, told)
+		err = s.deps.Debits.EndRetriesTx(ctx, tx, d, s.deps.Calendar.DateOf(*f.Payment.DueDate), state.RetryFails, told)
 	}
 	if err != nil {
 		return err

@@ -63,15 +63,16 @@ func (q *Queries) ChargeMoveRefuse(ctx context.Context, db DBTX, arg ChargeMoveR
 
 const endChargeMove = `-- name: EndChargeMove :execrows
 UPDATE subscriptions.charge_moves SET state = $1, next_try_at = NULL, ended_at = $2, refusal = $3
-WHERE id = $4 AND state = 'open' AND to_at = $5::timestamptz
+WHERE id = $4 AND state = $5 AND to_at = $6::timestamptz
 `
 
 type EndChargeMoveParams struct {
-	State   state.Move
-	Now     *time.Time
-	Refusal *string
-	ID      objectid.ID
-	ToAt    time.Time
+	State     state.Move
+	Now       *time.Time
+	Refusal   *string
+	ID        objectid.ID
+	FromState state.Move
+	ToAt      time.Time
 }
 
 // No row where it was moved further on meanwhile.
@@ -81,6 +82,7 @@ func (q *Queries) EndChargeMove(ctx context.Context, db DBTX, arg EndChargeMoveP
 		arg.Now,
 		arg.Refusal,
 		arg.ID,
+		arg.FromState,
 		arg.ToAt,
 	)
 	if err != nil {

@@ -45,62 +45,35 @@ func (q *Queries) ClaimDebitRetry(ctx context.Context, db DBTX, arg ClaimDebitRe
 	return result.RowsAffected(), nil
 }
 
-const endDebitRetries = `-- name: EndDebitRetries :execrows
-UPDATE subscriptions.debit_retries SET state = CASE WHEN state = 'planned' THEN 'dropped' ELSE $1 END, reason = $2, ended_at = $3
-WHERE subscription_id = $4 AND cycle = $5 AND state IN ('planned', 'ordered')
+const endDebitRetries = `-- name: EndDebitRetries :exec
+UPDATE subscriptions.debit_retries r SET state = m.to_state, reason = $1, ended_at = $2
+FROM (SELECT unnest($6::text[]) AS from_state, unnest($7::text[]) AS to_state) m
+WHERE r.subscription_id = $3 AND r.cycle = $4 AND r.state = m.from_state
+  AND ($5::date IS NULL OR r.retry_date = $5::date)
 `
 
 type EndDebitRetriesParams struct {
-	OrderedState   state.Retry
-	Reason         *string
-	Now            *time.Time
-	SubscriptionID objectid.ID
-	Cycle          pgtype.Date
-}
-
-// Ends what of a cycle's retries is still planned or ordered: planned ones are dropped,
-// the ordered one becomes what the caller says.
-func (q *Queries) EndDebitRetries(ctx context.Context, db DBTX, arg EndDebitRetriesParams) (int64, error) {
-	result, err := db.Exec(ctx, endDebitRetries,
-		arg.OrderedState,
-		arg.Reason,
-		arg.Now,
-		arg.SubscriptionID,
-		arg.Cycle,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const endDebitRetry = `-- name: EndDebitRetry :execrows
-UPDATE subscriptions.debit_retries SET state = $1, reason = $2, ended_at = $3
-WHERE subscription_id = $4 AND cycle = $5 AND retry_date = $6 AND state IN ('planned', 'ordered')
-`
-
-type EndDebitRetryParams struct {
-	State          state.Retry
 	Reason         *string
 	Now            *time.Time
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
+	FromStates     []string
+	ToStates       []string
 }
 
-func (q *Queries) EndDebitRetry(ctx context.Context, db DBTX, arg EndDebitRetryParams) (int64, error) {
-	result, err := db.Exec(ctx, endDebitRetry,
-		arg.State,
+// Ends what of a cycle's retries, or of one day's, is in one of the states: each becomes what stands beside its own.
+func (q *Queries) EndDebitRetries(ctx context.Context, db DBTX, arg EndDebitRetriesParams) error {
+	_, err := db.Exec(ctx, endDebitRetries,
 		arg.Reason,
 		arg.Now,
 		arg.SubscriptionID,
 		arg.Cycle,
 		arg.RetryDate,
+		arg.FromStates,
+		arg.ToStates,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	return err
 }
 
 const insertDebitRetry = `-- name: InsertDebitRetry :exec
@@ -210,29 +183,30 @@ func (q *Queries) ListDueDebitRetries(ctx context.Context, db DBTX, arg ListDueD
 	return items, nil
 }
 
-const setDebitRetryOrdered = `-- name: SetDebitRetryOrdered :execrows
-UPDATE subscriptions.debit_retries SET state = 'ordered', order_id = $1, ordered_at = $2
-WHERE subscription_id = $3 AND cycle = $4 AND retry_date = $5 AND state = 'planned'
+const setDebitRetryOrdered = `-- name: SetDebitRetryOrdered :exec
+UPDATE subscriptions.debit_retries SET state = $1, order_id = $2, ordered_at = $3
+WHERE subscription_id = $4 AND cycle = $5 AND retry_date = $6 AND state = $7
 `
 
 type SetDebitRetryOrderedParams struct {
+	State          state.Retry
 	OrderID        *string
 	Now            *time.Time
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
+	FromState      state.Retry
 }
 
-func (q *Queries) SetDebitRetryOrdered(ctx context.Context, db DBTX, arg SetDebitRetryOrderedParams) (int64, error) {
-	result, err := db.Exec(ctx, setDebitRetryOrdered,
+func (q *Queries) SetDebitRetryOrdered(ctx context.Context, db DBTX, arg SetDebitRetryOrderedParams) error {
+	_, err := db.Exec(ctx, setDebitRetryOrdered,
+		arg.State,
 		arg.OrderID,
 		arg.Now,
 		arg.SubscriptionID,
 		arg.Cycle,
 		arg.RetryDate,
+		arg.FromState,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	return err
 }

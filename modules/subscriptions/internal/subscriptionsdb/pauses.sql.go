@@ -47,36 +47,27 @@ func (q *Queries) ClaimPause(ctx context.Context, db DBTX, arg ClaimPauseParams)
 	return i, err
 }
 
-const confirmPaused = `-- name: ConfirmPaused :execrows
-UPDATE subscriptions.pauses SET state = 'paused', next_try_at = NULL, leased_until = NULL, paused_at = $1
-WHERE id = $2 AND state = 'pausing'
+const confirmPause = `-- name: ConfirmPause :execrows
+UPDATE subscriptions.pauses SET state = $1, next_try_at = NULL, leased_until = NULL,
+    paused_at = CASE WHEN $1 = 'paused' THEN $2::timestamptz ELSE paused_at END, ended_at = CASE WHEN $1 <> 'paused' THEN $2::timestamptz END
+WHERE id = $3 AND state = $4
 `
 
-type ConfirmPausedParams struct {
-	Now *time.Time
-	ID  objectid.ID
+type ConfirmPauseParams struct {
+	State     state.Pause
+	Now       time.Time
+	ID        objectid.ID
+	FromState state.Pause
 }
 
-func (q *Queries) ConfirmPaused(ctx context.Context, db DBTX, arg ConfirmPausedParams) (int64, error) {
-	result, err := db.Exec(ctx, confirmPaused, arg.Now, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const confirmResumed = `-- name: ConfirmResumed :execrows
-UPDATE subscriptions.pauses SET state = 'resumed', next_try_at = NULL, leased_until = NULL, ended_at = $1
-WHERE id = $2 AND state = 'resuming'
-`
-
-type ConfirmResumedParams struct {
-	Now *time.Time
-	ID  objectid.ID
-}
-
-func (q *Queries) ConfirmResumed(ctx context.Context, db DBTX, arg ConfirmResumedParams) (int64, error) {
-	result, err := db.Exec(ctx, confirmResumed, arg.Now, arg.ID)
+// The gateway has done what it was asked for. No row when the pause was turned the other way meanwhile.
+func (q *Queries) ConfirmPause(ctx context.Context, db DBTX, arg ConfirmPauseParams) (int64, error) {
+	result, err := db.Exec(ctx, confirmPause,
+		arg.State,
+		arg.Now,
+		arg.ID,
+		arg.FromState,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -472,16 +463,24 @@ func (q *Queries) TurnPause(ctx context.Context, db DBTX, arg TurnPauseParams) e
 }
 
 const voidPauses = `-- name: VoidPauses :exec
-UPDATE subscriptions.pauses SET state = 'void', next_try_at = NULL, leased_until = NULL, ended_at = $1
-WHERE subscription_id = $2 AND state IN ('pausing', 'paused', 'resuming')
+UPDATE subscriptions.pauses p SET state = m.to_state, next_try_at = NULL, leased_until = NULL, ended_at = $1
+FROM (SELECT unnest($3::text[]) AS from_state, unnest($4::text[]) AS to_state) m
+WHERE p.subscription_id = $2 AND p.state = m.from_state
 `
 
 type VoidPausesParams struct {
 	Now            *time.Time
 	SubscriptionID objectid.ID
+	FromStates     []string
+	ToStates       []string
 }
 
 func (q *Queries) VoidPauses(ctx context.Context, db DBTX, arg VoidPausesParams) error {
-	_, err := db.Exec(ctx, voidPauses, arg.Now, arg.SubscriptionID)
+	_, err := db.Exec(ctx, voidPauses,
+		arg.Now,
+		arg.SubscriptionID,
+		arg.FromStates,
+		arg.ToStates,
+	)
 	return err
 }

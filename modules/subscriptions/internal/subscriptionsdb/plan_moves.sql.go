@@ -33,17 +33,23 @@ func (q *Queries) BeginPlanMove(ctx context.Context, db DBTX, arg BeginPlanMoveP
 
 const endPlanMove = `-- name: EndPlanMove :execrows
 UPDATE subscriptions.plan_moves SET state = $1, next_try_at = NULL, ended_at = $2
-WHERE id = $3 AND state = 'open'
+WHERE id = $3 AND state = $4
 `
 
 type EndPlanMoveParams struct {
-	State state.Move
-	Now   *time.Time
-	ID    objectid.ID
+	State     state.Move
+	Now       *time.Time
+	ID        objectid.ID
+	FromState state.Move
 }
 
 func (q *Queries) EndPlanMove(ctx context.Context, db DBTX, arg EndPlanMoveParams) (int64, error) {
-	result, err := db.Exec(ctx, endPlanMove, arg.State, arg.Now, arg.ID)
+	result, err := db.Exec(ctx, endPlanMove,
+		arg.State,
+		arg.Now,
+		arg.ID,
+		arg.FromState,
+	)
 	if err != nil {
 		return 0, err
 	}
