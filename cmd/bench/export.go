@@ -58,7 +58,8 @@ func (p *platform) export(ctx context.Context, conn *pgx.Conn, admin string) err
 	fmt.Printf("%-26s %10s   %s\n", "", "", "goal")
 	fmt.Printf("%-26s %10v   beside a bare StreamWriter: %v, ratio %.2f <= 1.5: %s\n", "export over HTTP",
 		got.took.Round(time.Millisecond), bare.Round(time.Millisecond), ratio, verdict(ratio <= 1.5))
-	fmt.Printf("%-26s %10v   <= 200ms: %s\n", "first byte", got.first.Round(100*time.Microsecond), verdict(got.first <= 200*time.Millisecond))
+	fmt.Printf("%-26s %10v   <= 200ms: %s\n", "first byte", got.first.Round(100*time.Microsecond),
+		verdict(got.first <= 200*time.Millisecond))
 	fmt.Printf("%-26s %7d KB   <= 32 MB: %s\n", "growth of the server", got.grown, verdict(got.grown <= 32<<10))
 	return nil
 }

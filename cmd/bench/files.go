@@ -30,9 +30,13 @@ func benchFiles(ctx context.Context, p *platform, o options) error {
 		return err
 	}
 	fmt.Printf("\nfiles of a record, %v each\n", o.length)
-	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s %8s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request", "MB/s")
+	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s %8s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request",
+		"MB/s")
 	for _, megabytes := range []int{1, 10} {
-		b := fileBench{platform: p, token: admin, folder: "/api/v1/upload-file/archive-records/" + me.UserID, size: megabytes << 20}
+		b := fileBench{
+			platform: p, token: admin, folder: "/api/v1/upload-file/archive-records/" + me.UserID,
+			size: megabytes << 20,
+		}
 		for _, clients := range []int{1, 4} {
 			if err := b.measure(ctx, fmt.Sprintf("%d MB", megabytes), clients, o.length); err != nil {
 				return err
@@ -69,7 +73,8 @@ func (b *fileBench) measure(ctx context.Context, what string, clients int, lengt
 		what string
 		result
 	}{{"upload " + what, up}, {"download " + what, down}} {
-		fmt.Printf("%-4s %-24s %8d %8.1f %10v %10v %12v %8.0f\n", "", row.what, clients, row.perSecond, row.p50.Round(100*time.Microsecond),
+		fmt.Printf("%-4s %-24s %8d %8.1f %10v %10v %12v %8.0f\n", "", row.what, clients, row.perSecond,
+			row.p50.Round(100*time.Microsecond),
 			row.p99.Round(100*time.Microsecond), row.cpu.Round(100*time.Microsecond), row.perSecond*float64(b.size)/1e6)
 	}
 	return b.remove(ctx, id)

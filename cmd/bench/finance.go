@@ -73,7 +73,8 @@ func (p *platform) filled(ctx context.Context) (is bool, err error) {
 		return false, fmt.Errorf("connect: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM subscriptions.subscriptions OFFSET 1)`).Scan(&is) // the sample customer has one
+	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM subscriptions.subscriptions OFFSET 1)`).
+		Scan(&is) // the sample customer has one
 	return is, err
 }
 
@@ -93,7 +94,9 @@ func (p *platform) scale(ctx context.Context, o options) error {
 
 func countLedgers(ctx context.Context, conn *pgx.Conn) (string, error) {
 	var subscriptions, payments int64
-	err := conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM subscriptions.subscriptions), (SELECT count(*) FROM payments.payments)`).Scan(&subscriptions, &payments)
+	err := conn.QueryRow(ctx,
+		`SELECT (SELECT count(*) FROM subscriptions.subscriptions), (SELECT count(*) FROM payments.payments)`).
+		Scan(&subscriptions, &payments)
 	if err != nil {
 		return "", fmt.Errorf("count: %w", err)
 	}
@@ -124,7 +127,8 @@ func (p *platform) dashboards(ctx context.Context, conn *pgx.Conn, admin string,
 	if err := equalScan(ctx, conn); err != nil {
 		return err
 	}
-	fmt.Printf("%-26s %8s %8s %10s %10s %12s   %s\n", "", "clients", "req/s", "p50", "p99", "CPU/request", "goal of p50")
+	fmt.Printf("%-26s %8s %8s %10s %10s %12s   %s\n", "", "clients", "req/s", "p50", "p99", "CPU/request",
+		"goal of p50")
 	for _, r := range reports {
 		clients := []int{1, 8}
 		if r.goal == 0 {
@@ -143,7 +147,8 @@ func (p *platform) dashboards(ctx context.Context, conn *pgx.Conn, admin string,
 			if r.goal > 0 && n == 1 {
 				goal = "<= " + r.goal.String() + ", equal to the scan: " + verdict(got.p50 <= r.goal)
 			}
-			fmt.Printf("%-26s %8d %8.0f %10v %10v %12v   %s\n", r.name, n, got.perSecond, got.p50.Round(10*time.Microsecond),
+			fmt.Printf("%-26s %8d %8.0f %10v %10v %12v   %s\n", r.name, n, got.perSecond,
+				got.p50.Round(10*time.Microsecond),
 				got.p99.Round(10*time.Microsecond), got.cpu.Round(10*time.Microsecond), goal)
 		}
 	}
@@ -158,7 +163,8 @@ func verdict(ok bool) string {
 }
 
 // measureReport measures a report, and holds each answer to what has to hold in any.
-func (p *platform) measureReport(ctx context.Context, token string, clients int, length time.Duration, r report) (result, error) {
+func (p *platform) measureReport(ctx context.Context, token string, clients int, length time.Duration,
+	r report) (result, error) {
 	w := workload{path: func(int) string { return r.path }, right: func(envelope) bool { return true }}
 	var raw json.RawMessage
 	if err := p.call(ctx, http.MethodGet, r.path, token, "", nil, &raw); err != nil {
@@ -201,7 +207,8 @@ func adds(raw []byte) error {
 // scan of the ledgers, and tells what that costs.
 func equalScan(ctx context.Context, conn *pgx.Conn) error {
 	began := time.Now()
-	rows, err := conn.Query(ctx, `SELECT concat_ws(' ', rollup, key, figure, kept, 'instead of', counted) FROM finance.rollup_differences() LIMIT 5`)
+	rows, err := conn.Query(ctx,
+		`SELECT concat_ws(' ', rollup, key, figure, kept, 'instead of', counted) FROM finance.rollup_differences() LIMIT 5`)
 	if err != nil {
 		return fmt.Errorf("compare with the scan: %w", err)
 	}

@@ -28,7 +28,8 @@ type result struct {
 }
 
 // load runs a workload with so many clients at once and checks every answer.
-func (p *platform) load(ctx context.Context, token string, clients int, length time.Duration, w workload) (result, error) {
+func (p *platform) load(ctx context.Context, token string, clients int, length time.Duration,
+	w workload) (result, error) {
 	return p.drive(ctx, clients, length, func(ctx context.Context, until time.Time) ([]time.Duration, error) {
 		return p.client(ctx, token, until, w)
 	})
@@ -36,7 +37,8 @@ func (p *platform) load(ctx context.Context, token string, clients int, length t
 
 // drive runs so many clients at once, each of which calls until the time is up and
 // tells how long its calls took. The first error ends all.
-func (p *platform) drive(ctx context.Context, clients int, length time.Duration, client func(context.Context, time.Time) ([]time.Duration, error)) (result, error) {
+func (p *platform) drive(ctx context.Context, clients int, length time.Duration,
+	client func(context.Context, time.Time) ([]time.Duration, error)) (result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -81,7 +83,8 @@ func (p *platform) client(ctx context.Context, token string, until time.Time, w 
 		}
 		times = append(times, time.Since(start))
 		if !w.right(page) {
-			return times, fmt.Errorf("wrong answer to %s: %d documents, total %d", path, len(page.Docs), page.Pagination.QtyTotalDocs)
+			return times, fmt.Errorf("wrong answer to %s: %d documents, total %d", path, len(page.Docs),
+				page.Pagination.QtyTotalDocs)
 		}
 	}
 	return times, nil

@@ -27,7 +27,8 @@ func main() {
 	flag.StringVar(&o.binary, "binary", "bin/marquee", "the marquee binary")
 	flag.IntVar(&o.subscriptions, "subscriptions", 1_000_000, "subscriptions of the benchmark finance")
 	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
-	flag.StringVar(&o.data, "finance-data", "", "data directory of the benchmark finance, filled at first and kept for the next run; a temporary one when empty")
+	flag.StringVar(&o.data, "finance-data", "",
+		"data directory of the benchmark finance, filled at first and kept for the next run; a temporary one when empty")
 	seconds := flag.Int("seconds", 3, "length of each run")
 	only := flag.String("only", "", "names of the benchmarks to run, with commas between them; all when empty")
 	flag.Parse()
@@ -114,7 +115,8 @@ func (p *platform) measure(ctx context.Context, subscriber string, size int, len
 		return err
 	}
 	fmt.Printf("\nGET /videos as a subscriber, %d videos, %v each\n", size, length)
-	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s   %s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request", "goal")
+	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s   %s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request",
+		"goal")
 	for _, w := range workloads(size, ids) {
 		for _, clients := range []int{1, 8, 32} {
 			if _, err := p.load(ctx, subscriber, clients, length/6, w); err != nil { // warm up

@@ -49,8 +49,11 @@ func start(ctx context.Context, binary string) (*platform, error) {
 
 // startIn runs it on a data directory that may be there already.
 func startIn(ctx context.Context, binary, dir string) (*platform, error) {
-	p := &platform{dir: dir, http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	p.command = exec.CommandContext(ctx, binary, "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0", "--data-dir", dir)
+	p := &platform{
+		dir: dir, http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+	}
+	p.command = exec.CommandContext(ctx, binary, "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0",
+		"--data-dir", dir)
 	p.command.Env = append(os.Environ(), "LOG_LEVEL=error")
 	p.command.Stderr = os.Stderr
 	p.command.Cancel = func() error { return p.command.Process.Signal(syscall.SIGINT) }
@@ -87,7 +90,8 @@ func (p *platform) login(ctx context.Context, user string) (string, error) {
 	var tokens struct {
 		AccessToken string `json:"access_token"`
 	}
-	err := p.call(ctx, http.MethodPost, "/api/v1/token", "", "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), &tokens)
+	err := p.call(ctx, http.MethodPost, "/api/v1/token", "", "application/x-www-form-urlencoded",
+		strings.NewReader(form.Encode()), &tokens)
 	return tokens.AccessToken, err
 }
 
@@ -101,16 +105,20 @@ func (p *platform) fill(ctx context.Context, admin string, want int) error {
 		var batch []map[string]any
 		for ; n < want && len(batch) < 1000; n++ {
 			batch = append(batch, map[string]any{
-				"title": fmt.Sprintf("Film %06d", n), "slug": fmt.Sprintf("film-%06d", n), "video_id": fmt.Sprintf("https://videos.example.com/%06d", n),
-				"duration": 60 + n%120, "release_date": time.Date(1950+n%70, time.Month(1+n%12), 1+n%28, 0, 0, 0, 0, time.UTC),
-				"description": "A film of the benchmark's catalogue.", "author": fmt.Sprintf("Director %d", n%500), "tags": []string{fmt.Sprintf("tag%d", n%50)},
+				"title": fmt.Sprintf("Film %06d", n), "slug": fmt.Sprintf("film-%06d", n),
+				"video_id":     fmt.Sprintf("https://videos.example.com/%06d", n),
+				"duration":     60 + n%120,
+				"release_date": time.Date(1950+n%70, time.Month(1+n%12), 1+n%28, 0, 0, 0, 0, time.UTC),
+				"description":  "A film of the benchmark's catalogue.", "author": fmt.Sprintf("Director %d", n%500),
+				"tags": []string{fmt.Sprintf("tag%d", n%50)},
 			})
 		}
 		body, err := json.Marshal(batch)
 		if err != nil {
 			return fmt.Errorf("fill: %w", err)
 		}
-		if err := p.call(ctx, http.MethodPost, "/api/v1/videos", admin, "application/json", bytes.NewReader(body), nil); err != nil {
+		if err := p.call(ctx, http.MethodPost, "/api/v1/videos", admin, "application/json", bytes.NewReader(body),
+			nil); err != nil {
 			return err
 		}
 	}

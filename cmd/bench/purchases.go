@@ -60,7 +60,8 @@ func benchPurchases(ctx context.Context, p *platform, o options) error {
 		return fmt.Errorf("tables of the measure: %w", err)
 	}
 	fmt.Printf("\npurchases of one free ticket each, %v each; beside it one durable statement by %s that takes a place, an order and a ticket\n", o.length, whoCalls())
-	fmt.Printf("%8s %8s %8s %10s %10s %12s %14s %8s   %s\n", "events", "clients", "req/s", "p50", "p99", "CPU/request", "statements/s", "ratio", "goal at 32 clients")
+	fmt.Printf("%8s %8s %8s %10s %10s %12s %14s %8s   %s\n", "events", "clients", "req/s", "p50", "p99", "CPU/request",
+		"statements/s", "ratio", "goal at 32 clients")
 	for _, events := range []int{1, spread} {
 		if err := p.measurePurchases(ctx, conn, o, events); err != nil {
 			return err
@@ -83,8 +84,10 @@ func (p *platform) measurePurchases(ctx context.Context, conn *pgx.Conn, o optio
 		if err != nil {
 			return err
 		}
-		perSecond, err := runStatement(ctx, p.DatabaseURL, fmt.Sprintf("\\set n random(1, %d)\n", events)+fmt.Sprintf(takePlace, ":n")+";\n",
-			fmt.Sprintf(takePlace, "$1::bigint"), func(n int64) []any { return []any{1 + n%int64(events)} }, clients, o.length)
+		perSecond, err := runStatement(ctx, p.DatabaseURL,
+			fmt.Sprintf("\\set n random(1, %d)\n", events)+fmt.Sprintf(takePlace, ":n")+";\n",
+			fmt.Sprintf(takePlace, "$1::bigint"), func(n int64) []any { return []any{1 + n%int64(events)} }, clients,
+			o.length)
 		if err != nil {
 			return err
 		}
@@ -94,11 +97,13 @@ func (p *platform) measurePurchases(ctx context.Context, conn *pgx.Conn, o optio
 		goal := ""
 		switch {
 		case clients == 32 && events == 1:
-			goal = "ratio >= 3: " + verdict(r.perSecond >= 3*perSecond) + "; not slower than one client: " + verdict(r.perSecond >= alone)
+			goal = "ratio >= 3: " + verdict(r.perSecond >= 3*perSecond) + "; not slower than one client: " +
+				verdict(r.perSecond >= alone)
 		case clients == 32:
 			goal = "ratio >= 0.9: " + verdict(r.perSecond >= 0.9*perSecond)
 		}
-		fmt.Printf("%8d %8d %8.0f %10v %10v %12v %14.0f %8.2f   %s\n", events, clients, r.perSecond, r.p50.Round(10*time.Microsecond), r.p99.Round(10*time.Microsecond),
+		fmt.Printf("%8d %8d %8.0f %10v %10v %12v %14.0f %8.2f   %s\n", events, clients, r.perSecond,
+			r.p50.Round(10*time.Microsecond), r.p99.Round(10*time.Microsecond),
 			r.cpu.Round(10*time.Microsecond), perSecond, r.perSecond/perSecond, goal)
 	}
 	return s.check(ctx, conn)
@@ -106,7 +111,8 @@ func (p *platform) measurePurchases(ctx context.Context, conn *pgx.Conn, o optio
 
 // measurePaid is the same by card of gateway B.
 func (p *platform) measurePaid(ctx context.Context, conn *pgx.Conn, o options) error {
-	fmt.Printf("\npurchases by card at the sandbox of gateway B, over %d events, %v each\n%8s %8s %10s %10s %12s\n", spread, o.length, "clients", "req/s", "p50", "p99", "CPU/request")
+	fmt.Printf("\npurchases by card at the sandbox of gateway B, over %d events, %v each\n%8s %8s %10s %10s %12s\n",
+		spread, o.length, "clients", "req/s", "p50", "p99", "CPU/request")
 	s, err := p.openShop(ctx, spread, plenty, object{"ticket_value": 50})
 	if err != nil {
 		return err
@@ -116,7 +122,8 @@ func (p *platform) measurePaid(ctx context.Context, conn *pgx.Conn, o options) e
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%8d %8.0f %10v %10v %12v\n", clients, r.perSecond, r.p50.Round(10*time.Microsecond), r.p99.Round(10*time.Microsecond), r.cpu.Round(10*time.Microsecond))
+		fmt.Printf("%8d %8.0f %10v %10v %12v\n", clients, r.perSecond, r.p50.Round(10*time.Microsecond),
+			r.p99.Round(10*time.Microsecond), r.cpu.Round(10*time.Microsecond))
 	}
 	return s.check(ctx, conn)
 }
@@ -128,17 +135,18 @@ func (p *platform) sellOut(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	began := time.Now()
-	_, err = p.drive(ctx, 32, time.Minute, func(ctx context.Context, until time.Time) (times []time.Duration, err error) {
-		for time.Now().Before(until) {
-			start := time.Now()
-			ok, err := s.buy(ctx, 0)
-			if err != nil || !ok {
-				return append(times, time.Since(start)), err
+	_, err = p.drive(ctx, 32, time.Minute,
+		func(ctx context.Context, until time.Time) (times []time.Duration, err error) {
+			for time.Now().Before(until) {
+				start := time.Now()
+				ok, err := s.buy(ctx, 0)
+				if err != nil || !ok {
+					return append(times, time.Since(start)), err
+				}
+				times = append(times, time.Since(start))
 			}
-			times = append(times, time.Since(start))
-		}
-		return times, errors.New("the event never sells out")
-	})
+			return times, errors.New("the event never sells out")
+		})
 	if err != nil {
 		return err
 	}
@@ -155,14 +163,19 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 	if err != nil {
 		return nil, err
 	}
-	s := &shop{p: p, path: "/api/v1/store/purchase/gwb/card", events: make([]string, events), sold: make([]atomic.Int64, events)}
+	s := &shop{
+		p: p, path: "/api/v1/store/purchase/gwb/card", events: make([]string, events),
+		sold: make([]atomic.Int64, events),
+	}
 	if s.token, err = p.login(ctx, "customer"); err != nil {
 		return nil, err
 	}
 	batch := make([]object, events)
 	for i := range batch {
 		batch[i] = object{
-			"title": fmt.Sprintf("Premiere %d", i), "event_date": time.Now().Add(30 * 24 * time.Hour).UTC().Format(time.RFC3339), "capacity": capacity, "is_sale_box_office": true,
+			"title":      fmt.Sprintf("Premiere %d", i),
+			"event_date": time.Now().Add(30 * 24 * time.Hour).UTC().Format(time.RFC3339), "capacity": capacity,
+			"is_sale_box_office": true,
 		}
 		for key, value := range changes {
 			batch[i][key] = value
@@ -173,7 +186,8 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 		return nil, fmt.Errorf("events: %w", err)
 	}
 	var made envelope
-	if err := p.call(ctx, http.MethodPost, "/api/v1/events", admin, "application/json", bytes.NewReader(raw), &made); err != nil {
+	if err := p.call(ctx, http.MethodPost, "/api/v1/events", admin, "application/json", bytes.NewReader(raw),
+		&made); err != nil {
 		return nil, err
 	}
 	for i, doc := range made.Docs {
@@ -217,7 +231,8 @@ func (s *shop) buy(ctx context.Context, event int) (ok bool, err error) {
 		return false, fmt.Errorf("purchase: %w", err)
 	}
 	// The client may end its run, a purchase under way is finished.
-	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, s.p.URL+s.path, bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, s.p.URL+s.path,
+		bytes.NewReader(raw))
 	if err != nil {
 		return false, fmt.Errorf("purchase: %w", err)
 	}
@@ -242,7 +257,8 @@ func (s *shop) buy(ctx context.Context, event int) (ok bool, err error) {
 	switch {
 	case res.StatusCode == http.StatusConflict:
 		return false, nil
-	case res.StatusCode != http.StatusOK || json.Unmarshal(raw, &told) != nil || told.Order.EventID != s.events[event] || len(told.Order.TicketIDs) != 1 ||
+	case res.StatusCode != http.StatusOK || json.Unmarshal(raw, &told) != nil ||
+		told.Order.EventID != s.events[event] || len(told.Order.TicketIDs) != 1 ||
 		told.Order.PaymentStatus != "CONFIRMED" && told.Order.PaymentStatus != "succeeded":
 		return false, fmt.Errorf("wrong answer to a purchase: %d %s", res.StatusCode, raw)
 	}
@@ -255,13 +271,15 @@ func (s *shop) buy(ctx context.Context, event int) (ok bool, err error) {
 func (s *shop) check(ctx context.Context, conn *pgx.Conn) error {
 	for i, id := range s.events {
 		var counted, rows, capacity int64
-		err := conn.QueryRow(ctx, `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.status = 'available'), capacity
+		err := conn.QueryRow(ctx,
+			`SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.status = 'available'), capacity
 			FROM tickets.events e WHERE id = $1`, id).Scan(&counted, &rows, &capacity)
 		if err != nil {
 			return fmt.Errorf("count tickets: %w", err)
 		}
 		if sold := s.sold[i].Load(); counted != sold || rows != sold || sold > capacity {
-			return fmt.Errorf("event %s sold %d tickets of %d: %d are counted, %d are there", id, sold, capacity, counted, rows)
+			return fmt.Errorf("event %s sold %d tickets of %d: %d are counted, %d are there", id, sold, capacity,
+				counted, rows)
 		}
 	}
 	return nil

@@ -30,7 +30,8 @@ type statement struct {
 const keepEvent = `INSERT INTO bench.events (event_id, payload, received_at) VALUES ('evt_' || %s, %s, now()) ON CONFLICT DO NOTHING`
 
 func newStatement(ctx context.Context, url string, conn *pgx.Conn, payload string) (statement, error) {
-	_, err := conn.Exec(ctx, `CREATE SCHEMA bench; CREATE TABLE bench.events (event_id text PRIMARY KEY, payload jsonb NOT NULL, received_at timestamptz NOT NULL)`)
+	_, err := conn.Exec(ctx,
+		`CREATE SCHEMA bench; CREATE TABLE bench.events (event_id text PRIMARY KEY, payload jsonb NOT NULL, received_at timestamptz NOT NULL)`)
 	if err != nil {
 		return statement{}, fmt.Errorf("table for the statement: %w", err)
 	}
@@ -63,7 +64,8 @@ func findPgbench() string {
 func (s statement) run(ctx context.Context, clients int, length time.Duration) (float64, error) {
 	// pgbench takes a colon before a letter for a variable.
 	payload := strings.ReplaceAll(strings.ReplaceAll(s.payload, "'", "''"), `":`, `": `)
-	script := "\\set n case when random(1, 5) = 1 then 0 else random(1, 1000000000000) end\n" + fmt.Sprintf(keepEvent, ":n", "'"+payload+"'") + ";\n"
+	script := "\\set n case when random(1, 5) = 1 then 0 else random(1, 1000000000000) end\n" +
+		fmt.Sprintf(keepEvent, ":n", "'"+payload+"'") + ";\n"
 	return runStatement(ctx, s.url, script, fmt.Sprintf(keepEvent, "$1::bigint", "$2"), func(n int64) []any {
 		if n%repeatEvery == 0 {
 			n = 0
@@ -75,7 +77,8 @@ func (s statement) run(ctx context.Context, clients int, length time.Duration) (
 // runStatement tells how many statements a second so many clients get through: by
 // a script of pgbench, or, where there is none, by the same SQL with arguments in a
 // loop in Go.
-func runStatement(ctx context.Context, url, script, sql string, args func(n int64) []any, clients int, length time.Duration) (float64, error) {
+func runStatement(ctx context.Context, url, script, sql string, args func(n int64) []any, clients int,
+	length time.Duration) (float64, error) {
 	if program := findPgbench(); program != "" {
 		return runScript(ctx, program, url, script, clients, length)
 	}
@@ -93,7 +96,8 @@ func runScript(ctx context.Context, program, url, text string, clients int, leng
 		return 0, fmt.Errorf("script of pgbench: %w", err)
 	}
 	out, err := exec.CommandContext(ctx, program, "--no-vacuum", "--protocol=prepared", "--file="+script.Name(), "--client="+strconv.Itoa(clients), //nolint:gosec // the machine's own
-		"--jobs="+strconv.Itoa(min(clients, 2)), "--time="+strconv.Itoa(max(1, int(length.Seconds()))), url).CombinedOutput()
+		"--jobs="+strconv.Itoa(min(clients, 2)), "--time="+strconv.Itoa(max(1, int(length.Seconds()))), url).
+		CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("pgbench: %w\n%s", err, out)
 	}
@@ -104,7 +108,8 @@ func runScript(ctx context.Context, program, url, text string, clients int, leng
 	return strconv.ParseFloat(string(found[1]), 64)
 }
 
-func loop(ctx context.Context, url, sql string, args func(n int64) []any, clients int, length time.Duration) (float64, error) {
+func loop(ctx context.Context, url, sql string, args func(n int64) []any, clients int,
+	length time.Duration) (float64, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return 0, fmt.Errorf("statement: %w", err)

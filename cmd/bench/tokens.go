@@ -28,8 +28,10 @@ var loginNames = []string{"admin", "root", "customer", "migrated_flagged"}
 // this machine does of the bare hash in the same minutes; then W1 while others
 // log in without a pause.
 func benchTokens(ctx context.Context, p *platform, o options) error {
-	fmt.Printf("\nPOST /token, argon2id of %d MiB in %d passes on %d cores, %v each\n", hashKiB>>10, hashPasses, runtime.GOMAXPROCS(0), o.length)
-	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s   %s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request", "goal")
+	fmt.Printf("\nPOST /token, argon2id of %d MiB in %d passes on %d cores, %v each\n", hashKiB>>10, hashPasses,
+		runtime.GOMAXPROCS(0), o.length)
+	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s   %s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request",
+		"goal")
 	for _, clients := range []int{2, 8, 32} {
 		before, cpuBefore := hashRate(o.length / 2)
 		r, err := p.logins(ctx, clients, o.length)
@@ -39,9 +41,12 @@ func benchTokens(ctx context.Context, p *platform, o options) error {
 		// The machine's pace drifts: its own rate is that of before and after.
 		after, cpuAfter := hashRate(o.length / 2)
 		bare, cpu := (before+after)/2, (cpuBefore+cpuAfter)/2
-		fmt.Printf("%-4s %-24s %8s %8.1f %10s %10s %12v\n", "", "the hash alone", "", bare, "", "", cpu.Round(100*time.Microsecond))
-		fmt.Printf("%-4s %-24s %8d %8.1f %10v %10v %12v   %.2f of the hash rate (of its CPU %.2f), goal >= 0.95\n", "W4", "POST /token", clients, r.perSecond,
-			r.p50.Round(time.Millisecond), r.p99.Round(time.Millisecond), r.cpu.Round(100*time.Microsecond), r.perSecond/bare, float64(cpu)/float64(r.cpu))
+		fmt.Printf("%-4s %-24s %8s %8.1f %10s %10s %12v\n", "", "the hash alone", "", bare, "", "",
+			cpu.Round(100*time.Microsecond))
+		fmt.Printf("%-4s %-24s %8d %8.1f %10v %10v %12v   %.2f of the hash rate (of its CPU %.2f), goal >= 0.95\n",
+			"W4", "POST /token", clients, r.perSecond,
+			r.p50.Round(time.Millisecond), r.p99.Round(time.Millisecond), r.cpu.Round(100*time.Microsecond),
+			r.perSecond/bare, float64(cpu)/float64(r.cpu))
 	}
 	return p.pagesDuringLogins(ctx, o)
 }
@@ -124,9 +129,11 @@ func (p *platform) pagesDuringLogins(ctx context.Context, o options) error {
 		what string
 		result
 	}{{"W1 alone", alone}, {"W1 during logins", during}} {
-		fmt.Printf("%-4s %-24s %8d %8.0f %10v %10v %12v\n", "", row.what, clients, row.perSecond, row.p50.Round(time.Microsecond), row.p99.Round(time.Microsecond),
+		fmt.Printf("%-4s %-24s %8d %8.0f %10v %10v %12v\n", "", row.what, clients, row.perSecond,
+			row.p50.Round(time.Microsecond), row.p99.Round(time.Microsecond),
 			row.cpu.Round(time.Microsecond))
 	}
-	fmt.Printf("%-4s %-24s %8s %7.0f%%   goal >= 40%%\n", "W1", "kept during logins", "", 100*during.perSecond/alone.perSecond)
+	fmt.Printf("%-4s %-24s %8s %7.0f%%   goal >= 40%%\n", "W1", "kept during logins", "",
+		100*during.perSecond/alone.perSecond)
 	return nil
 }

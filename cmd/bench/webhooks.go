@@ -71,7 +71,8 @@ func benchWebhooks(ctx context.Context, _ *platform, o options) error {
 		return err
 	}
 	fmt.Printf("\nwebhooks of gateway B, each a paid renewal, one in %d a repetition, %v each; beside it one durable statement by %s\n", repeatEvery, o.length, alone.by)
-	fmt.Printf("%8s %8s %10s %10s %12s %14s %8s   %s\n", "clients", "req/s", "p50", "p99", "CPU/request", "statements/s", "ratio", "goal at 32 clients")
+	fmt.Printf("%8s %8s %10s %10s %12s %14s %8s   %s\n", "clients", "req/s", "p50", "p99", "CPU/request",
+		"statements/s", "ratio", "goal at 32 clients")
 	for _, clients := range []int{1, 8, 32} {
 		if _, err := p.drive(ctx, clients, o.length/6, p.deliveries(r)); err != nil { // warm up
 			return err
@@ -86,9 +87,11 @@ func benchWebhooks(ctx context.Context, _ *platform, o options) error {
 		}
 		goal := ""
 		if clients == 32 {
-			goal = "ratio >= 1.0: " + verdict(got.perSecond >= perSecond) + "; p99 <= 20 ms: " + verdict(got.p99 <= 20*time.Millisecond)
+			goal = "ratio >= 1.0: " + verdict(got.perSecond >= perSecond) + "; p99 <= 20 ms: " +
+				verdict(got.p99 <= 20*time.Millisecond)
 		}
-		fmt.Printf("%8d %8.0f %10v %10v %12v %14.0f %8.2f   %s\n", clients, got.perSecond, got.p50.Round(10*time.Microsecond), got.p99.Round(10*time.Microsecond),
+		fmt.Printf("%8d %8.0f %10v %10v %12v %14.0f %8.2f   %s\n", clients, got.perSecond,
+			got.p50.Round(10*time.Microsecond), got.p99.Round(10*time.Microsecond),
 			got.cpu.Round(10*time.Microsecond), perSecond, got.perSecond/perSecond, goal)
 	}
 	return r.check(ctx, conn)
@@ -104,7 +107,8 @@ func (p *platform) renewals(ctx context.Context, conn *pgx.Conn) (*renewals, err
 	if err != nil {
 		return nil, fmt.Errorf("name subscriptions at gateway B: %w", err)
 	}
-	rows, err := conn.Query(ctx, `SELECT id, customer_id, gwb_subscription_id, price_cents FROM subscriptions.subscriptions
+	rows, err := conn.Query(ctx,
+		`SELECT id, customer_id, gwb_subscription_id, price_cents FROM subscriptions.subscriptions
 		WHERE gateway = 'gwb' AND payment_method = 'credit_card' AND status = 'active' AND gwb_subscription_id IS NOT NULL AND NOT cancel_at_period_end AND NOT has_chargeback`)
 	if err != nil {
 		return nil, fmt.Errorf("list subscriptions: %w", err)
@@ -127,7 +131,8 @@ func (r *renewals) body(n int64) (body, eventID string, of renewal) {
 	now := strconv.FormatInt(time.Now().Unix(), 10)
 	return strings.NewReplacer(
 		"evt_1SVaC07LkdIwHu7ixEv000007", eventID, "in_1Sg5ZzLkdIwHu7ixAsDfGhJk", fmt.Sprintf("in_bench_%d", n),
-		"sub_1SVaBcLkdIwHu7ix0aBcDeFg", of.GatewayID, "66f0a1b2c3d4e5f607182c01", of.ID, "66f0a1b2c3d4e5f607182901", of.CustomerID,
+		"sub_1SVaBcLkdIwHu7ix0aBcDeFg", of.GatewayID, "66f0a1b2c3d4e5f607182c01", of.ID, "66f0a1b2c3d4e5f607182901",
+		of.CustomerID,
 		"4990", strconv.FormatInt(of.Cents, 10), "1797789794", now, "1797786194", now,
 	).Replace(r.template), eventID, of
 }
@@ -185,7 +190,8 @@ func (p *platform) deliver(ctx context.Context, body, signature, eventID string,
 			NewStatus      string `json:"new_status"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal(raw, &told); err != nil || res.StatusCode != http.StatusOK || !told.Received || told.EventID != eventID ||
+	if err := json.Unmarshal(raw,
+		&told); err != nil || res.StatusCode != http.StatusOK || !told.Received || told.EventID != eventID ||
 		told.Result.Status != "processed" || told.Result.SubscriptionID != of.ID || told.Result.NewStatus != "active" {
 		return fmt.Errorf("wrong answer to event %s of subscription %s: %d %s", eventID, of.ID, res.StatusCode, raw)
 	}

@@ -54,12 +54,14 @@ func workloads(total int, ids []string) []workload {
 		{
 			"W2d", "a new filter each time", "<= 20 ms at 100,000",
 			func(n int) string {
-				return list(fmt.Sprintf(`{"tags":"tag%d","duration":{"$gte":%d}}`, n%50, 60+n%60), `{"release_date":-1}`, 10)
+				return list(fmt.Sprintf(`{"tags":"tag%d","duration":{"$gte":%d}}`, n%50, 60+n%60),
+					`{"release_date":-1}`, 10)
 			},
 			func(p envelope) bool { return len(p.Docs) > 0 },
 		},
 		{
-			"W3", "by _id", ">= 0.95 of plain SQL", func(n int) string { return "/api/v1/videos?_id=" + ids[n%len(ids)] },
+			"W3", "by _id", ">= 0.95 of plain SQL",
+			func(n int) string { return "/api/v1/videos?_id=" + ids[n%len(ids)] },
 			func(p envelope) bool { return len(p.Docs) == 1 },
 		},
 	}

@@ -93,8 +93,11 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 		serving: true, working: true, owner.Config().User: true, name: false, "marquee_analyst": false,
 	} {
 		var all, allowed int
-		require.NoError(t, owner.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE has_function_privilege($1, oid, 'EXECUTE')) FROM pg_proc
-			WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_'`, role).Scan(&all, &allowed))
+		require.NoError(t,
+			owner.QueryRow(ctx,
+				`SELECT count(*), count(*) FILTER (WHERE has_function_privilege($1, oid, 'EXECUTE')) FROM pg_proc
+			WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_'`, role).Scan(&all,
+				&allowed))
 		require.Greater(t, all, 15)
 		require.Equal(t, map[bool]int{true: all, false: 0}[may], allowed, role)
 	}

@@ -48,7 +48,8 @@ func (o *outside) runStatusChecksAt(gateway string) {
 	o.t.Helper()
 	o.exec(`UPDATE payments.intents SET next_look_at = now(), leased_until = NULL, call_ends_at = now() - interval '1 second' WHERE state = 'open' AND leased_until = call_ends_at AND looks = 0`)
 	o.exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at)
-		VALUES ('payments_intents_look', jsonb_build_object('gateway', $1::text), 1, 'gateway', 'available', 1, now())`, gateway)
+		VALUES ('payments_intents_look', jsonb_build_object('gateway', $1::text), 1, 'gateway', 'available', 1, now())`,
+		gateway)
 }
 
 // subscribed has the customer be subscribed at gateway B.
@@ -57,7 +58,8 @@ func (o *outside) subscribed(token string) {
 	expect(o.t, 201, http.MethodPost, o.api("/gwb/subscribe"), token, map[string]any{
 		"plan_id": "plus", "payment_method_id": "pm_card_visa",
 	})
-	eventually(o.t, "the payment did not reach the ledger", func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
+	eventually(o.t, "the payment did not reach the ledger",
+		func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
 }
 
 // dies makes a request of which the serving process dies.
@@ -205,7 +207,8 @@ func killedRenewingByPix(o *outside, step string) {
 	})
 	o.exec(`UPDATE subscriptions.subscriptions SET expires_at = now() + interval '3 days'`)
 	o.dies(p, http.MethodPost, "/customers/me/subscription/renew/pix", token, nil)
-	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'open' AND intent_open`))
+	require.Equal(o.t, 1,
+		o.count(`SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'open' AND intent_open`))
 	o.serve("")
 	o.start("work", "")
 	codes, state := 1, "open"
@@ -215,10 +218,12 @@ func killedRenewingByPix(o *outside, step string) {
 	eventually(o.t, "nobody found out what became of the code", func() bool {
 		o.exec(`UPDATE subscriptions.renewal_charges SET look_at = now() WHERE intent_open`)
 		o.periodic("subscriptions_sweep")
-		return o.count(`SELECT count(*) FROM subscriptions.renewal_charges WHERE NOT intent_open AND state = '`+state+`'`) == 1
+		return o.count(`SELECT count(*) FROM subscriptions.renewal_charges WHERE NOT intent_open AND state = '`+state+
+			`'`) == 1
 	})
 	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"), codes)
-	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE expires_at < now() + interval '4 days'`))
+	require.Equal(o.t, 1,
+		o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE expires_at < now() + interval '4 days'`))
 }
 
 // killedRetryingADebit: the retry that was ordered is found, and none ordered twice.
@@ -242,7 +247,8 @@ func killedRetryingADebit(o *outside, step string) {
 				debit = p["id"].(string)
 			}
 		}
-		return debit != "" && o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL`) == 1
+		return debit != "" &&
+			o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL`) == 1
 	})
 	require.NoError(o.t, worker.command.Process.Signal(syscall.SIGTERM))
 	<-worker.exited
@@ -274,12 +280,14 @@ func killedPausing(o *outside, step string) {
 		"plan_id": "plus", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
 	})
 	require.NoError(o.t, o.sandbox.GWA.Advance(48*time.Hour)) // charged, and the next charge made
-	eventually(o.t, "the payment did not reach the ledger", func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
+	eventually(o.t, "the payment did not reach the ledger",
+		func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
 	root := o.loginAs("root")
 	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
 	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"), 1)
 	dying := o.start("work", step)
-	expect(o.t, 200, http.MethodPost, o.api("/subscriptions/"+sub["_id"].(string)+"/chargeback"), root, map[string]any{"reason": "told by the bank"})
+	expect(o.t, 200, http.MethodPost, o.api("/subscriptions/"+sub["_id"].(string)+"/chargeback"), root,
+		map[string]any{"reason": "told by the bank"})
 	<-dying.exited
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.pauses WHERE state = 'pausing'`))
 	o.exec(`UPDATE subscriptions.pauses SET leased_until = now() - interval '1 second'`)
@@ -290,7 +298,8 @@ func killedPausing(o *outside, step string) {
 	})
 	require.Empty(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"))
 	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/subscriptions?status=INACTIVE"), 1)
-	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'suspended' AND has_chargeback`))
+	require.Equal(o.t, 1,
+		o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'suspended' AND has_chargeback`))
 }
 
 // killedRefunding: the money is given back once.
@@ -299,7 +308,8 @@ func killedRefunding(o *outside, step string) {
 	o.subscribed(o.login())
 	root := o.loginAs("root")
 	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
-	o.dies(p, http.MethodPost, "/subscriptions/"+sub["_id"].(string)+"/refund", root, map[string]any{"reason": "as promised"})
+	o.dies(p, http.MethodPost, "/subscriptions/"+sub["_id"].(string)+"/refund", root,
+		map[string]any{"reason": "as promised"})
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'requested'`))
 	o.serve("")
 	o.start("work", "")
@@ -319,7 +329,8 @@ func killedDeciding(o *outside, step string) {
 	o.subscribed(o.login())
 	o.unapplied(false)
 	root := o.loginAs("root")
-	listed := expect(o.t, 200, http.MethodGet, o.api("/admin/finance/unapplied-payments"), root, nil)["docs"].([]any)[0].(map[string]any)
+	listed := expect(o.t, 200, http.MethodGet, o.api("/admin/finance/unapplied-payments"), root,
+		nil)["docs"].([]any)[0].(map[string]any)
 	o.dies(p, http.MethodPost, "/admin/finance/unapplied-payments/"+listed["_id"].(string)+"/refund", root, nil)
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunding'`))
 	require.Equal(o.t, 0, o.count(`SELECT count(*) FROM payments.refunds`))
@@ -330,7 +341,8 @@ func killedDeciding(o *outside, step string) {
 		o.periodic("payments_unapplied_sweep")
 		return o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'`) == 1
 	})
-	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990 AND admin_id IS NOT NULL`))
+	require.Equal(o.t, 1,
+		o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990 AND admin_id IS NOT NULL`))
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds`))
 	require.Len(o.t, o.listed(o.sandbox.GWBURL()+"/v1/refunds"), 1)
 }

@@ -76,11 +76,14 @@ func newOutsideOn(t *testing.T, database string) *outside {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = catcher.Close() })
 	o.env = append(os.Environ(),
-		"DATABASE_URL="+o.database, "ADDR="+o.addr, "METRICS_ADDR=off", "PUBLIC_URL=http://"+o.addr, "LOG_LEVEL=warn", "NO_THROTTLE=true",
+		"DATABASE_URL="+o.database, "ADDR="+o.addr, "METRICS_ADDR=off", "PUBLIC_URL=http://"+o.addr, "LOG_LEVEL=warn",
+		"NO_THROTTLE=true",
 		"TOKEN_KEYS=a:"+secret.Random(32), "FILE_KEY="+secret.Random(32), "SMTP_URL="+catcher.URL(),
 		"GWA_URL="+o.sandbox.GWAURL(), "GWA_API_KEY="+o.gwaKey, "GWA_WEBHOOK_TOKEN="+token,
-		"GWB_URL="+o.sandbox.GWBURL(), "GWB_SECRET_KEY="+o.gwbKey, "GWB_PUBLISHABLE_KEY=pk_test_marquee", "GWB_WEBHOOK_SECRET="+signing,
-		"RECOVERY_DELAY=100ms", "GATEWAY_CALL_TIME=2s", "DATABASE_MAX_CONNS=6", "DATABASE_WAIT=1m", "DATABASE_LOCK_WAIT=1m")
+		"GWB_URL="+o.sandbox.GWBURL(), "GWB_SECRET_KEY="+o.gwbKey, "GWB_PUBLISHABLE_KEY=pk_test_marquee",
+		"GWB_WEBHOOK_SECRET="+signing,
+		"RECOVERY_DELAY=100ms", "GATEWAY_CALL_TIME=2s", "DATABASE_MAX_CONNS=6", "DATABASE_WAIT=1m",
+		"DATABASE_LOCK_WAIT=1m")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(secrettest.Dump(o.database, "subscriptions", "payments"))
@@ -88,7 +91,8 @@ func newOutsideOn(t *testing.T, database string) *outside {
 	})
 	o.run("seed")
 	o.run("user", "create", "--root", "--username", "root", "--email", "root@example.com", "--password-stdin")
-	o.run("user", "create", "--customer", "--username", "ana", "--email", "ana@example.com", "--phone", "+5511987654321", "--tax-id", "52998224725", "--password-stdin")
+	o.run("user", "create", "--customer", "--username", "ana", "--email", "ana@example.com", "--phone",
+		"+5511987654321", "--tax-id", "52998224725", "--password-stdin")
 	return o
 }
 
@@ -212,7 +216,8 @@ var ways = map[string]way{
 		calls:   func(*outside) string { return "/v1/subscriptions" },
 		gateway: func(o *outside) *stage.Stage { return o.sandbox.GWB.Stage() },
 		made: func(o *outside) (int, int) {
-			return len(o.listed(o.sandbox.GWBURL() + "/v1/subscriptions?status=active")), len(o.listed(o.sandbox.GWBURL() + "/v1/charges"))
+			return len(o.listed(o.sandbox.GWBURL() + "/v1/subscriptions?status=active")),
+				len(o.listed(o.sandbox.GWBURL() + "/v1/charges"))
 		},
 	},
 	"gwa card": {
@@ -224,7 +229,8 @@ var ways = map[string]way{
 		calls:   func(*outside) string { return "/v3/subscriptions" },
 		gateway: func(o *outside) *stage.Stage { return o.sandbox.GWA.Stage() },
 		made: func(o *outside) (int, int) {
-			return len(o.listed(o.sandbox.GWAURL() + "/subscriptions")), len(o.listed(o.sandbox.GWAURL() + "/payments?status=CONFIRMED"))
+			return len(o.listed(o.sandbox.GWAURL() + "/subscriptions")),
+				len(o.listed(o.sandbox.GWAURL() + "/payments?status=CONFIRMED"))
 		},
 	},
 	"gwa pix": {
@@ -293,7 +299,8 @@ func TestKilledAtEachStepSoak(t *testing.T) {
 				subscriptions, charges := w.made(o)
 				require.Equal(t, 1, subscriptions, "subscriptions at the gateway")
 				require.Equal(t, 1, charges, "charges at the gateway")
-				require.Equal(t, 1, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'pending', 'suspended')`))
+				require.Equal(t, 1,
+					o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'pending', 'suspended')`))
 				require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.payments`))
 				requireInvariants(t, o.database)
 			})

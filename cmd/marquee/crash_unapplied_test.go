@@ -38,7 +38,8 @@ func killedRefundingByItself(o *outside, step string) {
 		o.periodic("payments_unapplied_sweep")
 		return o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'`) == 1
 	})
-	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990 AND admin_id IS NULL`))
+	require.Equal(o.t, 1,
+		o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990 AND admin_id IS NULL`))
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds`))
 	require.Len(o.t, o.listed(o.sandbox.GWBURL()+"/v1/refunds"), 1)
 }
@@ -88,7 +89,8 @@ func (o *outside) stray() {
 	for name, value := range own["metadata"].(map[string]any) {
 		form.Set("metadata["+name+"]", value.(string))
 	}
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, o.sandbox.GWBURL()+"/v1/subscriptions", strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, o.sandbox.GWBURL()+"/v1/subscriptions",
+		strings.NewReader(form.Encode()))
 	require.NoError(o.t, err)
 	r.Header.Set("Authorization", "Bearer "+o.gwbKey)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -106,13 +108,15 @@ func killedExtending(o *outside, step string) {
 		"plan_id": "plus", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
 	})
 	require.NoError(o.t, o.sandbox.GWA.Advance(48*time.Hour)) // charged, and the next charge made
-	eventually(o.t, "the payment did not reach the ledger", func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
+	eventually(o.t, "the payment did not reach the ledger",
+		func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
 	root := o.loginAs("root")
 	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
 	made := o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING")
 	require.Len(o.t, made, 1)
 	dying := o.start("work", step)
-	expect(o.t, 200, http.MethodPost, o.api("/admin/subscriptions/"+sub["_id"].(string)+"/extend"), root, map[string]any{"days": 60})
+	expect(o.t, 200, http.MethodPost, o.api("/admin/subscriptions/"+sub["_id"].(string)+"/extend"), root,
+		map[string]any{"days": 60})
 	<-dying.exited
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.charge_moves WHERE state = 'open'`))
 	o.exec(`UPDATE subscriptions.charge_moves SET next_try_at = now()`)

@@ -18,7 +18,8 @@ func TestDeletingAnAccountWhileTheGatewayIsDown(t *testing.T) {
 	m := startDev(t, pgtest.DataDir(t))
 	api, faults := m.URL+"/api/v1", m.Sandbox.GWB+"/_sandbox/faults"
 	token := login(t, m, "customer")
-	sub := expect(t, 200, http.MethodGet, api+"/customers/me/subscription", token, nil)["docs"].([]any)[0].(map[string]any)
+	sub := expect(t, 200, http.MethodGet, api+"/customers/me/subscription", token,
+		nil)["docs"].([]any)[0].(map[string]any)
 	remote := m.Sandbox.GWB + "/v1/subscriptions/" + sub["gwb_subscription_id"].(string)
 	data := expect(t, 200, http.MethodGet, api+"/customers/me/data", token, nil)
 	require.Len(t, data["subscriptions"], 1)

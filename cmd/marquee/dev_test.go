@@ -142,15 +142,18 @@ func TestDevOffersToBeginAfresh(t *testing.T) {
 		f(db)
 	}
 	on(func(db *pgx.Conn) {
-		_, err := db.Exec(t.Context(), `CREATE TABLE goose_db_version AS SELECT n AS id, n::bigint AS version_id, true AS is_applied, now() AS tstamp FROM generate_series(0, 1) n`)
+		_, err := db.Exec(t.Context(),
+			`CREATE TABLE goose_db_version AS SELECT n AS id, n::bigint AS version_id, true AS is_applied, now() AS tstamp FROM generate_series(0, 1) n`)
 		require.NoError(t, err)
 	})
 	out, err := exec.Command(build(t, ""), "dev", "--json", "--addr", "127.0.0.1:0", "--data-dir", dir).CombinedOutput()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit, "%s", out)
 	require.Equal(t, 1, exit.ExitCode(), "%s", out)
-	require.Contains(t, string(out), "the database stands at migration 00001, and the files that lead on from there are gone")
-	require.Contains(t, string(out), "begin afresh with an empty database: rm -r "+dir+", or leave it there and name another by --data-dir")
+	require.Contains(t, string(out),
+		"the database stands at migration 00001, and the files that lead on from there are gone")
+	require.Contains(t, string(out),
+		"begin afresh with an empty database: rm -r "+dir+", or leave it there and name another by --data-dir")
 	on(func(db *pgx.Conn) {
 		var kept int
 		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM goose_db_version").Scan(&kept))
@@ -183,11 +186,13 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 		"username": {"stays"},
 		"password": {"a long password"},
 	})
-	expect(t, 200, http.MethodGet, second.URL+"/api/v1/videos", login(t, second, "customer"), nil) // data is still there
+	expect(t, 200, http.MethodGet, second.URL+"/api/v1/videos", login(t, second, "customer"),
+		nil) // data is still there
 
 	status, out := runOnce(t, "dev", "--json", "--addr", "127.0.0.1:0", "--data-dir", dir)
 	require.NotZero(t, status, "a second dev on the same data has to refuse")
-	require.Contains(t, out, strconv.Itoa(second.command.Process.Pid), "the sentence names the process that runs: %s", out)
+	require.Contains(t, out, strconv.Itoa(second.command.Process.Pid), "the sentence names the process that runs: %s",
+		out)
 	expect(t, 200, http.MethodGet, second.URL+"/api/v1/health", "", nil)
 
 	requireInvariants(t, second.DatabaseURL)
@@ -198,7 +203,8 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 	require.False(t, listens(portOf(t, second.DatabaseURL)))
 }
 
-// trialEndsByTheClock moves all clocks over the end of a trial, on which gateway B charges, a day before which it is told, and returns by
+// trialEndsByTheClock moves all clocks over the end of a trial, on which gateway B charges, a day before which it is
+// told, and returns by
 // how much they are moved.
 func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 	t.Helper()
@@ -233,16 +239,21 @@ func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 		"username": {"tries"},
 		"password": {"a long password"},
 	})["access_token"].(string)
-	s := expect(t, 200, http.MethodGet, api+"/customers/me/subscription", renewed, nil)["docs"].([]any)[0].(map[string]any)
+	s := expect(t, 200, http.MethodGet, api+"/customers/me/subscription", renewed,
+		nil)["docs"].([]any)[0].(map[string]any)
 	require.Equal(t, "active", s["status"])
 	db, err := pgx.Connect(t.Context(), m.DatabaseURL)
 	require.NoError(t, err)
 	defer func() { _ = db.Close(context.Background()) }()
 	var late time.Duration
-	require.NoError(t, db.QueryRow(t.Context(), "SELECT created_at - settled_at FROM payments.payments ORDER BY settled_at DESC LIMIT 1").Scan(&late))
+	require.NoError(t,
+		db.QueryRow(t.Context(),
+			"SELECT created_at - settled_at FROM payments.payments ORDER BY settled_at DESC LIMIT 1").Scan(&late))
 	require.Less(t, late, time.Minute, "a payment on the way is booked on the way")
 	var overdue int
-	require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at < now() - interval '1 minute'").Scan(&overdue))
+	require.NoError(t,
+		db.QueryRow(t.Context(),
+			"SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at < now() - interval '1 minute'").Scan(&overdue))
 	require.Zero(t, overdue, "what was due is done")
 	return moved["ahead"]
 }
@@ -250,7 +261,8 @@ func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 // gwbSubscriptions are the statuses of all subscriptions at gateway B.
 func gwbSubscriptions(t *testing.T, m *machine) (statuses []string) {
 	t.Helper()
-	for _, s := range expect(t, 200, http.MethodGet, m.Sandbox.GWB+"/v1/subscriptions?status=all", "sk_test_sandbox", nil)["data"].([]any) {
+	for _, s := range expect(t, 200, http.MethodGet, m.Sandbox.GWB+"/v1/subscriptions?status=all", "sk_test_sandbox",
+		nil)["data"].([]any) {
 		statuses = append(statuses, s.(map[string]any)["status"].(string))
 	}
 	return statuses
@@ -266,7 +278,8 @@ func TestDevOpensLoopbackOnly(t *testing.T) {
 func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	token := "a-token-of-the-environment-0123456789"
-	m := startDev(t, pgtest.DataDir(t), "GWA_WEBHOOK_TOKEN="+token, "GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789")
+	m := startDev(t, pgtest.DataDir(t), "GWA_WEBHOOK_TOKEN="+token,
+		"GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789")
 	require.Equal(t, token, m.Webhooks.GWAToken)
 	require.Equal(t, "whsec_of_the_environment_0123456789", m.Webhooks.GWBSecret)
 	for _, address := range []string{m.URL, m.MailboxURL, m.Sandbox.GWA, m.Sandbox.GWB, m.DatabaseURL} {
@@ -290,7 +303,8 @@ func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 		}
 		require.Equal(t, "PASSWORD_RESET_REQUIRED", a["error"].(map[string]any)["code"])
 	}
-	create := exec.Command(build(t, ""), "user", "create", "--migrated", "--username", "imported", "--email", "imported@example.com", "--phone", "+5511987654321")
+	create := exec.Command(build(t, ""), "user", "create", "--migrated", "--username", "imported", "--email",
+		"imported@example.com", "--phone", "+5511987654321")
 	create.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATABASE_URL=" + m.DatabaseURL}
 	out, err := create.CombinedOutput()
 	require.NoError(t, err, "%s", out)

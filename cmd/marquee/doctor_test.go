@@ -34,12 +34,14 @@ func TestDoctorTellsWhatIsBroken(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), database)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
-	_, err = conn.Exec(t.Context(), `INSERT INTO accounts.users (id, user_type, username, email, full_name, created_at, updated_at, current_subscription_id)
+	_, err = conn.Exec(t.Context(),
+		`INSERT INTO accounts.users (id, user_type, username, email, full_name, created_at, updated_at, current_subscription_id)
 		VALUES ('0000000000000000000000a1', 'customer', 'ana', 'ana@example.com', 'Ana', now(), now(), '0000000000000000000000b1')`)
 	require.NoError(t, err)
 	status, out = doctor()
 	require.Equal(t, 1, status, out)
-	require.Regexp(t, `(?m)^1 +current_subscription_live .*\n +0000000000000000000000a1 +points to 0000000000000000000000b1, which is not there$`, out)
+	require.Regexp(t,
+		`(?m)^1 +current_subscription_live .*\n +0000000000000000000000a1 +points to 0000000000000000000000b1, which is not there$`, out)
 	status, out = doctor("--json")
 	require.Equal(t, 1, status)
 	var results []struct {

@@ -17,18 +17,23 @@ func TestABinaryForProductionHoldsNoSandbox(t *testing.T) {
 		require.NoError(t, err)
 		return string(out)
 	}
-	for _, development := range []string{"marquee/testutil/sandbox/gwa\n", "marquee/testutil/sandbox/gwb\n", "marquee/testutil/localpg\n"} {
+	for _, development := range []string{
+		"marquee/testutil/sandbox/gwa\n", "marquee/testutil/sandbox/gwb\n", "marquee/testutil/localpg\n",
+	} {
 		require.Contains(t, linked(""), development, "this test looks for the right names")
 	}
 	require.NotContains(t, linked("nosandbox"), "marquee/testutil/")
 
 	binary := build(t, "nosandbox")
-	for _, args := range []string{"dev", "dev --json --addr 127.0.0.1:0", "sandbox", "sandbox --json --gwa-addr 127.0.0.1:0"} {
+	for _, args := range []string{
+		"dev", "dev --json --addr 127.0.0.1:0", "sandbox", "sandbox --json --gwa-addr 127.0.0.1:0",
+	} {
 		c := exec.Command(binary, strings.Fields(args)...)
 		out, err := c.CombinedOutput()
 		require.Error(t, err, args)
 		require.Equal(t, 2, c.ProcessState.ExitCode(), args)
-		require.Equal(t, "marquee: this binary is built for production (-tags nosandbox): it holds neither the sandbox gateways nor the private Postgres that dev and sandbox run\n", string(out), args)
+		require.Equal(t,
+			"marquee: this binary is built for production (-tags nosandbox): it holds neither the sandbox gateways nor the private Postgres that dev and sandbox run\n", string(out), args)
 	}
 	out, err := exec.Command(binary, "serve", "--help").CombinedOutput()
 	require.NoError(t, err)

@@ -101,7 +101,8 @@ func printReport(to io.Writer, r *payments.ReconcileReport) error {
 		if f.Amount != 0 {
 			amount = f.Amount.String()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Gateway, f.Kind, f.ID, f.LocalID, amount, f.Verdict, f.Detail)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Gateway, f.Kind, f.ID, f.LocalID, amount, f.Verdict,
+			f.Detail)
 	}
 	total := 0
 	for _, n := range r.Counts {
@@ -110,8 +111,10 @@ func printReport(to io.Writer, r *payments.ReconcileReport) error {
 	if more := total - len(r.Findings); more > 0 {
 		fmt.Fprintf(table, "and %d more\n", more)
 	}
-	fmt.Fprintf(table, "since %s: %d events, %d objects and %d subscriptions read; %d differences, %d repaired, %d repairable, %d unknown, %d without change\n",
+	fmt.Fprintf(table,
+		"since %s: %d events, %d objects and %d subscriptions read; %d differences, %d repaired, %d repairable, %d unknown, %d without change\n",
 		r.Since.Format(time.RFC3339), r.Events, r.Objects, r.Asked, total,
-		r.Verdicts[payments.Repaired], r.Verdicts[payments.Repairable], r.Verdicts[payments.Unknown], r.Verdicts[payments.Unchanged])
+		r.Verdicts[payments.Repaired], r.Verdicts[payments.Repairable], r.Verdicts[payments.Unknown],
+		r.Verdicts[payments.Unchanged])
 	return table.Flush()
 }

@@ -47,9 +47,11 @@ func TestReconcileRepairsWhatNoWebhookTold(t *testing.T) {
 	require.Zero(t, active(), "without --apply it lists and changes nothing")
 	o.exec(`UPDATE payments.database_marks SET mark = 'of the backup'`)
 	applied := o.reconcile("--since", "1h", "--apply")
-	require.Regexp(t, `(?ms)missed_payment +pay_\S+ +[0-9a-f]{24} +\d+\.\d\d +repairable.*^gwa +missed_payment +pay_\S+ +[0-9a-f]{24} +\d+\.\d\d +repaired`, applied, "lists, then repairs")
+	require.Regexp(t,
+		`(?ms)missed_payment +pay_\S+ +[0-9a-f]{24} +\d+\.\d\d +repairable.*^gwa +missed_payment +pay_\S+ +[0-9a-f]{24} +\d+\.\d\d +repaired`, applied, "lists, then repairs")
 	require.Equal(t, 1, active())
-	require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.database_marks WHERE mark = payments.database_mark()`), "refunds go on")
+	require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.database_marks WHERE mark = payments.database_mark()`),
+		"refunds go on")
 	require.Contains(t, o.reconcile("--since", "1h"), "0 differences")
 	requireInvariants(t, o.database)
 

@@ -60,7 +60,8 @@ func TestRestoreFromTheDocs(t *testing.T) {
 	serving := o.serve("")
 	ana := o.login()
 	expect(t, 201, http.MethodPost, o.api("/gwa/subscribe/pix"), ana, map[string]any{"plan_id": "plus"})
-	o.run("user", "create", "--customer", "--username", "bia", "--email", "bia@example.com", "--phone", "+5511987654322", "--tax-id", "11144477735", "--password-stdin")
+	o.run("user", "create", "--customer", "--username", "bia", "--email", "bia@example.com", "--phone",
+		"+5511987654322", "--tax-id", "11144477735", "--password-stdin")
 	bia := o.loginAs("bia")
 	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe"), bia, map[string]any{
 		"plan_id": "plus", "payment_method_id": "pm_card_visa",
@@ -73,8 +74,10 @@ func TestRestoreFromTheDocs(t *testing.T) {
 	require.NoError(t, err)
 	eventually(t, "the code is not booked", func() bool { return paid() == 2*2990 })
 	root := o.loginAs("root")
-	subscription := expect(t, 200, http.MethodGet, o.api("/customers/me/subscription"), bia, nil)["docs"].([]any)[0].(map[string]any)["_id"].(string)
-	expect(t, 200, http.MethodPost, o.api("/subscriptions/"+subscription+"/refund"), root, map[string]any{"reason": "asked for it"})
+	subscription := expect(t, 200, http.MethodGet, o.api("/customers/me/subscription"), bia,
+		nil)["docs"].([]any)[0].(map[string]any)["_id"].(string)
+	expect(t, 200, http.MethodPost, o.api("/subscriptions/"+subscription+"/refund"), root,
+		map[string]any{"reason": "asked for it"})
 	eventually(t, "the refund is not booked", func() bool { return back() == 2990 })
 	require.NoError(t, serving.command.Process.Signal(syscall.SIGTERM))
 	<-serving.exited
@@ -102,7 +105,8 @@ func TestRestoreFromTheDocs(t *testing.T) {
 	require.Contains(t, run(4, since), " 0 differences")
 	require.Equal(t, 2*2990, paid())
 	require.Equal(t, 2990, back())
-	require.Equal(t, 2, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'cancelled')`))
+	require.Equal(t, 2,
+		o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'cancelled')`))
 	o.run("doctor")
 }
 
@@ -154,7 +158,8 @@ func TestARestoredDatabaseWaits(t *testing.T) {
 	expect(t, 200, http.MethodDelete, o.api("/customers/me/subscription"), ana, nil)
 	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe/pix"), ana, map[string]any{"plan_id": "plus"})
 	code := text(t, o, `SELECT pix_payment_id FROM subscriptions.subscriptions WHERE pix_payment_id IS NOT NULL`)
-	o.run("user", "create", "--customer", "--username", "bia", "--email", "bia@example.com", "--phone", "+5511987654322", "--tax-id", "11144477735", "--password-stdin")
+	o.run("user", "create", "--customer", "--username", "bia", "--email", "bia@example.com", "--phone",
+		"+5511987654322", "--tax-id", "11144477735", "--password-stdin")
 	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe"), o.loginAs("bia"), card)
 	eventually(t, "the second card is not booked", func() bool { return paid() == 2 })
 	for _, p := range []*process{serving, working} {
@@ -174,7 +179,8 @@ func TestARestoredDatabaseWaits(t *testing.T) {
 	untouched := func() {
 		t.Helper()
 		require.Zero(t, o.count(`SELECT count(*) FROM payments.refunds`))
-		require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND state = 'open'`))
+		require.Equal(t, 1,
+			o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND state = 'open'`))
 		require.Empty(t, o.listed(o.sandbox.GWBURL()+"/v1/refunds"))
 	}
 	untouched()

@@ -42,7 +42,8 @@ func TestSandboxIsForAnyonesTests(t *testing.T) {
 			forged.Add(1)
 		case r.URL.Path == "/a" && r.Header.Get("asaas-access-token") == sandbox.GWAToken:
 			ofA.Add(1)
-		case r.URL.Path == "/b" && webhook.ValidatePayload(body, r.Header.Get("Stripe-Signature"), sandbox.GWBSecret) == nil:
+		case r.URL.Path == "/b" &&
+			webhook.ValidatePayload(body, r.Header.Get("Stripe-Signature"), sandbox.GWBSecret) == nil:
 			ofB.Add(1)
 		default:
 			forged.Add(1)
@@ -74,7 +75,8 @@ func TestSandboxIsForAnyonesTests(t *testing.T) {
 // startSandbox runs the command on free ports; end stops it as a service manager does.
 func startSandbox(t *testing.T, args ...string) (line sandboxReady, end func()) {
 	t.Helper()
-	command := exec.Command(build(t, ""), append([]string{"sandbox", "--json", "--gwa-addr", "127.0.0.1:0", "--gwb-addr", "127.0.0.1:0"}, args...)...)
+	command := exec.Command(build(t, ""),
+		append([]string{"sandbox", "--json", "--gwa-addr", "127.0.0.1:0", "--gwb-addr", "127.0.0.1:0"}, args...)...)
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
 	require.NoError(t, err)

@@ -44,8 +44,10 @@ func TestWhatServeAndWorkStartWith(t *testing.T) {
 	}
 	require.Contains(t, refused("config", "check"), "9 variables would keep serve and work from starting")
 
-	o.env = append(o.env, "DATABASE_URL="+database, "ADDR="+o.addr, "METRICS_ADDR="+metrics, "PUBLIC_URL=http://"+o.addr, "TOKEN_KEYS=a:"+long, "FILE_KEY_FILE="+key,
-		"GWA_API_KEY=key", "GWA_WEBHOOK_TOKEN="+long, "GWB_SECRET_KEY=key", "GWB_WEBHOOK_SECRET="+long, "SMTP_URL=smtp://127.0.0.1:1", "DATABASE_MAX_CONNS=4")
+	o.env = append(o.env, "DATABASE_URL="+database, "ADDR="+o.addr, "METRICS_ADDR="+metrics,
+		"PUBLIC_URL=http://"+o.addr, "TOKEN_KEYS=a:"+long, "FILE_KEY_FILE="+key,
+		"GWA_API_KEY=key", "GWA_WEBHOOK_TOKEN="+long, "GWB_SECRET_KEY=key", "GWB_WEBHOOK_SECRET="+long,
+		"SMTP_URL=smtp://127.0.0.1:1", "DATABASE_MAX_CONNS=4")
 	o.run("config", "check")
 	missing, err := schema.Down(ctx, database)
 	require.NoError(t, err)
@@ -74,7 +76,8 @@ func TestWhatServeAndWorkStartWith(t *testing.T) {
 	_, err = db.Exec(ctx, "INSERT INTO platform.breaking_migrations VALUES (99999, 99998)")
 	require.NoError(t, err)
 	for _, command := range []string{"serve", "work"} {
-		require.Contains(t, refused(command), "does not run with its migration 99999: that needs a program which knows 99998")
+		require.Contains(t, refused(command),
+			"does not run with its migration 99999: that needs a program which knows 99998")
 	}
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

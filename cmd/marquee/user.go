@@ -68,7 +68,8 @@ func (c *userCreateCommand) newUser(password secret.Text) accounts.NewUser {
 		name = c.Username
 	}
 	u := accounts.NewUser{
-		Type: httpapi.TypeAdmin, Root: c.Root, Username: c.Username, Email: c.Email, Password: password, Phone: c.Phone, TaxID: c.TaxID,
+		Type: httpapi.TypeAdmin, Root: c.Root, Username: c.Username, Email: c.Email, Password: password, Phone: c.Phone,
+		TaxID: c.TaxID,
 	}
 	if c.Customer || c.Migrated {
 		u.Type, u.FullName, u.EmailVerified, u.Migrated = httpapi.TypeCustomer, name, true, c.Migrated

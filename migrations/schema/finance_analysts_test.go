@@ -48,7 +48,8 @@ func testRoles(t *testing.T) (name string) {
 	t.Helper()
 	conn, _ := connected(t)
 	var may bool
-	require.NoError(t, conn.QueryRow(t.Context(), `SELECT rolsuper FROM pg_roles WHERE rolname = current_user`).Scan(&may))
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT rolsuper FROM pg_roles WHERE rolname = current_user`).
+		Scan(&may))
 	if !may {
 		t.Skip("the tests' user is no superuser: roles cannot be made and dropped")
 	}
@@ -65,7 +66,8 @@ func testRoles(t *testing.T) (name string) {
 // settingsOf are what the roles carry, sorted.
 func settingsOf(t *testing.T, conn *pgx.Conn, name string) []string {
 	t.Helper()
-	rows, err := conn.Query(t.Context(), `SELECT rolname || ' ' || c FROM pg_roles, unnest(rolconfig) c WHERE rolname IN ($1::text, $1::text || '_personal') AND NOT rolcanlogin ORDER BY 1`, name)
+	rows, err := conn.Query(t.Context(),
+		`SELECT rolname || ' ' || c FROM pg_roles, unnest(rolconfig) c WHERE rolname IN ($1::text, $1::text || '_personal') AND NOT rolcanlogin ORDER BY 1`, name)
 	require.NoError(t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -128,12 +130,16 @@ func TestAnalystRolesRaceWithoutTheirGuards(t *testing.T) {
 	ended := make(chan error, 1)
 	roles := rolesOf(t, name)
 	go func() {
-		_, err := second.Exec(t.Context(), strings.Replace(roles, "WHEN duplicate_object OR unique_violation THEN", "WHEN division_by_zero THEN", 1))
+		_, err := second.Exec(t.Context(),
+			strings.Replace(roles, "WHEN duplicate_object OR unique_violation THEN", "WHEN division_by_zero THEN", 1))
 		ended <- err
 	}()
 	require.Eventually(t, func() bool {
 		var waits bool
-		require.NoError(t, tx.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock')`, second.PgConn().PID()).Scan(&waits))
+		require.NoError(t,
+			tx.QueryRow(t.Context(),
+				`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock')`,
+				second.PgConn().PID()).Scan(&waits))
 		return waits
 	}, 20*time.Second, 5*time.Millisecond)
 	require.NoError(t, tx.Commit(t.Context()))
@@ -162,7 +168,8 @@ func TestAnalystRolesWithoutTheRightToMakeThem(t *testing.T) {
 	require.Empty(t, settingsOf(t, conn, name))
 	require.Len(t, *said, 2)
 	for i, role := range []string{name, name + "_personal"} {
-		require.Equal(t, "Role "+role+" is not made: "+name+"_migrator may not create roles. Let an administrator create it (docs/analysts.md), then run SELECT finance.grant_analysts().", (*said)[i])
+		require.Equal(t, "Role "+role+" is not made: "+name+
+			"_migrator may not create roles. Let an administrator create it (docs/analysts.md), then run SELECT finance.grant_analysts().", (*said)[i])
 	}
 	*said = nil
 	_, err = conn.Exec(t.Context(), rolesOf(t, name))

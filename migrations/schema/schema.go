@@ -78,7 +78,9 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	err := with(ctx, databaseURL, nil, func(p *goose.Provider) error {
 		list, err := p.Status(ctx)
 		for _, s := range list {
-			all = append(all, Status{Version: s.Source.Version, File: s.Source.Path, Applied: s.State == goose.StateApplied})
+			all = append(all, Status{
+				Version: s.Source.Version, File: s.Source.Path, Applied: s.State == goose.StateApplied,
+			})
 		}
 		return err
 	})

@@ -71,7 +71,8 @@ func Compare(ctx context.Context, databaseURL string) (Standing, error) {
 	if len(s.Unknown) == 0 {
 		return s, nil
 	}
-	rows, err := conn.Query(ctx, "SELECT version, needs FROM platform.breaking_migrations WHERE needs > $1 ORDER BY needs DESC, version", newest)
+	rows, err := conn.Query(ctx,
+		"SELECT version, needs FROM platform.breaking_migrations WHERE needs > $1 ORDER BY needs DESC, version", newest)
 	if err == nil {
 		s.Broken, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Mark])
 	}

@@ -74,13 +74,17 @@ func TestMarksOfBreakingMigrationsAreNotedInTheDatabase(t *testing.T) {
 		text, version := string(raw), strings.TrimLeft(file[:5], "0")
 		m := mark.FindStringSubmatch(text)
 		if m == nil {
-			require.NotContains(t, text, "INSERT INTO platform.breaking_migrations", "%s has no line `-- breaks: <version>`", file)
+			require.NotContains(t, text, "INSERT INTO platform.breaking_migrations",
+				"%s has no line `-- breaks: <version>`", file)
 			continue
 		}
 		require.Regexp(t, `^ \d{5}$`, m[1], "%s: the line is `-- breaks: NNNNN`", file)
 		up, down, _ := strings.Cut(text, "-- +goose Down")
 		needs := strings.TrimLeft(strings.TrimSpace(m[1]), "0")
-		require.Contains(t, up, fmt.Sprintf("INSERT INTO platform.breaking_migrations (version, needs) VALUES (%s, %s);", version, needs), file)
-		require.Contains(t, down, fmt.Sprintf("DELETE FROM platform.breaking_migrations WHERE version = %s;", version), file)
+		require.Contains(t, up,
+			fmt.Sprintf("INSERT INTO platform.breaking_migrations (version, needs) VALUES (%s, %s);", version, needs),
+			file)
+		require.Contains(t, down, fmt.Sprintf("DELETE FROM platform.breaking_migrations WHERE version = %s;", version),
+			file)
 	}
 }

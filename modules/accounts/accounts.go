@@ -107,16 +107,21 @@ func (s *Service) Connect(above Above) {
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
-	s := &Service{perMinute: cfg.PerMinute, crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log}}
+	s := &Service{
+		perMinute: cfg.PerMinute, crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+	}
 	s.identity = identity.New(identity.Deps{
-		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric, TrialKey: cfg.TrialKey,
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric,
+		TrialKey: cfg.TrialKey,
 	})
 	s.trail = trail.New(d.Pool, d.Clock)
 	s.hasher = sessions.NewHasher(cfg.Password)
 	var err error
 	s.sessions, err = sessions.New(sessions.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Hasher: s.hasher, Config: sessions.Config{
-			TokenKeys: cfg.TokenKeys, MasterKey: cfg.CodeKey, AccessTokenTTL: cfg.AccessTokenTTL, RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Hasher: s.hasher,
+		Config: sessions.Config{
+			TokenKeys: cfg.TokenKeys, MasterKey: cfg.CodeKey, AccessTokenTTL: cfg.AccessTokenTTL,
+			RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
 			NoPasswordList: cfg.NoPasswordList, Throttle: cfg.Throttle, Sync: cfg.Sync,
 		},
 	})
@@ -126,7 +131,8 @@ func New(d Deps) (*Service, error) {
 	s.codes, s.changes, err = codes.New(codes.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Mail: d.Mail, Templates: d.Templates,
 		Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Config: codes.Config{
-			MasterKey: cfg.CodeKey, TTL: cfg.CodeTTL, Cooldown: cfg.CodeCooldown, Attempts: cfg.CodeAttempts, LogUnsent: cfg.LogUnsentCodes,
+			MasterKey: cfg.CodeKey, TTL: cfg.CodeTTL, Cooldown: cfg.CodeCooldown, Attempts: cfg.CodeAttempts,
+			LogUnsent: cfg.LogUnsentCodes,
 			PublicURL: cfg.PublicURL, UndoPage: cfg.UndoPage, ChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
 		},
 	})
@@ -134,14 +140,16 @@ func New(d Deps) (*Service, error) {
 		return nil, err
 	}
 	s.signup = signup.New(signup.Deps{
-		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promos: d.Promos, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Codes: s.codes,
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promos: d.Promos, Identity: s.identity, Hasher: s.hasher,
+		Sessions: s.sessions, Codes: s.codes,
 	})
 	s.customers = customers.New(customers.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Trail: s.trail,
 		Codes: s.codes, Changes: s.changes, UnverifiedTTL: cfg.UnverifiedTTL,
 	})
 	s.users = users.New(users.Deps{
-		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Codes: s.codes,
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions,
+		Codes:   s.codes,
 		Changes: s.changes, Routes: s.crud, EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
 	})
 	return s, nil

@@ -26,8 +26,10 @@ type office struct {
 func openOffice(t *testing.T, set ...func(*accounts.Deps)) *office {
 	t.Helper()
 	o := &office{bundle: setup(t, set...)}
-	o.root, o.admin, o.customer = accountstest.Root(t, o.db), accountstest.Admin(t, o.db), accountstest.Customer(t, o.db)
-	o.rootToken, o.adminToken, o.customerJWT = o.token(t, o.root.Username), o.token(t, o.admin.Username), o.token(t, o.customer.Username)
+	o.root, o.admin, o.customer = accountstest.Root(t, o.db), accountstest.Admin(t, o.db),
+		accountstest.Customer(t, o.db)
+	o.rootToken, o.adminToken, o.customerJWT = o.token(t, o.root.Username), o.token(t, o.admin.Username),
+		o.token(t, o.customer.Username)
 	return o
 }
 
@@ -94,7 +96,8 @@ func TestAdminLife(t *testing.T) {
 
 	require.Equal(t, 200, o.login(t, "BIA", "long enough").status)
 	var hash string
-	require.NoError(t, o.db.QueryRow(t.Context(), `SELECT password_hash FROM accounts.users WHERE id = $1`, id).Scan(&hash))
+	require.NoError(t, o.db.QueryRow(t.Context(), `SELECT password_hash FROM accounts.users WHERE id = $1`, id).
+		Scan(&hash))
 	require.Contains(t, hash, "$argon2id$")
 
 	list := o.get(t, "/users?query="+url.QueryEscape(`{"user_type":"customer"}`), o.adminToken)
@@ -122,7 +125,8 @@ func TestAdminLife(t *testing.T) {
 	require.Equal(t, 404, o.get(t, "/users?_id="+id.String(), o.adminToken).status)
 	require.Equal(t, 401, o.login(t, "bia", "long enough").status)
 	require.Equal(t, 200, o.post(t, "/users", o.adminToken, newAdmin("bia", nil)).status, "the logins are free again")
-	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NOT NULL AND password_hash IS NULL
+	require.Equal(t, 1, o.count(t,
+		`SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NOT NULL AND password_hash IS NULL
 		AND full_name IS NULL AND tax_id IS NULL AND username = '' AND email = ''`, id))
 }
 
@@ -140,7 +144,8 @@ func TestAnAddressAsUsernameMovesWithTheEmail(t *testing.T) {
 		"email": "lia3@example.com", "username": "lia2@example.com",
 	}))
 	require.Equal(t, "lia3@example.com", edited.doc(t)["username"], edited.raw)
-	edited = o.put(t, "/users", o.adminToken, change(id, map[string]any{"email": "lia4@example.com", "username": "lia"}))
+	edited = o.put(t, "/users", o.adminToken,
+		change(id, map[string]any{"email": "lia4@example.com", "username": "lia"}))
 	require.Equal(t, "lia", edited.doc(t)["username"], edited.raw)
 	refused := o.put(t, "/users", o.adminToken, change(id, map[string]any{"username": "other@example.com"}))
 	require.Equal(t, 422, refused.status, refused.raw)
@@ -304,7 +309,8 @@ func TestUserRefusals(t *testing.T) {
 			field: "",
 		},
 		"the last root deleted": {
-			method: "DELETE", token: o.rootToken, body: ids(o.root.ID), status: 409, code: fault.CodeConflict, field: "",
+			method: "DELETE", token: o.rootToken, body: ids(o.root.ID), status: 409, code: fault.CodeConflict,
+			field: "",
 		},
 		"a root deleted": {
 			method: "DELETE", token: o.adminToken, body: ids(o.root.ID), status: 403, code: fault.CodeForbidden,
@@ -333,10 +339,13 @@ func TestUserRefusals(t *testing.T) {
 		require.Equal(t, c.field, a.field(), "%s: %s", name, a.raw)
 		require.NotContains(t, a.raw, "long enough", name)
 	}
-	require.Equal(t, 3, o.count(t, `SELECT count(*) FROM accounts.users WHERE user_type = 'admin' AND enable AND deleted_at IS NULL`), "nothing was written")
+	require.Equal(t, 3, o.count(t,
+		`SELECT count(*) FROM accounts.users WHERE user_type = 'admin' AND enable AND deleted_at IS NULL`),
+		"nothing was written")
 	require.Equal(t, 0, o.count(t, `SELECT count(*) FROM accounts.audit_log`))
 
-	second := o.json(t, http.MethodPost, "/users", o.adminToken, append(newAdmin("good", nil), newAdmin("bad", map[string]any{"name": ""})...))
+	second := o.json(t, http.MethodPost, "/users", o.adminToken,
+		append(newAdmin("good", nil), newAdmin("bad", map[string]any{"name": ""})...))
 	require.Contains(t, second.raw, `["body",1,"name"]`)
 	require.Equal(t, 0, o.count(t, `SELECT count(*) FROM accounts.users WHERE username = 'good'`))
 }
@@ -356,8 +365,10 @@ func TestRootsGiveRights(t *testing.T) {
 	// With two roots, one may go; not oneself.
 	require.Equal(t, 409, o.put(t, "/users", risen, change(o.admin.ID, map[string]any{"enable": false})).status)
 	require.Equal(t, 200, o.put(t, "/users", risen, change(o.root.ID, map[string]any{"enable": false})).status)
-	require.Equal(t, 409, o.put(t, "/users", risen, change(o.admin.ID, map[string]any{"is_root": false})).status, "the other root is disabled")
-	require.Equal(t, 200, o.remove(t, "/users?_id="+o.root.ID.String(), risen, "").status, "a disabled root is not the last one")
+	require.Equal(t, 409, o.put(t, "/users", risen, change(o.admin.ID, map[string]any{"is_root": false})).status,
+		"the other root is disabled")
+	require.Equal(t, 200, o.remove(t, "/users?_id="+o.root.ID.String(), risen, "").status,
+		"a disabled root is not the last one")
 }
 
 func TestDisablingAndDeletingEndTokensAtOnce(t *testing.T) {
@@ -379,7 +390,8 @@ func TestDisablingAndDeletingEndTokensAtOnce(t *testing.T) {
 	access = o.token(t, victim.Username)
 	require.Equal(t, 200, o.get(t, "/my-user", access).status)
 
-	require.Equal(t, 200, o.put(t, "/users", o.adminToken, change(victim.ID, map[string]any{"password": "quite another one"})).status)
+	require.Equal(t, 200,
+		o.put(t, "/users", o.adminToken, change(victim.ID, map[string]any{"password": "quite another one"})).status)
 	require.Equal(t, 403, o.get(t, "/my-user", access).status, "a new password ends tokens")
 	o.clock.Advance(time.Second)
 	again := o.login(t, victim.Username, "quite another one")
@@ -421,12 +433,17 @@ func TestAdminsWithMoreRightsAreOutOfReach(t *testing.T) {
 		"name": "Readers",
 		"view": []string{"requisition_get"},
 	}}).doc(t)["_id"]
-	reader := o.post(t, "/users", o.rootToken, newAdmin("reader", map[string]any{"type_user": []any{profile}})).doc(t)["_id"]
+	reader := o.post(t, "/users", o.rootToken, newAdmin("reader", map[string]any{"type_user": []any{profile}})).
+		doc(t)["_id"]
 	readers := objectid.ID(reader.(string))
 	refused(o.put(t, "/users", plain, change(readers, map[string]any{"name": "New name"})))
-	require.Equal(t, 200, o.put(t, "/users", o.adminToken, change(readers, map[string]any{"name": "New name"})).status, "fewer rights, by another profile")
+	require.Equal(t, 200, o.put(t, "/users", o.adminToken, change(readers, map[string]any{"name": "New name"})).status,
+		"fewer rights, by another profile")
 	refused(o.remove(t, "/users", o.login(t, "reader", "long enough").text("access_token"), ids(o.admin.ID)))
-	require.Equal(t, 200, o.put(t, "/users", o.adminToken, change(objectid.ID(made.doc(t)["_id"].(string)), map[string]any{"name": "New name"})).status)
-	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"password": "long enough 2"})).status)
+	require.Equal(t, 200,
+		o.put(t, "/users", o.adminToken,
+			change(objectid.ID(made.doc(t)["_id"].(string)), map[string]any{"name": "New name"})).status)
+	require.Equal(t, 200,
+		o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"password": "long enough 2"})).status)
 	require.Equal(t, 200, o.remove(t, "/users", o.rootToken, ids(o.admin.ID)).status)
 }

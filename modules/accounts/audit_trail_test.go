@@ -83,7 +83,8 @@ func TestTheTrailTellsWhatAdminsChange(t *testing.T) {
 	require.Equal(t, map[string]any{"name": "Requisitions"}, entry["before"])
 	require.Equal(t, o.root.ID.String(), entry["document_created_by_id"])
 
-	byWho := o.get(t, "/audit-log?query="+url.QueryEscape(`{"actor_id":"`+o.root.ID.String()+`","before.name":"Requisitions"}`), o.adminToken)
+	byWho := o.get(t, "/audit-log?query="+
+		url.QueryEscape(`{"actor_id":"`+o.root.ID.String()+`","before.name":"Requisitions"}`), o.adminToken)
 	require.Len(t, byWho.body["docs"], 1)
 	require.Equal(t, 8, o.count(t, `SELECT count(*) FROM accounts.audit_log`))
 
@@ -97,13 +98,14 @@ func TestTheTrailTellsWhatAdminsChange(t *testing.T) {
 func (o *office) recorded(t *testing.T, changes ...audit.Change) *apitest.Response {
 	t.Helper()
 	api := httpapi.New(httpapi.Config{Auth: o.svc, Trail: o.svc, Log: slog.New(slog.DiscardHandler)})
-	httpapi.Route(api, http.MethodPost, "/record", "record_post", httpapi.SignedIn, func(ctx context.Context, _ *struct{}) (*httpapi.Output[string], error) {
-		err := postgres.InTx(ctx, o.db, func(tx pgx.Tx) error { return audit.RecordTx(ctx, tx, changes...) })
-		if err != nil {
-			return nil, err
-		}
-		return httpapi.OK("ok")
-	})
+	httpapi.Route(api, http.MethodPost, "/record", "record_post", httpapi.SignedIn,
+		func(ctx context.Context, _ *struct{}) (*httpapi.Output[string], error) {
+			err := postgres.InTx(ctx, o.db, func(tx pgx.Tx) error { return audit.RecordTx(ctx, tx, changes...) })
+			if err != nil {
+				return nil, err
+			}
+			return httpapi.OK("ok")
+		})
 	return apitest.New(t, api).As(o.adminToken).Post("/record", nil)
 }
 
@@ -126,12 +128,17 @@ func TestSecretsAreMaskedAndOnlyDifferencesKept(t *testing.T) {
 		audit.Change{Resource: "config", After: json.RawMessage(`{"gateway":"gwa"}`)},
 	).Expect(200)
 	var before, after, actor, action string
-	require.NoError(t, o.db.QueryRow(t.Context(), `SELECT before::text, after::text, actor_name, action FROM accounts.audit_log WHERE record_id = $1`, id).Scan(&before, &after, &actor, &action))
-	require.JSONEq(t, `{"amount":1,"password":"[hidden]","nested":{"access_token":"[hidden]","list":[{"cvv":"[hidden]"}]}}`, before)
+	require.NoError(t,
+		o.db.QueryRow(t.Context(),
+			`SELECT before::text, after::text, actor_name, action FROM accounts.audit_log WHERE record_id = $1`, id).
+			Scan(&before, &after, &actor, &action))
+	require.JSONEq(t,
+		`{"amount":1,"password":"[hidden]","nested":{"access_token":"[hidden]","list":[{"cvv":"[hidden]"}]}}`, before)
 	require.JSONEq(t, `{"amount":12345678901234567,"password":"[hidden]","nested":{"access_token":"[hidden]"}}`, after)
 	require.Equal(t, o.admin.Username, actor)
 	require.Equal(t, "record_post", action)
-	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.audit_log WHERE record_id IS NULL AND before IS NULL`))
+	require.Equal(t, 1, o.count(t,
+		`SELECT count(*) FROM accounts.audit_log WHERE record_id IS NULL AND before IS NULL`))
 	o.recorded(t, audit.Change{Resource: "x", After: "no object"}).Expect(500)
 }
 
@@ -180,10 +187,14 @@ func TestTheTrailIsAppendOnly(t *testing.T) {
 		require.ErrorContains(t, err, "append-only", sql)
 	}
 	for range 2 {
-		require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.svc.EraseAuditTx(t.Context(), tx, b.customer.ID) }))
+		require.NoError(t, postgres.InTx(t.Context(), b.db,
+			func(tx pgx.Tx) error { return b.svc.EraseAuditTx(t.Context(), tx, b.customer.ID) }))
 	}
 	var before, after string
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT before::text, after::text FROM accounts.audit_log WHERE erased_at IS NOT NULL`).Scan(&before, &after))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(),
+			`SELECT before::text, after::text FROM accounts.audit_log WHERE erased_at IS NOT NULL`).Scan(&before,
+			&after))
 	require.JSONEq(t, `{"full_name":"[erased]","enable":true,"address":null}`, before)
 	require.JSONEq(t, `{"full_name":"[erased]","enable":false,"address":"[erased]"}`, after)
 }

@@ -44,7 +44,9 @@ func setupAvatars(t *testing.T) *avatarBundle {
 	b.bundle = setup(t, func(d *accounts.Deps) { b.files = d.Files })
 	b.files.SetUsers(b.svc)
 	b.files.Register(b.svc.FileRecords())
-	api := httpapi.New(httpapi.Config{Auth: b.svc, PublicURL: "http://marquee.test", Log: accountstest.Deps(t, b.db).Log})
+	api := httpapi.New(httpapi.Config{
+		Auth: b.svc, PublicURL: "http://marquee.test", Log: accountstest.Deps(t, b.db).Log,
+	})
 	b.svc.Routes(api)
 	b.files.Routes(api)
 	b.client = apitest.New(t, api)
@@ -137,7 +139,8 @@ func TestAvatarIsSetShownReplacedAndRemoved(t *testing.T) {
 	require.NotEqual(t, first, second)
 	require.Equal(t, second, b.avatarID())
 	b.client.Get("/avatars/" + first).Expect(404)
-	require.Equal(t, "NOT_FOUND", b.client.Get("/avatars/"+first+"?w=64").Expect(404).Code(), "its variants are gone with it")
+	require.Equal(t, "NOT_FOUND", b.client.Get("/avatars/"+first+"?w=64").Expect(404).Code(),
+		"its variants are gone with it")
 	require.Equal(t, 1, b.rows(`SELECT count(*) FROM files.contents`))
 
 	for range 2 { // removing none is no mistake
@@ -224,7 +227,8 @@ func TestAvatarOfAnAdmin(t *testing.T) {
 	admin := accountstest.Admin(t, b.db)
 	a := b.post(b.client.As(accountstest.Token(t, b.db, admin.Username)), "a.png", pngBytes(t, 20, 20)).Expect(200)
 	var stored string
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT avatar_id FROM accounts.users WHERE id = $1`, admin.ID).Scan(&stored))
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT avatar_id FROM accounts.users WHERE id = $1`, admin.ID).
+		Scan(&stored))
 	require.Equal(t, stored, a.Map()["avatar_id"])
 }
 
@@ -242,7 +246,8 @@ func TestAvatarRefusals(t *testing.T) {
 	t.Parallel()
 	b := setupAvatars(t)
 	require.Equal(t, "Not authenticated", b.post(b.client, "a.png", pngBytes(t, 9, 9)).Expect(401).Detail())
-	require.Equal(t, "Access Denied: Could not validate token.", b.post(b.client.As("forged"), "a.png", pngBytes(t, 9, 9)).Expect(403).Detail())
+	require.Equal(t, "Access Denied: Could not validate token.",
+		b.post(b.client.As("forged"), "a.png", pngBytes(t, 9, 9)).Expect(403).Detail())
 	b.client.Delete("/me/avatar", nil).Expect(401)
 
 	for name, data := range map[string][]byte{
@@ -303,8 +308,10 @@ func TestAvatarVariants(t *testing.T) {
 	low, high := b.client.Get("/avatars/"+id+"?q=1"), b.client.Get("/avatars/"+id+"?q=100")
 	require.Less(t, len(low.Body), len(high.Body))
 	for query, field := range map[string]string{
-		"?w=15": "w", "?w=1025": "w", "?w=": "w", "?w=x": "w", "?w=1e2": "w", "?w=-100": "w", "?w=99999999999999999999": "w",
-		"?q=0": "q", "?q=101": "q", "?q=80.5": "q", "?fmt=gif": "fmt", "?fmt=": "fmt", "?fmt=JPEG": "fmt", "?fmt=svg": "fmt",
+		"?w=15": "w", "?w=1025": "w", "?w=": "w", "?w=x": "w", "?w=1e2": "w", "?w=-100": "w",
+		"?w=99999999999999999999": "w",
+		"?q=0":                    "q", "?q=101": "q", "?q=80.5": "q", "?fmt=gif": "fmt", "?fmt=": "fmt",
+		"?fmt=JPEG": "fmt", "?fmt=svg": "fmt",
 	} {
 		a := b.client.Get("/avatars/" + id + query).Expect(422)
 		require.Equal(t, "VALIDATION_ERROR", a.Code(), query)
@@ -322,7 +329,8 @@ func TestAvatarEntityTags(t *testing.T) {
 		require.Regexp(t, `^"[^"]+"$`, tag)
 		require.False(t, tags[tag], "each form has its own")
 		tags[tag] = true
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.client.URL()+httpapi.Prefix+"/avatars/"+id+query, nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			b.client.URL()+httpapi.Prefix+"/avatars/"+id+query, nil)
 		require.NoError(t, err)
 		req.Header.Set("If-None-Match", tag)
 		res, err := http.DefaultClient.Do(req)
@@ -397,7 +405,8 @@ func TestFilesOfUsers(t *testing.T) {
 	other := b.client.As(accountstest.Token(t, b.db, accountstest.Customer(t, b.db).Username))
 	upload := func(record objectid.ID) string {
 		contentType, body := avatarForm(t, "file", "contract.pdf", []byte("%PDF-1.7 contract"))
-		id, _ := asAdmin.Send(http.MethodPost, "/upload-file/archive-records/"+record.String(), contentType, body).Expect(200).Map()["file_id"].(string)
+		id, _ := asAdmin.Send(http.MethodPost, "/upload-file/archive-records/"+record.String(), contentType, body).
+			Expect(200).Map()["file_id"].(string)
 		return id
 	}
 	own, theirs := upload(b.id), upload(admin.ID)

@@ -66,7 +66,8 @@ func TestAdminsMoveTheEmailOfACustomer(t *testing.T) {
 	require.Equal(t, "new@example.com", a.doc(t)["username"])
 	require.Equal(t, false, a.doc(t)["email_verified"], "nobody has shown that the new address is theirs")
 	require.Nil(t, a.doc(t)["email_verified_at"])
-	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.codes`), "a code mailed to the old address is worth nothing")
+	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.codes`),
+		"a code mailed to the old address is worth nothing")
 	require.Equal(t, 401, o.login(t, o.customer.Email, accountstest.Password).status)
 	require.Equal(t, 200, o.login(t, "new@example.com", accountstest.Password).status)
 
@@ -173,7 +174,8 @@ func TestDisablingACustomer(t *testing.T) {
 	require.Equal(t, 403, o.get(t, "/customers/me", o.customerJWT).status, "what was ended stays ended")
 
 	token := o.token(t, o.customer.Username)
-	require.Equal(t, 200, o.put(t, "/customers", o.adminToken, change(o.customer.ID, map[string]any{"enable": false})).status)
+	require.Equal(t, 200, o.put(t, "/customers", o.adminToken, change(o.customer.ID, map[string]any{"enable": false})).
+		status)
 	require.Equal(t, 403, o.get(t, "/customers/me", token).status)
 }
 
@@ -196,7 +198,9 @@ func TestAdminsDeleteCustomers(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	second := accountstest.Customer(t, o.db)
-	require.Equal(t, 200, o.put(t, "/customers", o.adminToken, change(o.customer.ID, map[string]any{"full_name": "Somebody Private"})).status)
+	require.Equal(t, 200,
+		o.put(t, "/customers", o.adminToken, change(o.customer.ID, map[string]any{"full_name": "Somebody Private"})).
+			status)
 	a := o.remove(t, "/customers", o.adminToken, ids(o.customer.ID, second.ID, o.customer.ID))
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, "2 documents were deleted.", a.body["msg"])
@@ -207,7 +211,8 @@ func TestAdminsDeleteCustomers(t *testing.T) {
 
 	o.work(t)
 	require.Eventually(t, func() bool {
-		return o.count(t, `SELECT count(*) FROM accounts.users WHERE user_type = 'customer' AND (username <> '' OR full_name IS NOT NULL)`) == 0
+		return o.count(t,
+			`SELECT count(*) FROM accounts.users WHERE user_type = 'customer' AND (username <> '' OR full_name IS NOT NULL)`) == 0
 	}, 20*time.Second, 20*time.Millisecond, "personal data are still there")
 	trail := o.get(t, "/audit-log?query="+url.QueryEscape(`{"record_id":"`+o.customer.ID.String()+`"}`), o.adminToken)
 	require.Len(t, trail.body["docs"], 2)
@@ -224,13 +229,15 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 		accountstest.Customer(t, o.db)
 		accountstest.Admin(t, o.db)
 	}
-	o.exec(t, `UPDATE accounts.users SET gwa_customer_id = 'cus_' || id, trial_used_at = created_at, tokens_valid_after = '2020-01-01'`)
+	o.exec(t,
+		`UPDATE accounts.users SET gwa_customer_id = 'cus_' || id, trial_used_at = created_at, tokens_valid_after = '2020-01-01'`)
 	hidden := []string{
 		"password", "password_hash", "tokens_valid_after", "kept_token_id", "deleted_at", "gwa_customer_id",
 		"trial_used_at", "language", "verify_later", "id", "codes",
 	}
 	for path, more := range map[string][]string{
-		"/users": {"address", "nationality", "email_verified", "my_list"}, "/customers": {"is_root", "type_user", "name"},
+		"/users":     {"address", "nationality", "email_verified", "my_list"},
+		"/customers": {"is_root", "type_user", "name"},
 	} {
 		ask := func(key, value string) response {
 			a := o.get(t, path+"?qty_docs_page=100&"+key+"="+url.QueryEscape(value), o.adminToken)
@@ -244,10 +251,12 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 				`{"$in":[null,"x"]}`, `true`, `{"$not":{"$regex":"a"}}`,
 			} {
 				known := ask("query", `{"`+field+`":`+condition+`}`)
-				require.Equal(t, ask("query", `{"never_heard_of":`+condition+`}`).body, known.body, "%s %s %s", path, field, condition)
+				require.Equal(t, ask("query", `{"never_heard_of":`+condition+`}`).body, known.body, "%s %s %s", path,
+					field, condition)
 			}
 			for _, direction := range []string{"1", "-1"} {
-				require.Equal(t, ask("sort", `{"never_heard_of":`+direction+`}`).body, ask("sort", `{"`+field+`":`+direction+`}`).body, "%s %s", path, field)
+				require.Equal(t, ask("sort", `{"never_heard_of":`+direction+`}`).body,
+					ask("sort", `{"`+field+`":`+direction+`}`).body, "%s %s", path, field)
 			}
 		}
 		all := ask("sort", `{}`)
@@ -261,7 +270,8 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 func TestFilteringCustomersByAddress(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	require.Equal(t, 200, o.put(t, "/customers", o.adminToken, change(o.customer.ID, map[string]any{"address": homeAddress(nil)})).status)
+	require.Equal(t, 200,
+		o.put(t, "/customers", o.adminToken, change(o.customer.ID, map[string]any{"address": homeAddress(nil)})).status)
 	accountstest.Customer(t, o.db)
 	for filter, total := range map[string]float64{
 		`{"address.city":"Curitiba"}`: 1, `{"address.city":null}`: 1, `{"address":null}`: 1,
@@ -282,8 +292,10 @@ func TestFilteringCustomersByTaxID(t *testing.T) {
 	accountstest.Customer(t, o.db)
 	o.exec(t, "UPDATE accounts.users SET tax_id = '12ABC34501DE35' WHERE id = $1", o.customer.ID)
 	for filter, total := range map[string]float64{
-		`{"tax_id":"12abc34501de35"}`: 1, `{"tax_id":"12ABC34501DE35"}`: 1, `{"tax_id":{"$in":["0","12abc34501dE35"]}}`: 1,
-		`{"tax_id":{"$gte":"12abc3"}}`: 1, `{"tax_id":{"$ne":"12abc34501de35"}}`: 1, `{"tax_id":{"$regex":"abc"}}`: 0,
+		`{"tax_id":"12abc34501de35"}`: 1, `{"tax_id":"12ABC34501DE35"}`: 1,
+		`{"tax_id":{"$in":["0","12abc34501dE35"]}}`: 1,
+		`{"tax_id":{"$gte":"12abc3"}}`:              1, `{"tax_id":{"$ne":"12abc34501de35"}}`: 1,
+		`{"tax_id":{"$regex":"abc"}}`: 0,
 	} {
 		a := o.json(t, http.MethodGet, "/customers?query="+url.QueryEscape(filter), o.adminToken, "")
 		require.Equal(t, total, a.body["pagination"].(map[string]any)["qty_total_docs"], filter)

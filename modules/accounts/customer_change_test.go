@@ -34,7 +34,8 @@ func TestModulesAboveAreToldOfChangedCustomers(t *testing.T) {
 	above := &observer{}
 	b.svc.Connect(accounts.Above{Changes: []accounts.CustomerChanges{above}})
 	c := accountstest.Customer(t, b.db)
-	me, admin := accountstest.Token(t, b.db, c.Username), accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)
+	me, admin := accountstest.Token(t, b.db, c.Username),
+		accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)
 
 	require.Equal(t, 200, b.json(t, "PUT", "/customers/me", me, []any{map[string]any{"full_name": "New Name"}}).status)
 	require.Equal(t, "New Name", above.last.FullName)
@@ -48,6 +49,8 @@ func TestModulesAboveAreToldOfChangedCustomers(t *testing.T) {
 	require.Equal(t, 3, above.times)
 
 	above.refuses = true
-	require.Equal(t, 500, b.json(t, "PUT", "/customers/me", me, []any{map[string]any{"full_name": "Never Written"}}).status)
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE full_name = 'New Name'`), "in the same transaction")
+	require.Equal(t, 500, b.json(t, "PUT", "/customers/me", me, []any{map[string]any{"full_name": "Never Written"}}).
+		status)
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE full_name = 'New Name'`),
+		"in the same transaction")
 }

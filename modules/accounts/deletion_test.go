@@ -99,16 +99,21 @@ func TestDeletedCustomerIsClosedAtOnceAndErasedOnceBillingHasStopped(t *testing.
 	require.NotEmpty(t, a.text("message"))
 	require.Equal(t, 403, b.get(t, "/customers/me", token).status)
 	require.Equal(t, 403, b.send(t, "DELETE", "/customers/me", token, "", "").status)
-	require.Equal(t, 403, b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": session.text("refresh_token")}).status)
+	require.Equal(t, 403,
+		b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": session.text("refresh_token")}).status)
 	_, err := b.files.CallerByArchiveToken(t.Context(), session.text("archive_token"))
 	require.Error(t, err)
 	require.Equal(t, "INVALID_CREDENTIALS", b.login(t, c.Username, accountstest.Password).code())
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.codes`))
 
 	const waits = `kind = 'accounts_erase_customer' AND state IN ('retryable', 'available', 'scheduled') AND errors IS NOT NULL`
-	require.Eventually(t, func() bool { return b.count(t, `SELECT count(*) FROM jobs.river_job WHERE `+waits) == 1 }, 20*time.Second, 10*time.Millisecond)
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND deleted_by = $1 AND erased_at IS NULL`, c.ID))
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM files.files`), "nothing is erased before the gateway has confirmed")
+	require.Eventually(t, func() bool { return b.count(t, `SELECT count(*) FROM jobs.river_job WHERE `+waits) == 1 },
+		20*time.Second, 10*time.Millisecond)
+	require.Equal(t, 1, b.count(t,
+		`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND deleted_by = $1 AND erased_at IS NULL`,
+		c.ID))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM files.files`),
+		"nothing is erased before the gateway has confirmed")
 	s.open()
 	b.exec(t, `UPDATE jobs.river_job SET scheduled_at = now(), state = 'available' WHERE `+waits)
 	require.Eventually(t, func() bool {
@@ -121,7 +126,8 @@ func TestDeletedCustomerIsClosedAtOnceAndErasedOnceBillingHasStopped(t *testing.
 	for _, trace := range []string{c.Email, c.Username, c.FullName, c.TaxID, c.Phone} {
 		require.NotContains(t, all, trace)
 	}
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NOT NULL`, c.ID), "a tombstone stays")
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NOT NULL`,
+		c.ID), "a tombstone stays")
 }
 
 func TestDeletedLoginsAreFreeAgain(t *testing.T) {
@@ -169,11 +175,13 @@ func TestUnverifiedAccountsAreRemoved(t *testing.T) {
 	b.clock.Advance(24*time.Hour + time.Second)
 	b.work(t, customers.SweepDeletionsArgs{})
 	require.Eventually(t, func() bool {
-		return b.count(t, `SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND deleted_by IS NULL AND erased_at IS NOT NULL`, stale) == 1
+		return b.count(t,
+			`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND deleted_by IS NULL AND erased_at IS NOT NULL`, stale) == 1
 	}, 20*time.Second, 20*time.Millisecond)
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.deletions`))
 	for _, kept := range []objectid.ID{later, buyer, verified.ID, fresh} {
-		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NULL`, kept))
+		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NULL`,
+			kept))
 	}
 }
 
@@ -186,7 +194,8 @@ func TestCustomerDataHoldsEverythingAndNoSecret(t *testing.T) {
 	a := b.get(t, "/customers/me/data", session.text("access_token"))
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, "application/json", a.header.Get("Content-Type"))
-	require.Regexp(t, `^attachment; filename="customer-data_\d{4}-\d\d-\d\d\.json"$`, a.header.Get("Content-Disposition"))
+	require.Regexp(t, `^attachment; filename="customer-data_\d{4}-\d\d-\d\d\.json"$`,
+		a.header.Get("Content-Disposition"))
 	require.Equal(t, c.Email, a.text("customer", "email"))
 	require.Equal(t, c.TaxID, a.text("customer", "tax_id"))
 	require.Equal(t, c.Phone, a.text("customer", "phone"))

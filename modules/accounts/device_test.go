@@ -31,7 +31,9 @@ func shutOut(t *testing.T, b *bundle, username string) {
 }
 
 func impatient(d *accounts.Deps) {
-	d.Config.Throttle = accounts.ThrottleLimits{LoginFailures: 3, FirstWait: 24 * time.Hour, LongestWait: 24 * time.Hour}
+	d.Config.Throttle = accounts.ThrottleLimits{
+		LoginFailures: 3, FirstWait: 24 * time.Hour, LongestWait: 24 * time.Hour,
+	}
 }
 
 func TestDeviceIsNotShutOutByWrongPasswordsElsewhere(t *testing.T) {
@@ -45,7 +47,8 @@ func TestDeviceIsNotShutOutByWrongPasswordsElsewhere(t *testing.T) {
 	shutOut(t, b, c.Username)
 	require.Equal(t, 429, b.login(t, c.Username, accountstest.Password).status)
 	require.Equal(t, 429, b.loginOn("", c.Username, accountstest.Password))
-	require.Equal(t, 429, b.loginOn(b.login(t, other.Username, accountstest.Password).header.Get(deviceHeader), c.Username, accountstest.Password), "another's")
+	require.Equal(t, 429, b.loginOn(b.login(t, other.Username, accountstest.Password).header.Get(deviceHeader),
+		c.Username, accountstest.Password), "another's")
 	for i := range device {
 		forged := device[:i] + string(device[i]^1) + device[i+1:]
 		if strings.ContainsAny(forged, "\x7f\"") || forged == device {
@@ -54,7 +57,8 @@ func TestDeviceIsNotShutOutByWrongPasswordsElsewhere(t *testing.T) {
 		require.Equal(t, 429, b.loginOn(forged, c.Username, accountstest.Password), "forged at %d", i)
 	}
 	require.Equal(t, 200, b.loginOn(device, c.Email, accountstest.Password))
-	require.Equal(t, 429, b.login(t, c.Username, accountstest.Password).status, "the owner's sign-in gives nobody else new tries")
+	require.Equal(t, 429, b.login(t, c.Username, accountstest.Password).status,
+		"the owner's sign-in gives nobody else new tries")
 
 	cookies := first.header.Get("Set-Cookie")
 	require.Regexp(t, `^marquee_device=[^;]+; Path=/api/v1; Max-Age=7776000; HttpOnly; SameSite=Strict$`, cookies)
@@ -70,7 +74,8 @@ func TestDeviceIsNotShutOutByWrongPasswordsElsewhere(t *testing.T) {
 		require.Equal(t, 401, b.loginOn(device, c.Username, "wrong"))
 	}
 	require.Equal(t, 429, b.loginOn(device, c.Username, accountstest.Password))
-	require.Equal(t, 429, b.loginOn(a.Header.Get(deviceHeader), c.Username, accountstest.Password), "renewed, it is still the same device")
+	require.Equal(t, 429, b.loginOn(a.Header.Get(deviceHeader), c.Username, accountstest.Password),
+		"renewed, it is still the same device")
 }
 
 func TestDeviceIsKnownForNinetyDaysAndUntilAReset(t *testing.T) {
@@ -96,7 +101,8 @@ func TestOwnPasswordIsChangedOnADeviceWhileOthersGuess(t *testing.T) {
 	b := setup(t, impatient)
 	c := accountstest.Customer(t, b.db)
 	session := b.login(t, c.Username, accountstest.Password)
-	old, elsewhere := session.header.Get(deviceHeader), b.login(t, c.Username, accountstest.Password).header.Get(deviceHeader)
+	old, elsewhere := session.header.Get(deviceHeader),
+		b.login(t, c.Username, accountstest.Password).header.Get(deviceHeader)
 	shutOut(t, b, c.Username)
 	body := map[string]any{"current_password": accountstest.Password, "new_password": newPassword}
 	me := b.client.As(session.text("access_token"))

@@ -43,7 +43,8 @@ func TestChangeOfEmail(t *testing.T) {
 	require.Equal(t, 401, b.login(t, c.Email, accountstest.Password).status)
 	require.Equal(t, 401, b.login(t, c.Username, accountstest.Password).status)
 	require.Equal(t, 200, b.get(t, "/customers/me", token).status)
-	require.Equal(t, 400, reset(t, b, "new@example.com", resetCode, newPassword).status, "a code mailed to the old address proves nothing now")
+	require.Equal(t, 400, reset(t, b, "new@example.com", resetCode, newPassword).status,
+		"a code mailed to the old address proves nothing now")
 	require.Equal(t, 400, confirmEmail(t, b, token, code).status)
 }
 
@@ -74,7 +75,8 @@ func TestChangeOfEmailRefusals(t *testing.T) {
 		require.Equal(t, 429, a.status, "one request a minute, whatever the address")
 		require.Equal(t, "60", a.header.Get("Retry-After"))
 	}
-	require.Equal(t, 429, changeEmail(t, b, b.token(t, other.Username), "free@example.com").status, "the address has its turn, too")
+	require.Equal(t, 429, changeEmail(t, b, b.token(t, other.Username), "free@example.com").status,
+		"the address has its turn, too")
 	code := b.mailedCode(t, "free@example.com", 1)
 	for _, left := range []string{"4 attempts", "3 attempts", "2 attempts", "1 attempt", "0 attempts"} {
 		a = confirmEmail(t, b, token, wrongCode(code))

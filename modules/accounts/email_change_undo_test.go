@@ -44,7 +44,8 @@ func (b *bundle) undoToken(t *testing.T, to string, nth int) (token, text string
 func (b *bundle) noticeWithoutLink(t *testing.T, to string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		return slices.ContainsFunc(b.catcher.Mails(), func(m mail.Caught) bool { return m.To == to && strings.Contains(m.Text, "…@") })
+		return slices.ContainsFunc(b.catcher.Mails(),
+			func(m mail.Caught) bool { return m.To == to && strings.Contains(m.Text, "…@") })
 	}, 20*time.Second, 20*time.Millisecond, "no notice to %s", to)
 	for _, m := range b.catcher.Mails() {
 		require.False(t, m.To == to && undoLink.MatchString(m.Text), m.Text)
@@ -90,7 +91,8 @@ func (b *bundle) moveTo(t *testing.T, token, email string) {
 func TestATakenAccountIsGivenBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t, linking).work(t)
-	c := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username, n.Email = "the owner", "owner@example.com" })
+	c := accountstest.Customer(t, b.db,
+		func(n *accounts.NewUser) { n.Username, n.Email = "the owner", "owner@example.com" })
 	thief := b.login(t, c.Username, accountstest.Password)
 	token := thief.text("access_token")
 	b.moveTo(t, token, "thief@example.com")
@@ -107,11 +109,14 @@ func TestATakenAccountIsGivenBack(t *testing.T) {
 	a := b.post(t, "/customers/signup", "", signupOf("owner", nil))
 	require.Equal(t, 409, a.status, "nobody bars the way back: %s", a.raw)
 	require.Equal(t, "email", a.field())
-	require.Equal(t, false, b.get(t, "/customers/check-availability?email=owner@example.com", "").body["email_available"])
+	require.Equal(t, false,
+		b.get(t, "/customers/check-availability?email=owner@example.com", "").body["email_available"])
 	b.clock.Advance(time.Minute)
 	require.Equal(t, 409, changeEmail(t, b, b.token(t, accountstest.Customer(t, b.db).Username), c.Email).status)
 	root := b.token(t, accountstest.Root(t, b.db).Username)
-	require.Equal(t, 409, b.json(t, "PUT", "/customers", root, change(accountstest.Customer(t, b.db).ID, map[string]any{"email": c.Email})).status)
+	require.Equal(t, 409,
+		b.json(t, "PUT", "/customers", root,
+			change(accountstest.Customer(t, b.db).ID, map[string]any{"email": c.Email})).status)
 
 	for _, forged := range []string{
 		"x", link[:len(link)-1], link + "x", strings.ToUpper(link[:24]) + link[24:],
@@ -121,13 +126,15 @@ func TestATakenAccountIsGivenBack(t *testing.T) {
 		require.Equal(t, 400, a.status, "%s: %s", forged, a.raw)
 	}
 	require.Equal(t, 422, b.undo(t, "").status)
-	require.Equal(t, 200, b.client.Send("GET", "/auth/undo-email-change", "", nil).Status, "looking at the page does nothing")
+	require.Equal(t, 200, b.client.Send("GET", "/auth/undo-email-change", "", nil).Status,
+		"looking at the page does nothing")
 	require.Equal(t, 200, b.get(t, "/customers/me", token).status)
 
 	a = b.undo(t, link)
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, 403, b.get(t, "/customers/me", token).status, "all tokens end")
-	require.Equal(t, 403, b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": thief.text("refresh_token")}).status)
+	require.Equal(t, 403,
+		b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": thief.text("refresh_token")}).status)
 	for _, login := range []string{"hidden@example.com", "thief@example.com", c.Email, c.Username} {
 		require.Equal(t, 401, b.login(t, login, accountstest.Password).status, "the password holds no more: %s", login)
 	}
@@ -165,7 +172,8 @@ func TestATakenAccountIsNotDestroyed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, linking, func(d *accounts.Deps) { d.Config.Throttle.CodeFailures = 10 }).work(t)
 	take := func(name string) (c accounts.Customer, token, link string) {
-		c = accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username, n.Email, n.FullName = name, name+"@example.com", "Olga Owner" })
+		c = accountstest.Customer(t, b.db,
+			func(n *accounts.NewUser) { n.Username, n.Email, n.FullName = name, name+"@example.com", "Olga Owner" })
 		token = b.token(t, c.Username)
 		b.moveTo(t, token, name+"-thief@example.com")
 		link, _ = b.undoToken(t, c.Email, 2)
@@ -192,7 +200,8 @@ func TestATakenAccountIsNotDestroyed(t *testing.T) {
 	guess(code)
 	guess(code)
 	require.Equal(t, 200, b.undo(t, link).status)
-	require.Equal(t, 200, reset(t, b, c.Email, b.mailedCode(t, c.Email, 3), newPassword).status, "nor do they have to wait")
+	require.Equal(t, 200, reset(t, b, c.Email, b.mailedCode(t, c.Email, 3), newPassword).status,
+		"nor do they have to wait")
 	require.Equal(t, 400, b.undo(t, link).status, "then it is used")
 	require.Equal(t, 200, b.login(t, "taken", newPassword).status)
 
@@ -226,7 +235,9 @@ func TestATakenAccountIsNotDestroyed(t *testing.T) {
 
 	take("moved")
 	b.clock.Advance(7 * 24 * time.Hour)
-	require.Equal(t, 200, b.json(t, "DELETE", "/customers/me", b.login(t, "moved-thief@example.com", accountstest.Password).text("access_token"), "").status)
+	require.Equal(t, 200,
+		b.json(t, "DELETE", "/customers/me",
+			b.login(t, "moved-thief@example.com", accountstest.Password).text("access_token"), "").status)
 }
 
 // A request alone is undone, too; a link ends after 7 days and with the account; whoever
@@ -253,7 +264,8 @@ func TestUndoingAtOtherTimes(t *testing.T) {
 	held := b.get(t, "/customers/me/data", token)
 	require.Contains(t, held.raw, c.Email)
 	require.Equal(t, 200, b.undo(t, link).status)
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND username = $2 AND email = $2`, c.ID, c.Email))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND username = $2 AND email = $2`,
+		c.ID, c.Email))
 
 	late := accountstest.Customer(t, b.db)
 	b.moveTo(t, b.token(t, late.Username), "late@example.com")
@@ -264,7 +276,8 @@ func TestUndoingAtOtherTimes(t *testing.T) {
 	gone := accountstest.Customer(t, b.db)
 	b.moveTo(t, b.token(t, gone.Username), "gone@example.com")
 	link, _ = b.undoToken(t, gone.Email, 2)
-	require.Equal(t, 200, b.json(t, "DELETE", "/customers", b.token(t, accountstest.Root(t, b.db).Username), []any{map[string]any{"_id": gone.ID}}).status)
+	require.Equal(t, 200, b.json(t, "DELETE", "/customers", b.token(t, accountstest.Root(t, b.db).Username),
+		[]any{map[string]any{"_id": gone.ID}}).status)
 	require.Equal(t, 400, b.undo(t, link).status)
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.email_changes WHERE user_id = $1`, gone.ID))
 
@@ -326,7 +339,8 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	require.Equal(t, 200, o.put(t, "/my-user", o.adminToken, []any{map[string]any{
 		"email": "admin-last@example.com", "username": "admin-last@example.com",
 	}}).status)
-	require.Contains(t, o.noticeOf(t, "admin-again@example.com"), "o e-mail e o nome de usuário da sua conta agora são a…@example.com")
+	require.Contains(t, o.noticeOf(t, "admin-again@example.com"),
+		"o e-mail e o nome de usuário da sua conta agora são a…@example.com")
 
 	// Moved back and forth, it is told no more than a few times a day; the way back stays open.
 	statuses := map[int]int{}
@@ -348,7 +362,9 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 			require.Equal(t, "current_password", a.field())
 		}
 	}
-	require.Equal(t, 400, o.put(t, "/users", o.adminToken, change(o.admin.ID, map[string]any{"email": "needs@example.com"})).status, "nor by the other door")
+	require.Equal(t, 400,
+		o.put(t, "/users", o.adminToken, change(o.admin.ID, map[string]any{"email": "needs@example.com"})).status,
+		"nor by the other door")
 	require.Equal(t, 200, mine(o, o.admin.Email, nil).status, "what stays needs none")
 	require.Equal(t, 200, ask(o, "needs@example.com", accountstest.Password).status)
 	require.Equal(t, 200, mine(o, "admin-needs@example.com", accountstest.Password).status)
@@ -392,9 +408,12 @@ func TestAResetIsTheFirstProof(t *testing.T) {
 	email = signed("known", nil)
 	body := signupOf("known", map[string]any{"verification_code": b.mailedCode(t, email, 1)})
 	require.Equal(t, 200, b.post(t, "/customers/signup", "", body).status)
-	b.exec(t, `UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE email = $1`, email) // as when an admin corrects it
-	require.NotContains(t, reset(t, b, email, forgot(t, b, email, 2), newPassword).body, "info", "who was verified once keeps all")
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE email = $1 AND phone IS NOT NULL AND username = 'known'`, email))
+	b.exec(t, `UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE email = $1`,
+		email) // as when an admin corrects it
+	require.NotContains(t, reset(t, b, email, forgot(t, b, email, 2), newPassword).body, "info",
+		"who was verified once keeps all")
+	require.Equal(t, 1, b.count(t,
+		`SELECT count(*) FROM accounts.users WHERE email = $1 AND phone IS NOT NULL AND username = 'known'`, email))
 
 	guest, err := b.svc.CheckoutCustomer(t.Context(), accounts.Buyer{
 		FullName: "Gil Guest", Email: "guest@example.com", TaxID: "11144477735", Phone: "+5511987654321",
@@ -403,5 +422,6 @@ func TestAResetIsTheFirstProof(t *testing.T) {
 	a = reset(t, b, guest.Email, b.mailedCode(t, guest.Email, 1), newPassword)
 	require.Equal(t, 200, a.status, a.raw)
 	require.NotContains(t, a.body, "info")
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND phone IS NOT NULL AND tax_id IS NOT NULL`, guest.ID))
+	require.Equal(t, 1, b.count(t,
+		`SELECT count(*) FROM accounts.users WHERE id = $1 AND phone IS NOT NULL AND tax_id IS NOT NULL`, guest.ID))
 }

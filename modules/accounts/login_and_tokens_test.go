@@ -60,7 +60,8 @@ func TestLoginRefusals(t *testing.T) {
 	a := b.login(t, c.Username, accountstest.Password)
 	require.Equal(t, 403, a.status, a.raw)
 	require.Equal(t, fault.CodeForbidden, a.code())
-	require.Equal(t, 401, b.login(t, c.Username, "wrong password").status, "only the owner learns that the account is disabled")
+	require.Equal(t, 401, b.login(t, c.Username, "wrong password").status,
+		"only the owner learns that the account is disabled")
 
 	b.exec(t, `UPDATE accounts.users SET enable = true, deleted_at = now() WHERE id = $1`, c.ID)
 	require.Equal(t, 401, b.login(t, c.Username, accountstest.Password).status)
@@ -83,7 +84,8 @@ func TestLoginForm(t *testing.T) {
 	require.Equal(t, 422, b.send(t, "POST", "/token", "", form, "username=%00&password=1").status)
 	require.Equal(t, 422, b.send(t, "POST", "/token", "", form, "username=%zz").status)
 	require.Equal(t, 422, b.send(t, "POST", "/token", "", form, "").status)
-	require.Equal(t, 415, b.send(t, "POST", "/token", "", "application/json", `{"username":"ana","password":"12345678"}`).status)
+	require.Equal(t, 415,
+		b.send(t, "POST", "/token", "", "application/json", `{"username":"ana","password":"12345678"}`).status)
 	require.Equal(t, 415, b.send(t, "POST", "/token", "", "", `username=ana`).status)
 }
 
@@ -104,7 +106,8 @@ func TestLoginOfImportedUsers(t *testing.T) {
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, true, a.body["password_reset_required"])
 	require.NotEmpty(t, a.text("message"))
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE password_hash LIKE '$argon2id$%'`), "the login renews the hash")
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE password_hash LIKE '$argon2id$%'`),
+		"the login renews the hash")
 	require.Equal(t, 200, b.login(t, c.Email, "imported").status)
 }
 
@@ -130,7 +133,8 @@ func TestBearerRefusals(t *testing.T) {
 	require.JSONEq(t, `{"detail":"Not authenticated"}`, a.raw)
 
 	parts := strings.Split(good, ".")
-	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"test","typ":"JWT"}`)) + "." + parts[1] + "."
+	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"test","typ":"JWT"}`)) + "." + parts[1] +
+		"."
 	foreign := signed(t, "test", "another key, another key, another key", nil)
 	for name, token := range map[string]string{
 		"garbage": "x", "cut": good[:len(good)-2], "refresh token": login.text("refresh_token"), "alg none": none,
@@ -220,7 +224,8 @@ func TestRefresh(t *testing.T) {
 		require.Equal(t, 422, b.json(t, "POST", "/auth/refresh-token", "", bad).status, bad)
 	}
 	b.clock.Advance(30 * 24 * time.Hour)
-	require.Equal(t, 403, b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": login.text("refresh_token")}).status)
+	require.Equal(t, 403,
+		b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": login.text("refresh_token")}).status)
 }
 
 func TestRefreshArchiveToken(t *testing.T) {
@@ -231,7 +236,8 @@ func TestRefreshArchiveToken(t *testing.T) {
 	require.Equal(t, 200, a.status, a.raw)
 	require.NotEmpty(t, a.text("archive_token"))
 	require.Equal(t, httpapi.Time(b.clock.Now().Add(12*time.Hour)).String(), a.text("expiration"))
-	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM files.archive_tokens WHERE user_id = $1`, admin.ID), "the login's token lives on")
+	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM files.archive_tokens WHERE user_id = $1`, admin.ID),
+		"the login's token lives on")
 	require.Equal(t, 401, b.send(t, "POST", "/auth/refresh-archive-token", "", "", "").status)
 }
 

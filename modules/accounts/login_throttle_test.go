@@ -34,7 +34,8 @@ func TestWrongPasswordsMakeWaitLongerAndLonger(t *testing.T) {
 	b.clock.Advance(-10 * time.Second) // within the wait of 8 s
 	require.Equal(t, 401, b.login(t, c.Username, "wrong").status)
 	for _, login := range []string{c.Username, c.Email} {
-		require.Equal(t, 429, b.login(t, login, accountstest.Password).status, "the right password waits too, by whichever login")
+		require.Equal(t, 429, b.login(t, login, accountstest.Password).status,
+			"the right password waits too, by whichever login")
 	}
 	other := accountstest.Customer(t, b.db)
 	require.Equal(t, 200, b.login(t, other.Username, accountstest.Password).status, "nobody else waits")
@@ -94,7 +95,8 @@ func TestAddressOfManyGuessesWaits(t *testing.T) {
 	b.clock.Advance(time.Second)
 	require.Equal(t, 200, b.login(t, c.Username, accountstest.Password).status)
 	require.Equal(t, 401, b.login(t, "eve", "wrong").status)
-	require.Equal(t, "2", b.login(t, "fay", "wrong").header.Get("Retry-After"), "an own account does not wash the address clean")
+	require.Equal(t, "2", b.login(t, "fay", "wrong").header.Get("Retry-After"),
+		"an own account does not wash the address clean")
 
 	lifted := setup(t, limit, func(d *accounts.Deps) { d.Config.Throttle.Off = true })
 	for range 12 {
@@ -133,7 +135,8 @@ func TestSignupIsNoWayToGuess(t *testing.T) {
 	b := setup(t)
 	require.Equal(t, 200, b.post(t, "/customers/signup", "", signupOf("rita", nil)).status)
 	for range 10 {
-		require.Equal(t, 409, b.post(t, "/customers/signup", "", signupOf("rita", map[string]any{"password": "not the same"})).status)
+		require.Equal(t, 409,
+			b.post(t, "/customers/signup", "", signupOf("rita", map[string]any{"password": "not the same"})).status)
 	}
 	require.Equal(t, 429, b.post(t, "/customers/signup", "", signupOf("rita", nil)).status)
 }

@@ -43,7 +43,8 @@ func TestMeShowsTheSpecificationsFields(t *testing.T) {
 	require.Nil(t, doc["address"])
 	require.Equal(t, []any{}, doc["my_list"])
 
-	b.exec(t, `UPDATE accounts.users SET gwb_customer_id = 'cus_b', promo_code_used = 'ABC123', promo_code_id = '0123456789abcdef01234567' WHERE id = $1`, c.ID)
+	b.exec(t,
+		`UPDATE accounts.users SET gwb_customer_id = 'cus_b', promo_code_used = 'ABC123', promo_code_id = '0123456789abcdef01234567' WHERE id = $1`, c.ID)
 	doc = b.get(t, "/customers/me", b.token(t, c.Username)).doc(t)
 	require.Equal(t, "cus_b", doc["gwb_customer_id"])
 	require.Equal(t, "ABC123", doc["promo_code_used"])
@@ -69,7 +70,8 @@ func TestPutMe(t *testing.T) {
 	c := accountstest.Customer(t, b.db)
 	token := b.token(t, c.Username)
 	b.clock.Advance(time.Minute)
-	a := b.json(t, "PUT", "/customers/me", token, `[{"username":"renamed","full_name":"Raul Nunes","tax_id":"11222333000181","phone":"+5521912345678",
+	a := b.json(t, "PUT", "/customers/me", token,
+		`[{"username":"renamed","full_name":"Raul Nunes","tax_id":"11222333000181","phone":"+5521912345678",
 		"address":{"street":"Rua das Flores","number":"12","complement":"apto 3","locality":"Centro","city":"Niteroi","region_code":"RJ","country":"BRA","postal_code":"24020000"},
 		"my_list":["one","two"]}]`)
 	require.Equal(t, 200, a.status, a.raw)
@@ -198,7 +200,8 @@ func TestPutMeRefusals(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 422, b.json(t, "PUT", "/customers/me", token, string(long)).status)
 	require.Equal(t, 415, b.send(t, "PUT", "/customers/me", token, "text/plain", `[{}]`).status)
-	require.Equal(t, 413, b.json(t, "PUT", "/customers/me", token, `[{"full_name":"`+strings.Repeat("x", 1<<20)+`"}]`).status)
+	require.Equal(t, 413, b.json(t, "PUT", "/customers/me", token, `[{"full_name":"`+strings.Repeat("x", 1<<20)+`"}]`).
+		status)
 	require.Equal(t, before, b.get(t, "/customers/me", token).raw, "nothing was written")
 }
 
@@ -218,7 +221,8 @@ func TestParallelRenamesToOneName(t *testing.T) {
 func TestCheckAvailability(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	c, admin := accountstest.Customer(t, b.db), accountstest.Admin(t, b.db, func(n *accounts.NewUser) { n.TaxID = "52998224725" })
+	c, admin := accountstest.Customer(t, b.db),
+		accountstest.Admin(t, b.db, func(n *accounts.NewUser) { n.TaxID = "52998224725" })
 	for query, want := range map[string]string{
 		"email=free@example.com":                                `{"email_available":true,"tax_id_available":null}`,
 		"email=" + strings.ToUpper(c.Email):                     `{"email_available":false,"tax_id_available":null}`,

@@ -28,8 +28,10 @@ func TestMyUser(t *testing.T) {
 	require.Equal(t, "the.admin@example.com", a.doc(t)["email"])
 	require.Equal(t, "the-admin", a.doc(t)["username"])
 	require.NotEqual(t, mine["updated_at"], a.doc(t)["updated_at"])
-	require.Equal(t, 200, o.put(t, "/my-user", o.adminToken, change(o.admin.ID, map[string]any{"avatar_id": nil})).status)
-	require.Equal(t, 200, o.put(t, "/my-user", o.rootToken, change(o.root.ID, map[string]any{"name": "The root"})).status)
+	require.Equal(t, 200,
+		o.put(t, "/my-user", o.adminToken, change(o.admin.ID, map[string]any{"avatar_id": nil})).status)
+	require.Equal(t, 200,
+		o.put(t, "/my-user", o.rootToken, change(o.root.ID, map[string]any{"name": "The root"})).status)
 	require.Equal(t, 200, o.get(t, "/my-user", o.adminToken).status, "the token goes on")
 }
 

@@ -29,7 +29,8 @@ var guessers = map[string]guesser{
 	"e-mail change": func(t *testing.T, b *bundle) (string, func(string) int) {
 		token := b.token(t, accountstest.Customer(t, b.db).Username)
 		require.Equal(t, 200, changeEmail(t, b, token, "new@example.com").status)
-		return b.mailedCode(t, "new@example.com", 1), func(code string) int { return confirmEmail(t, b, token, code).status }
+		return b.mailedCode(t, "new@example.com", 1),
+			func(code string) int { return confirmEmail(t, b, token, code).status }
 	},
 }
 
@@ -46,7 +47,8 @@ func TestParallelGuessesAtACode(t *testing.T) {
 			code, try := begin(t, b)
 			statuses := parallel(guesses, func() int { return try(wrongCode(code)) })
 			require.Equal(t, 5, statuses[400], "compared: %v", statuses)
-			require.Equal(t, guesses, statuses[400]+statuses[429]+statuses[503], "%v", statuses) // 503: no room before the hasher
+			require.Equal(t, guesses, statuses[400]+statuses[429]+statuses[503], "%v",
+				statuses) // 503: no room before the hasher
 			require.Equal(t, 5, b.count(t, `SELECT attempts FROM accounts.codes`))
 			require.Equal(t, 5, b.count(t, `SELECT failures FROM accounts.throttles WHERE scope = 'code'`))
 			require.Equal(t, 429, try(code), "also the right one")
@@ -62,14 +64,18 @@ func TestParallelGuessesAtACodeWithoutTheGuards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t).work(t)
-			b.exec(t, `CREATE FUNCTION uncounted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.attempts := OLD.attempts; RETURN NEW; END'`)
-			b.exec(t, `CREATE TRIGGER uncounted BEFORE UPDATE ON accounts.codes FOR EACH ROW EXECUTE FUNCTION uncounted()`)
+			b.exec(t,
+				`CREATE FUNCTION uncounted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.attempts := OLD.attempts; RETURN NEW; END'`)
+			b.exec(t,
+				`CREATE TRIGGER uncounted BEFORE UPDATE ON accounts.codes FOR EACH ROW EXECUTE FUNCTION uncounted()`)
 			code, try := begin(t, b)
-			require.Equal(t, 10, parallel(guesses, func() int { return try(wrongCode(code)) })[400], "the throttle is behind")
+			require.Equal(t, 10, parallel(guesses, func() int { return try(wrongCode(code)) })[400],
+				"the throttle is behind")
 
 			b.exec(t, `TRUNCATE accounts.throttles`)
 			b.exec(t, `CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
-			b.exec(t, `CREATE TRIGGER forget BEFORE INSERT ON accounts.throttles FOR EACH ROW EXECUTE FUNCTION forget()`)
+			b.exec(t,
+				`CREATE TRIGGER forget BEFORE INSERT ON accounts.throttles FOR EACH ROW EXECUTE FUNCTION forget()`)
 			statuses := parallel(guesses, func() int { return try(wrongCode(code)) })
 			require.Equal(t, guesses, statuses[400]+statuses[503], "%v", statuses)
 		})
@@ -132,13 +138,15 @@ func TestParallelResendsWithoutTheCooldown(t *testing.T) {
 	b := setup(t, func(d *accounts.Deps) { d.Config.Throttle.MailsPerDay = 1000 })
 	b.withoutCooldown(t)
 	require.Equal(t, map[int]int{200: resends}, resendAtOnce(t, b))
-	require.Equal(t, resends, b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_resend_verification'`))
+	require.Equal(t, resends,
+		b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_resend_verification'`))
 }
 
 // withoutCooldown makes every request for a code the first of its address.
 func (b *bundle) withoutCooldown(t *testing.T) {
 	t.Helper()
-	b.exec(t, `CREATE FUNCTION unknown() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.address_mac := uuid_send(gen_random_uuid()); RETURN NEW; END'`)
+	b.exec(t,
+		`CREATE FUNCTION unknown() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.address_mac := uuid_send(gen_random_uuid()); RETURN NEW; END'`)
 	b.exec(t, `CREATE TRIGGER unknown BEFORE INSERT ON accounts.code_requests FOR EACH ROW EXECUTE FUNCTION unknown()`)
 }
 
@@ -146,7 +154,8 @@ func (b *bundle) withoutCooldown(t *testing.T) {
 func (b *bundle) settled(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		return b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind IN ('accounts_resend_verification', 'accounts_send_code') AND state <> 'completed'`) == 0 &&
+		return b.count(t,
+			`SELECT count(*) FROM jobs.river_job WHERE kind IN ('accounts_resend_verification', 'accounts_send_code') AND state <> 'completed'`) == 0 &&
 			b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_send_code'`) > 0
 	}, 20*time.Second, 20*time.Millisecond)
 }
@@ -177,7 +186,8 @@ func TestParallelSignupsWithoutTheConstraint(t *testing.T) {
 	b.exec(t, `ALTER TABLE accounts.logins DROP CONSTRAINT logins_of_one_user`)
 	b.exec(t, `CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
 	b.exec(t, `CREATE TRIGGER skip BEFORE INSERT ON accounts.username_skeletons FOR EACH ROW EXECUTE FUNCTION skip()`)
-	b.exec(t, `CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END'`)
+	b.exec(t,
+		`CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END'`)
 	b.exec(t, `CREATE TRIGGER pause BEFORE INSERT ON accounts.users FOR EACH ROW EXECUTE FUNCTION pause()`)
 	signUpAtOnce(t, b)
 	require.Greater(t, b.count(t, `SELECT count(*) FROM accounts.users WHERE email = 'iris@example.com'`), 1)
@@ -213,7 +223,8 @@ func TestTwoCustomersWantOneAddress(t *testing.T) {
 func TestTwoCustomersWantOneAddressWithoutTheGuard(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
-	statuses := confirmOneAddress(t, b, func() { b.exec(t, `ALTER TABLE accounts.users DISABLE TRIGGER users_keep_logins`) })
+	statuses := confirmOneAddress(t, b,
+		func() { b.exec(t, `ALTER TABLE accounts.users DISABLE TRIGGER users_keep_logins`) })
 	require.Equal(t, map[int]int{200: 2}, statuses)
 	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM accounts.users WHERE email = 'both@example.com'`))
 }

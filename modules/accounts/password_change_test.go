@@ -29,7 +29,8 @@ func TestChangePasswordKeepsItsOwnTokenAlone(t *testing.T) {
 	require.Equal(t, 200, b.get(t, "/customers/me", this.text("access_token")).status)
 	require.Equal(t, 403, b.get(t, "/customers/me", other.text("access_token")).status)
 	for _, session := range []response{this, other} {
-		require.Equal(t, 403, b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": session.text("refresh_token")}).status)
+		require.Equal(t, 403,
+			b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": session.text("refresh_token")}).status)
 		_, err := b.files.CallerByArchiveToken(t.Context(), session.text("archive_token"))
 		require.Error(t, err)
 	}
@@ -44,13 +45,16 @@ func TestChangePasswordKeepsItsOwnTokenAlone(t *testing.T) {
 	require.Equal(t, 200, fresh.status)
 
 	b.clock.Advance(time.Minute)
-	require.Equal(t, 200, changePassword(t, b, this.text("access_token"), newPassword, newPassword+"!").status, "the kept token may do it again")
-	require.Equal(t, 403, b.get(t, "/customers/me", a.text("access_token")).status, "the session of the first change is one of the others now")
+	require.Equal(t, 200, changePassword(t, b, this.text("access_token"), newPassword, newPassword+"!").status,
+		"the kept token may do it again")
+	require.Equal(t, 403, b.get(t, "/customers/me", a.text("access_token")).status,
+		"the session of the first change is one of the others now")
 	require.Equal(t, 200, b.get(t, "/customers/me", this.text("access_token")).status)
 	require.Equal(t, 403, b.get(t, "/customers/me", fresh.text("access_token")).status)
 
 	b.exec(t, `UPDATE accounts.users SET tokens_valid_after = $2 WHERE id = $1`, c.ID, b.clock.Now().Add(time.Second))
-	require.Equal(t, 403, b.get(t, "/customers/me", this.text("access_token")).status, "a later ending takes the kept one too")
+	require.Equal(t, 403, b.get(t, "/customers/me", this.text("access_token")).status,
+		"a later ending takes the kept one too")
 }
 
 func TestChangePasswordRefusals(t *testing.T) {
@@ -88,7 +92,8 @@ func TestParallelPasswordChangesEndWithOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.token(t, accountstest.Customer(t, b.db).Username)
-	statuses := parallel(3, func() int { return changePassword(t, b, token, accountstest.Password, newPassword).status })
+	statuses := parallel(3,
+		func() int { return changePassword(t, b, token, accountstest.Password, newPassword).status })
 	require.Equal(t, 1, statuses[200], "%v", statuses)
 	require.Equal(t, 2, statuses[400], "%v", statuses)
 }

@@ -219,14 +219,16 @@ func TestSquatterLosesTheAccountToTheAddressOwner(t *testing.T) {
 	squatter := b.post(t, "/customers/signup", "", signupOf("vitima", map[string]any{"verify_email_now": false}))
 	require.Equal(t, 200, squatter.status, squatter.raw)
 	token := squatter.text("auth", "access_token")
-	require.Equal(t, 200, b.post(t, "/customers/me/change-email", token, map[string]any{"new_email": "squatter@example.com"}).status)
+	require.Equal(t, 200,
+		b.post(t, "/customers/me/change-email", token, map[string]any{"new_email": "squatter@example.com"}).status)
 	pending := b.mailedCode(t, "squatter@example.com", 1)
 	verification := b.mailedCode(t, "vitima@example.com", 1)
 
 	owner := signupOf("vitima", map[string]any{"username": "vitima2", "password": "the owner's own one"})
 	require.Equal(t, 409, b.post(t, "/customers/signup", "", owner).status)
 	owner[0]["verification_code"] = verification
-	require.Equal(t, 409, b.post(t, "/customers/signup", "", owner).status, "the code alone does not hand over an account with the squatter's password")
+	require.Equal(t, 409, b.post(t, "/customers/signup", "", owner).status,
+		"the code alone does not hand over an account with the squatter's password")
 	require.Equal(t, 200, reset(t, b, "vitima@example.com", forgot(t, b, "vitima@example.com", 2), newPassword).status)
 
 	require.Equal(t, 403, b.get(t, "/customers/me", token).status)
@@ -235,7 +237,8 @@ func TestSquatterLosesTheAccountToTheAddressOwner(t *testing.T) {
 	require.Equal(t, 401, b.login(t, "vitima", "s3cret-enough-vitima").status)
 	mine := b.login(t, "vitima@example.com", newPassword)
 	require.Equal(t, 200, mine.status)
-	a := b.post(t, "/customers/me/confirm-email", mine.text("access_token"), map[string]any{"verification_code": pending})
+	a := b.post(t, "/customers/me/confirm-email", mine.text("access_token"),
+		map[string]any{"verification_code": pending})
 	require.Equal(t, 400, a.status, "the squatter's pending change ended with the reset: %s", a.raw)
 	require.Contains(t, a.detail(), "no pending change")
 }
@@ -257,7 +260,8 @@ func TestMigratedUsers(t *testing.T) {
 		require.Equal(t, 401, a.status)
 		require.Equal(t, "PASSWORD_RESET_REQUIRED", a.code())
 	}
-	require.Equal(t, 200, reset(t, b, "imported@example.com", forgot(t, b, "imported@example.com", 1), newPassword).status)
+	require.Equal(t, 200,
+		reset(t, b, "imported@example.com", forgot(t, b, "imported@example.com", 1), newPassword).status)
 	a := b.login(t, "imported", newPassword)
 	require.Equal(t, 200, a.status)
 	require.NotContains(t, a.body, "password_reset_required", "the reset took the flag")

@@ -34,7 +34,8 @@ func TestProfiles(t *testing.T) {
 	edited := o.put(t, "/users-type", o.rootToken, change(id, map[string]any{"update": []string{"requisition_put"}}))
 	require.Equal(t, []any{"requisition_get"}, edited.doc(t)["view"])
 	require.Equal(t, []any{"requisition_put"}, edited.doc(t)["update"])
-	require.Equal(t, 422, o.put(t, "/users-type", o.rootToken, change(id, map[string]any{"update": []string{"no_such_handler"}})).status)
+	require.Equal(t, 422,
+		o.put(t, "/users-type", o.rootToken, change(id, map[string]any{"update": []string{"no_such_handler"}})).status)
 	o.exec(t, `UPDATE accounts.users_type SET "update" = '{requisition_put,renamed_since}' WHERE id = $1`, id)
 	held := o.put(t, "/users-type", o.rootToken, []any{o.get(t, "/users-type?_id="+id.String(), o.rootToken).doc(t)})
 	require.Equal(t, 200, held.status, "what a list shows may be sent back: %s", held.raw)
@@ -76,11 +77,13 @@ func TestProfiles(t *testing.T) {
 		require.Equal(t, c.field, a.field(), name)
 	}
 
-	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"type_user": []any{id}})).status)
+	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"type_user": []any{id}})).
+		status)
 	used := o.remove(t, "/users-type", o.rootToken, ids(id))
 	require.Equal(t, 409, used.status, used.raw)
 	require.Equal(t, fault.CodeConflict, used.code())
-	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"type_user": []any{}})).status)
+	require.Equal(t, 200,
+		o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"type_user": []any{}})).status)
 	require.Equal(t, 200, o.remove(t, "/users-type", o.rootToken, ids(id)).status)
 	require.Equal(t, 404, o.remove(t, "/users-type", o.rootToken, ids(id)).status)
 	require.Equal(t, 404, o.put(t, "/users-type", o.rootToken, change(id, map[string]any{"name": "x"})).status)
@@ -93,9 +96,10 @@ func TestPermissionsCountAtTheNextRequest(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: secrettest.Logger(t)})
-	httpapi.Route(api, http.MethodGet, "/board", "requisition_get", httpapi.Admin, func(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
-		return httpapi.OK(struct{}{})
-	}, httpapi.Permission())
+	httpapi.Route(api, http.MethodGet, "/board", "requisition_get", httpapi.Admin,
+		func(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
+			return httpapi.OK(struct{}{})
+		}, httpapi.Permission())
 	board := apitest.New(t, api)
 	status := func(token string) int { return board.As(token).Get("/board").Status }
 
@@ -106,14 +110,20 @@ func TestPermissionsCountAtTheNextRequest(t *testing.T) {
 		"view": []string{"requisition_get"},
 	}}).status)
 	require.Equal(t, 200, status(o.adminToken), "the seeded profile permits it")
-	require.Equal(t, 200, o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"view": []string{}})).status)
+	require.Equal(t, 200,
+		o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"view": []string{}})).status)
 	require.Equal(t, 401, status(o.adminToken), "the profile does no longer")
 	require.Equal(t, 200, status(o.rootToken), "root needs none")
-	require.Equal(t, 200, o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"delete": []string{"requisition_get"}})).status)
+	require.Equal(t, 200,
+		o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"delete": []string{"requisition_get"}})).
+			status)
 	require.Equal(t, 401, status(o.adminToken), "a name counts only in its own list")
-	require.Equal(t, 200, o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"view": []string{"requisition_get"}})).status)
+	require.Equal(t, 200,
+		o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"view": []string{"requisition_get"}})).
+			status)
 	require.Equal(t, 200, status(o.adminToken))
-	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"type_user": []string{}})).status)
+	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"type_user": []string{}})).
+		status)
 	require.Equal(t, 401, status(o.adminToken), "the admin carries it no longer")
 	require.Equal(t, 200, o.get(t, "/my-user", o.adminToken).status, "the token stays good")
 	require.Equal(t, 403, status(o.customerJWT))

@@ -14,26 +14,41 @@ import (
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	s.users.KnowRoutes(api.Routes)
-	who, proof, join, me, avatar := s.sessions.Handlers(), s.changes.Handlers(), s.signup.Handlers(), s.customers.Handlers(), s.identity.Avatars()
+	who, proof, join, me, avatar := s.sessions.Handlers(), s.changes.Handlers(), s.signup.Handlers(),
+		s.customers.Handlers(), s.identity.Avatars()
 	throttled := httpapi.PerMinute(s.perMinute)
-	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
+	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token,
+		httpapi.Form("username", "password"), throttled, httpapi.Urgent())
 	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, who.CurrentUser)
-	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, who.RefreshToken, httpapi.Urgent())
-	httpapi.Route(api, http.MethodPost, "/auth/refresh-archive-token", "refresh_archive_token_post", httpapi.SignedIn, who.RefreshArchiveToken)
-	httpapi.Route(api, http.MethodPost, "/auth/change-password", "change_password_post", httpapi.SignedIn, who.ChangePassword)
-	httpapi.Route(api, http.MethodPost, "/auth/forgot-password", "forgot_password_post", httpapi.Public, proof.ForgotPassword, throttled)
-	httpapi.Route(api, http.MethodPost, "/auth/reset-password", "reset_password_post", httpapi.Public, proof.ResetPassword, throttled)
-	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public, proof.ResendVerification, throttled)
-	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public, join.CheckAvailability, throttled)
-	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, join.SignUp, throttled, signup.Responses(api))
-	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, proof.VerifyEmail)
+	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, who.RefreshToken,
+		httpapi.Urgent())
+	httpapi.Route(api, http.MethodPost, "/auth/refresh-archive-token", "refresh_archive_token_post", httpapi.SignedIn,
+		who.RefreshArchiveToken)
+	httpapi.Route(api, http.MethodPost, "/auth/change-password", "change_password_post", httpapi.SignedIn,
+		who.ChangePassword)
+	httpapi.Route(api, http.MethodPost, "/auth/forgot-password", "forgot_password_post", httpapi.Public,
+		proof.ForgotPassword, throttled)
+	httpapi.Route(api, http.MethodPost, "/auth/reset-password", "reset_password_post", httpapi.Public,
+		proof.ResetPassword, throttled)
+	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public,
+		proof.ResendVerification, throttled)
+	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public,
+		join.CheckAvailability, throttled)
+	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, join.SignUp, throttled,
+		signup.Responses(api))
+	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer,
+		proof.VerifyEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, me.GetMe)
 	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, me.PutMe)
 	httpapi.Route(api, http.MethodDelete, "/customers/me", "customer_me_delete", httpapi.Customer, me.DeleteMe)
-	httpapi.Route(api, http.MethodPost, "/customers/me/change-email", "customer_change_email", httpapi.Customer, proof.ChangeEmail)
-	httpapi.Route(api, http.MethodPost, "/customers/me/confirm-email", "customer_confirm_email", httpapi.Customer, proof.ConfirmEmail)
-	httpapi.Route(api, http.MethodGet, "/customers/me/data", "customer_data_get", httpapi.Customer, me.Data, httpapi.ResponseSchema(customers.DataSchema()))
-	httpapi.Route(api, http.MethodPost, codes.UndoPath, "undo_email_change_post", httpapi.Public, proof.UndoEmailChange, throttled)
+	httpapi.Route(api, http.MethodPost, "/customers/me/change-email", "customer_change_email", httpapi.Customer,
+		proof.ChangeEmail)
+	httpapi.Route(api, http.MethodPost, "/customers/me/confirm-email", "customer_confirm_email", httpapi.Customer,
+		proof.ConfirmEmail)
+	httpapi.Route(api, http.MethodGet, "/customers/me/data", "customer_data_get", httpapi.Customer, me.Data,
+		httpapi.ResponseSchema(customers.DataSchema()))
+	httpapi.Route(api, http.MethodPost, codes.UndoPath, "undo_email_change_post", httpapi.Public, proof.UndoEmailChange,
+		throttled)
 	api.Mount(http.MethodGet, httpapi.Prefix+codes.UndoPath, "undo_email_change_get", httpapi.Public, proof.UndoPage)
 	api.Mount(http.MethodPost, httpapi.Prefix+identity.AvatarPath, "avatar_post", httpapi.SignedIn, avatar.Post(api))
 	avatar.DocumentPost(api)
@@ -47,20 +62,36 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 	crud, audit := s.crud, s.trail.Entries()
 	admins, profiles, myUser, own := s.users.Resource(), s.users.Profiles(), s.users.MyUser(), s.users.Handlers()
 	theirs, admin := s.customers.Resource(), s.customers.Handlers()
-	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, crud.List(admins.View), admins.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/users", "user_create", httpapi.Admin, crud.Create(admins), admins.CreateDoc()...)
-	httpapi.Route(api, http.MethodPut, "/users", "user_update", httpapi.Admin, crud.Update(admins), admins.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/users", "user_delete", httpapi.Admin, crud.Delete(admins), admins.DeleteDoc()...)
-	httpapi.Route(api, http.MethodGet, "/users-type", "users_type_list", httpapi.Root, crud.List(profiles.View), profiles.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/users-type", "users_type_create", httpapi.Root, crud.Create(profiles), profiles.CreateDoc()...)
-	httpapi.Route(api, http.MethodPut, "/users-type", "users_type_update", httpapi.Root, crud.Update(profiles), profiles.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/users-type", "users_type_delete", httpapi.Root, crud.Delete(profiles), profiles.DeleteDoc()...)
-	httpapi.Route(api, http.MethodGet, "/my-user", "my_user_get", httpapi.Admin, own.GetMyUser, httpapi.ResponseSchema(myUser.EnvelopeSchema()))
-	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, own.PutMyUser, myUser.UpdateDocWith(users.ProvingFields())...)
-	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, crud.List(theirs.View), theirs.ListDoc()...)
-	httpapi.Route(api, http.MethodPut, "/customers", "customer_update", httpapi.Admin, crud.Update(theirs), theirs.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/customers", "customer_delete", httpapi.Admin, crud.Delete(theirs), theirs.DeleteDoc()...)
-	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/verify-email", "customer_admin_verify_email", httpapi.Admin, admin.VerifyEmail)
-	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin, admin.ToggleActive)
-	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, crud.List(audit.View), audit.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, crud.List(admins.View),
+		admins.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/users", "user_create", httpapi.Admin, crud.Create(admins),
+		admins.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/users", "user_update", httpapi.Admin, crud.Update(admins),
+		admins.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/users", "user_delete", httpapi.Admin, crud.Delete(admins),
+		admins.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/users-type", "users_type_list", httpapi.Root, crud.List(profiles.View),
+		profiles.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/users-type", "users_type_create", httpapi.Root, crud.Create(profiles),
+		profiles.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/users-type", "users_type_update", httpapi.Root, crud.Update(profiles),
+		profiles.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/users-type", "users_type_delete", httpapi.Root, crud.Delete(profiles),
+		profiles.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/my-user", "my_user_get", httpapi.Admin, own.GetMyUser,
+		httpapi.ResponseSchema(myUser.EnvelopeSchema()))
+	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, own.PutMyUser,
+		myUser.UpdateDocWith(users.ProvingFields())...)
+	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, crud.List(theirs.View),
+		theirs.ListDoc()...)
+	httpapi.Route(api, http.MethodPut, "/customers", "customer_update", httpapi.Admin, crud.Update(theirs),
+		theirs.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/customers", "customer_delete", httpapi.Admin, crud.Delete(theirs),
+		theirs.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/verify-email", "customer_admin_verify_email",
+		httpapi.Admin, admin.VerifyEmail)
+	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin,
+		admin.ToggleActive)
+	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, crud.List(audit.View),
+		audit.ListDoc()...)
 }

@@ -27,7 +27,8 @@ func TestNoSecretIsStoredQueuedOrLogged(t *testing.T) {
 	require.Equal(t, 200, a.status, a.raw)
 	code := b.mailedCode(t, "queila@example.com", 1)
 	token := a.text("auth", "access_token")
-	require.Equal(t, 400, b.post(t, "/customers/me/verify-email", token, map[string]any{"code": wrongCode(code)}).status)
+	require.Equal(t, 400,
+		b.post(t, "/customers/me/verify-email", token, map[string]any{"code": wrongCode(code)}).status)
 	login := b.login(t, "queila", password)
 	require.Equal(t, 401, b.login(t, "queila", password+"!").status)
 	refreshed := b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": login.text("refresh_token")})

@@ -75,7 +75,8 @@ func TestSignupModeB(t *testing.T) {
 	token := a.text("auth", "access_token")
 	require.Equal(t, 200, b.get(t, "/current-user", token).status)
 
-	verified := b.post(t, "/customers/me/verify-email", token, map[string]any{"code": b.mailedCode(t, "bia@example.com", 1)})
+	verified := b.post(t, "/customers/me/verify-email", token,
+		map[string]any{"code": b.mailedCode(t, "bia@example.com", 1)})
 	require.Equal(t, 200, verified.status, verified.raw)
 	require.Equal(t, true, verified.body["email_verified"])
 	require.NotEmpty(t, verified.text("email_verified_at"))
@@ -99,7 +100,8 @@ func TestSignupRepeated(t *testing.T) {
 	require.NotContains(t, soon.raw, `"error"`)
 
 	other := signupOf("caio", map[string]any{"password": "another password"})
-	require.Equal(t, 409, b.post(t, "/customers/signup", "", other).status, "an unverified address belongs to the password")
+	require.Equal(t, 409, b.post(t, "/customers/signup", "", other).status,
+		"an unverified address belongs to the password")
 	other[0]["verification_code"] = first
 	require.Equal(t, 409, b.post(t, "/customers/signup", "", other).status)
 
@@ -166,7 +168,9 @@ func TestSignupRefusesBadInput(t *testing.T) {
 		"tax_id of 12 digits":     {map[string]any{"tax_id": "529982247255"}, "tax_id"},
 		"tax_id with letters":     {map[string]any{"tax_id": "12ABC34501DE35"}, "tax_id"},
 		"nationality":             {map[string]any{"nationality": "Brazil"}, "nationality"},
-		"incomplete address":      {map[string]any{"address": map[string]any{"street": "Rua Augusta"}}, "address.number"},
+		"incomplete address": {
+			map[string]any{"address": map[string]any{"street": "Rua Augusta"}}, "address.number",
+		},
 		"postal code with dash": {
 			map[string]any{"address": map[string]any{
 				"street": "Rua Augusta", "number": "1", "locality": "Centro", "city": "Sao Paulo", "region_code": "SP",
@@ -205,7 +209,8 @@ func TestSignupRefusesBadInput(t *testing.T) {
 func TestSignupTakesNullsAndOwnAddressAsUsername(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := b.json(t, "POST", "/customers/signup", "", `[{"username":"Fabio.de.Oliveira.Guimaraes.e.Silva.Neto.Junior@Example.com",
+	a := b.json(t, "POST", "/customers/signup", "",
+		`[{"username":"Fabio.de.Oliveira.Guimaraes.e.Silva.Neto.Junior@Example.com",
 		"email":"fabio.de.oliveira.guimaraes.e.silva.neto.junior@example.com","password":"eight8ch","full_name":"Fabio","phone":"+5511987654321",
 		"tax_id":null,"nationality":null,"address":null,"promo_code":null,"verify_email_now":null,"verification_code":null}]`)
 	require.Equal(t, 200, a.status, a.raw)
@@ -230,8 +235,10 @@ func TestSignupPromoCode(t *testing.T) {
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.users`))
 
 	known := setup(t, func(d *accounts.Deps) { d.Promos = onePromo{"ABC123", "0123456789abcdef01234567"} })
-	require.Equal(t, 200, known.post(t, "/customers/signup", "", signupOf("hugo", map[string]any{"promo_code": "ABC123"})).status)
-	require.Equal(t, 1, known.count(t, `SELECT count(*) FROM accounts.users WHERE promo_code_used = 'ABC123' AND promo_code_id = '0123456789abcdef01234567'`))
+	require.Equal(t, 200,
+		known.post(t, "/customers/signup", "", signupOf("hugo", map[string]any{"promo_code": "ABC123"})).status)
+	require.Equal(t, 1, known.count(t,
+		`SELECT count(*) FROM accounts.users WHERE promo_code_used = 'ABC123' AND promo_code_id = '0123456789abcdef01234567'`))
 }
 
 // onePromo stands in for the module that knows promo codes.

@@ -140,26 +140,29 @@ func TestForgedTokens(t *testing.T) {
 		"signature missing":   parts[0] + "." + parts[1] + ".",
 		"signature cut off":   parts[0] + "." + parts[1],
 		"one part more":       good + ".x",
-		"expired":             forgery{claims: jwt.MapClaims{"exp": b.clock.Now().Add(-time.Second).Unix()}}.sign(t, honest),
-		"without an end":      forgery{claims: jwt.MapClaims{"exp": nil}}.sign(t, honest),
-		"not valid yet":       forgery{claims: jwt.MapClaims{"nbf": later.Unix()}}.sign(t, honest),
+		"expired": forgery{claims: jwt.MapClaims{"exp": b.clock.Now().Add(-time.Second).Unix()}}.sign(t,
+			honest),
+		"without an end": forgery{claims: jwt.MapClaims{"exp": nil}}.sign(t, honest),
+		"not valid yet":  forgery{claims: jwt.MapClaims{"nbf": later.Unix()}}.sign(t, honest),
 		"issued in the future": forgery{claims: jwt.MapClaims{
 			"iat": later.Unix(), "iat_ms": later.UnixMilli(),
 		}}.sign(t, honest),
-		"issued in the future, iat":     forgery{claims: jwt.MapClaims{"iat": later.Unix()}}.sign(t, honest),
-		"issued in the future, in ms":   forgery{claims: jwt.MapClaims{"iat_ms": later.UnixMilli()}}.sign(t, honest),
-		"another issuer":                forgery{claims: jwt.MapClaims{"iss": "other"}}.sign(t, honest),
-		"without an issuer":             forgery{claims: jwt.MapClaims{"iss": nil}}.sign(t, honest),
-		"a refresh token":               login.text("refresh_token"),
-		"an archive token":              login.text("archive_token"),
-		"kind refresh":                  forgery{claims: jwt.MapClaims{"kind": "refresh"}}.sign(t, honest),
-		"unknown kind":                  forgery{claims: jwt.MapClaims{"kind": "admin"}}.sign(t, honest),
-		"without a kind":                forgery{claims: jwt.MapClaims{"kind": nil}}.sign(t, honest),
-		"nobody's id":                   forgery{claims: jwt.MapClaims{"user_id": objectid.New()}}.sign(t, honest),
-		"an id that is no id":           forgery{claims: jwt.MapClaims{"user_id": "' OR 1=1 --"}}.sign(t, honest),
-		"an id of another type":         forgery{claims: jwt.MapClaims{"user_id": map[string]any{"$ne": ""}}}.sign(t, honest),
-		"a JSON document and no token":  `{"user_id":"` + honest["user_id"].(string) + `"}`,
-		"JSON serialisation of the JWS": `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` + parts[2] + `"}`,
+		"issued in the future, iat":   forgery{claims: jwt.MapClaims{"iat": later.Unix()}}.sign(t, honest),
+		"issued in the future, in ms": forgery{claims: jwt.MapClaims{"iat_ms": later.UnixMilli()}}.sign(t, honest),
+		"another issuer":              forgery{claims: jwt.MapClaims{"iss": "other"}}.sign(t, honest),
+		"without an issuer":           forgery{claims: jwt.MapClaims{"iss": nil}}.sign(t, honest),
+		"a refresh token":             login.text("refresh_token"),
+		"an archive token":            login.text("archive_token"),
+		"kind refresh":                forgery{claims: jwt.MapClaims{"kind": "refresh"}}.sign(t, honest),
+		"unknown kind":                forgery{claims: jwt.MapClaims{"kind": "admin"}}.sign(t, honest),
+		"without a kind":              forgery{claims: jwt.MapClaims{"kind": nil}}.sign(t, honest),
+		"nobody's id":                 forgery{claims: jwt.MapClaims{"user_id": objectid.New()}}.sign(t, honest),
+		"an id that is no id":         forgery{claims: jwt.MapClaims{"user_id": "' OR 1=1 --"}}.sign(t, honest),
+		"an id of another type": forgery{claims: jwt.MapClaims{"user_id": map[string]any{"$ne": ""}}}.sign(t,
+			honest),
+		"a JSON document and no token": `{"user_id":"` + honest["user_id"].(string) + `"}`,
+		"JSON serialisation of the JWS": `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` +
+			parts[2] + `"}`,
 	}
 	for name, token := range forged {
 		for _, path := range []string{"/current-user", "/users", "/users-type"} { // signed in, admin, root
@@ -175,7 +178,8 @@ func TestForgedTokens(t *testing.T) {
 		require.JSONEq(t, `{"detail":"`+badToken+`"}`, a.raw, name)
 	}
 	require.Equal(t, 200, b.get(t, "/users-type", good).status, "the honest token holds")
-	require.Equal(t, 200, b.get(t, "/users-type", forgery{}.sign(t, honest)).status, "a forgery that changes nothing holds: the changes are what is refused")
+	require.Equal(t, 200, b.get(t, "/users-type", forgery{}.sign(t, honest)).status,
+		"a forgery that changes nothing holds: the changes are what is refused")
 	fast := forgery{claims: jwt.MapClaims{"iat_ms": b.clock.Now().Add(30 * time.Second).UnixMilli()}}.sign(t, honest)
 	require.Equal(t, 200, b.get(t, "/users-type", fast).status, "another process's clock may be a little ahead")
 }

@@ -36,7 +36,8 @@ func rootsAtOnce(t *testing.T, o *office, attack string) (statuses []int, left i
 	victims := []objectid.ID{second.ID, o.root.ID}
 	o.exec(t, `CREATE FUNCTION accounts.wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$`)
-	o.exec(t, `CREATE TRIGGER wait_at_gate BEFORE UPDATE ON accounts.users FOR EACH ROW EXECUTE FUNCTION accounts.wait_at_gate()`)
+	o.exec(t,
+		`CREATE TRIGGER wait_at_gate BEFORE UPDATE ON accounts.users FOR EACH ROW EXECUTE FUNCTION accounts.wait_at_gate()`)
 	gate, err := o.db.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = gate.Rollback(context.WithoutCancel(t.Context())) }()
@@ -119,7 +120,8 @@ func deleteWhileGiven(t *testing.T, hold string) (status, dangling int) {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
 	_, err = tx.Exec(t.Context(), `SELECT id FROM accounts.users_type WHERE id = $1 `+hold, profile)
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `UPDATE accounts.users SET type_user = ARRAY[$2::text] WHERE id = $1`, o.admin.ID, profile)
+	_, err = tx.Exec(t.Context(), `UPDATE accounts.users SET type_user = ARRAY[$2::text] WHERE id = $1`, o.admin.ID,
+		profile)
 	require.NoError(t, err)
 	done := make(chan int, 1)
 	go func() {
@@ -127,11 +129,14 @@ func deleteWhileGiven(t *testing.T, hold string) (status, dangling int) {
 	}()
 	require.Eventually(t, func() bool {
 		var waiting int
-		err := o.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		err := o.db.QueryRow(t.Context(),
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).
+			Scan(&waiting)
 		return len(done) == 1 || err == nil && waiting == 1
 	}, 20*time.Second, 5*time.Millisecond)
 	require.NoError(t, tx.Commit(t.Context()))
-	return <-done, o.count(t, `SELECT count(*) FROM accounts.users u, unnest(u.type_user) p WHERE NOT EXISTS (SELECT 1 FROM accounts.users_type t WHERE t.id = p)`)
+	return <-done, o.count(t,
+		`SELECT count(*) FROM accounts.users u, unnest(u.type_user) p WHERE NOT EXISTS (SELECT 1 FROM accounts.users_type t WHERE t.id = p)`)
 }
 
 func TestAProfileIsNotDeletedWhileItIsGiven(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 func TestAdminsSearchPeople(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	c := accountstest.Customer(t, o.db, func(n *accounts.NewUser) { n.FullName = "João Conceição"; n.Email = "joao.c@example.com" })
+	c := accountstest.Customer(t, o.db,
+		func(n *accounts.NewUser) { n.FullName = "João Conceição"; n.Email = "joao.c@example.com" })
 	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: secrettest.Logger(t)})
 	lists := resource.Routes{Pool: o.db, Clock: o.clock}
 	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,

@@ -59,10 +59,12 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 		require.Equal(t, "username", a.field(), taken)
 	}
 	for _, name := range []string{"pauI", "rnarquee-team"} {
-		require.Equal(t, 409, o.post(t, "/users", o.rootToken, newAdmin(unique(), map[string]any{"username": name})).status, name)
+		require.Equal(t, 409,
+			o.post(t, "/users", o.rootToken, newAdmin(unique(), map[string]any{"username": name})).status, name)
 		require.Equal(t, 409, o.put(t, "/my-user", o.adminToken, []any{map[string]any{"username": name}}).status, name)
 	}
-	require.Equal(t, 200, o.post(t, "/users", o.rootToken, newAdmin("root", nil)).status, "the house's names are for the house")
+	require.Equal(t, 200, o.post(t, "/users", o.rootToken, newAdmin("root", nil)).status,
+		"the house's names are for the house")
 	pair := append(newAdmin("twin-ol", nil), newAdmin("twin-o1", map[string]any{"email": "other@example.com"})...)
 	a := o.post(t, "/users", o.rootToken, pair)
 	require.Equal(t, 409, a.status, a.raw)
@@ -73,8 +75,10 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 	} {
 		require.Equal(t, 200, signUpAs(t, o.bundle, free, nil).status, free)
 	}
-	require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"username": "Some Name"}}).status)
-	require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"username": "SOME name"}}).status, "one's own name reads like itself")
+	require.Equal(t, 200,
+		o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"username": "Some Name"}}).status)
+	require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"username": "SOME name"}}).
+		status, "one's own name reads like itself")
 	require.Equal(t, 409, signUpAs(t, o.bundle, "sorne name", nil).status)
 	require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"username": "another"}}).status)
 	require.Equal(t, 200, signUpAs(t, o.bundle, "sorne name", nil).status, "a name that was given up is free")
@@ -106,8 +110,10 @@ func TestNamesWithoutHiddenCharacters(t *testing.T) {
 			require.Equal(t, 422, a.status, "%s %q: %s", field, name, a.raw)
 			require.Equal(t, field, a.field())
 		}
-		require.Equal(t, 422, o.put(t, "/customers", o.rootToken, change(o.customer.ID, map[string]any{"full_name": name})).status)
-		require.Equal(t, 422, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"full_name": name})).status)
+		require.Equal(t, 422,
+			o.put(t, "/customers", o.rootToken, change(o.customer.ID, map[string]any{"full_name": name})).status)
+		require.Equal(t, 422,
+			o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"full_name": name})).status)
 		require.Equal(t, 422, o.post(t, "/users", o.rootToken, newAdmin(unique(), map[string]any{"name": name})).status)
 		_, err := o.svc.CheckoutCustomer(t.Context(), accounts.Buyer{
 			FullName: name, Email: "guest@example.com", TaxID: "52998224725",
@@ -117,7 +123,8 @@ func TestNamesWithoutHiddenCharacters(t *testing.T) {
 	for _, name := range []string{
 		"مریم می\u200cخواهد", "ක්\u200dරිෂාන්ත", "José María Ñuñez", "山田 太郎", "D'Ávila-Souza Jr.",
 	} {
-		require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"full_name": name}}).status, name)
+		require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"full_name": name}}).status,
+			name)
 	}
 	require.Equal(t, 422, signUpAs(t, o.bundle, "می\u200cخواهد", nil).status, "usernames take no joiner")
 	require.Equal(t, 200, signUpAs(t, o.bundle, "ana souza", nil).status)
@@ -135,14 +142,17 @@ func TestNamesFromBeforeStay(t *testing.T) {
 	first, second := accountstest.Customer(t, o.db), accountstest.Customer(t, o.db)
 	admin := accountstest.Admin(t, o.db)
 	o.exec(t, `UPDATE accounts.users SET username = 'lucas' WHERE id = $1`, first.ID)
-	o.exec(t, `UPDATE accounts.users SET username = E'1uсas\u200b', full_name = E'Ana\u202eSilva' WHERE id = $1`, second.ID)
+	o.exec(t, `UPDATE accounts.users SET username = E'1uсas\u200b', full_name = E'Ana\u202eSilva' WHERE id = $1`,
+		second.ID)
 	o.exec(t, `UPDATE accounts.users SET username = 'lucаs', full_name = E'Ana\u202eSilva' WHERE id = $1`, admin.ID)
-	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE username IN ('lucas', 'lucаs')`), "as from before, or by an older version")
+	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE username IN ('lucas', 'lucаs')`),
+		"as from before, or by an older version")
 	o.work(t, identity.FillSkeletonsArgs{})
 	require.Eventually(t, func() bool {
 		return o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE skeleton = 'lucas'`) == 3
 	}, 20*time.Second, 20*time.Millisecond)
-	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE user_id = $1 AND NOT shared`, admin.ID), "the admin's counts as theirs")
+	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE user_id = $1 AND NOT shared`,
+		admin.ID), "the admin's counts as theirs")
 
 	token := o.token(t, "1uсas\u200b")
 	a := o.put(t, "/customers/me", token, []any{map[string]any{
@@ -202,7 +212,9 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 		require.Equal(t, 422, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, "password", a.field())
 	}
-	require.Equal(t, 422, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"password": strings.ToUpper(o.admin.Email)})).status)
+	require.Equal(t, 422,
+		o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"password": strings.ToUpper(o.admin.Email)})).
+			status)
 	require.Equal(t, 422, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{
 		"name": "Gil Gilberto", "password": "gilberto",
 	})).status)
@@ -211,14 +223,17 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 	for _, weak := range []string{"baseball", strings.ToUpper(c.Email)} {
 		require.Equal(t, 400, reset(t, o.bundle, c.Email, wrongCode(code), weak).status)
 	}
-	require.Contains(t, reset(t, o.bundle, c.Email, wrongCode(code), "montenegro").detail(), "Wrong code", "the name is not told to who has no code")
+	require.Contains(t, reset(t, o.bundle, c.Email, wrongCode(code), "montenegro").detail(), "Wrong code",
+		"the name is not told to who has no code")
 	a := reset(t, o.bundle, c.Email, code, "MONTENEGRO")
 	require.Equal(t, 400, a.status, a.raw)
 	require.Equal(t, "new_password", a.field())
-	require.Equal(t, 200, reset(t, o.bundle, c.Email, code, "a sound password").status, "the code was not used up by it")
+	require.Equal(t, 200, reset(t, o.bundle, c.Email, code, "a sound password").status,
+		"the code was not used up by it")
 
 	off := openOffice(t, func(d *accounts.Deps) { d.Config.NoPasswordList = true })
-	require.Equal(t, 200, off.post(t, "/customers/signup", "", signupOf("weak", map[string]any{"password": "password"})).status)
+	require.Equal(t, 200,
+		off.post(t, "/customers/signup", "", signupOf("weak", map[string]any{"password": "password"})).status)
 	require.Equal(t, 200, off.post(t, "/auth/change-password", off.customerJWT, map[string]any{
 		"current_password": accountstest.Password, "new_password": strings.ToUpper(off.customer.Email),
 	}).status)

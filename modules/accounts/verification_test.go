@@ -37,7 +37,8 @@ func TestVerifyEmailCountsAttempts(t *testing.T) {
 	require.Equal(t, 429, a.status, "the sixth attempt is refused, right or wrong: %s", a.raw)
 
 	b.clock.Advance(time.Minute)
-	require.Equal(t, 200, b.post(t, "/auth/resend-verification", "", map[string]any{"email": "jonas@example.com"}).status)
+	require.Equal(t, 200,
+		b.post(t, "/auth/resend-verification", "", map[string]any{"email": "jonas@example.com"}).status)
 	a = b.post(t, "/customers/me/verify-email", token, map[string]any{"code": b.mailedCode(t, "jonas@example.com", 2)})
 	require.Equal(t, 200, a.status, "a new code has attempts of its own: %s", a.raw)
 }
@@ -99,12 +100,14 @@ func TestResendAnswersAlikeForAllAddresses(t *testing.T) {
 		require.Equal(t, answers[0], answers[i])
 		require.Equal(t, again[0], again[i])
 	}
-	require.Equal(t, 4, b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_resend_verification'`), "the same work for all")
+	require.Equal(t, 4, b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_resend_verification'`),
+		"the same work for all")
 
 	b.work(t)
 	b.mailedCode(t, pending.Email, 1)
 	require.Eventually(t, func() bool {
-		return b.count(t, `SELECT count(*) FROM jobs.river_job WHERE queue IN ('default', 'mail') AND kind LIKE 'accounts_%e%' AND state <> 'completed' AND kind <> 'accounts_sweep_codes'`) == 0
+		return b.count(t,
+			`SELECT count(*) FROM jobs.river_job WHERE queue IN ('default', 'mail') AND kind LIKE 'accounts_%e%' AND state <> 'completed' AND kind <> 'accounts_sweep_codes'`) == 0
 	}, 20*time.Second, 20*time.Millisecond)
 	require.Len(t, b.catcher.Mails(), 1, "a mail only to who awaits verification")
 
@@ -134,7 +137,8 @@ func TestMailSpeaksTheCustomersLanguage(t *testing.T) {
 func TestMailCarriesNoTextOfAStrangersChoice(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
-	a := b.post(t, "/customers/signup", "", signupOf("olavo", map[string]any{"full_name": "win.example/prize click here"}))
+	a := b.post(t, "/customers/signup", "",
+		signupOf("olavo", map[string]any{"full_name": "win.example/prize click here"}))
 	require.Equal(t, 200, a.status, a.raw)
 	b.mailedCode(t, "olavo@example.com", 1)
 	m := b.catcher.Mails()[0]
@@ -183,7 +187,8 @@ func TestSweepKeepsWhatStillSaysSomething(t *testing.T) {
 	require.Equal(t, 200, b.post(t, "/customers/signup", "", signupOf("young", nil)).status)
 	b.work(t, codes.SweepCodesArgs{})
 	require.Eventually(t, func() bool {
-		return b.count(t, `SELECT count(*) FROM accounts.codes`) == 1 && b.count(t, `SELECT count(*) FROM accounts.code_requests`) == 1
+		return b.count(t, `SELECT count(*) FROM accounts.codes`) == 1 &&
+			b.count(t, `SELECT count(*) FROM accounts.code_requests`) == 1
 	}, 20*time.Second, 20*time.Millisecond)
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.codes WHERE address = 'young@example.com'`))
 }

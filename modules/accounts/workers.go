@@ -29,7 +29,8 @@ func (s *Service) Workers(w *river.Workers) {
 func (s *Service) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
 		hourly(codes.SweepCodesArgs{}), hourly(customers.SweepDeletionsArgs{}),
-		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return identity.FillSkeletonsArgs{}, nil },
+		jobs.NewPeriodic(river.PeriodicInterval(time.Hour),
+			func() (river.JobArgs, *river.InsertOpts) { return identity.FillSkeletonsArgs{}, nil },
 			&river.PeriodicJobOpts{ID: identity.FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
 	}
 }

@@ -26,7 +26,8 @@ func (s *Service) attach(ctx context.Context, cardID objectid.ID, up files.Uploa
 			return err
 		}
 		err = s.q.AttachmentInsert(ctx, tx, boarddb.AttachmentInsertParams{
-			FileID: f.ID, RequisitionID: cardID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, AttachedAt: f.CreatedAt,
+			FileID: f.ID, RequisitionID: cardID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size,
+			AttachedAt: f.CreatedAt,
 		})
 		if err != nil {
 			return fmt.Errorf("attach file: %w", err)
@@ -52,7 +53,8 @@ func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*reso
 
 // changeFiles runs a change of what hangs on a card, under the card's lock, and
 // writes it into the audit trail.
-func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID, change func(tx pgx.Tx) error) (answer *resource.Response, err error) {
+func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID,
+	change func(tx pgx.Tx) error) (answer *resource.Response, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		n, err := s.q.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.clock.Now()})
 		if err != nil {

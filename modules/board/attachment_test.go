@@ -42,7 +42,8 @@ func TestAttachmentIsKeptShownAndDeleted(t *testing.T) {
 	answer := b.admin.Get(path).Expect(200)
 	require.Equal(t, data, answer.Body)
 	require.Equal(t, "text/csv", answer.Header.Get("Content-Type"))
-	require.Equal(t, `attachment; filename="Relat_rio _final_.csv"; filename*=UTF-8''Relat%C3%B3rio%20%22final%22.csv`, answer.Header.Get("Content-Disposition"))
+	require.Equal(t, `attachment; filename="Relat_rio _final_.csv"; filename*=UTF-8''Relat%C3%B3rio%20%22final%22.csv`,
+		answer.Header.Get("Content-Disposition"))
 	require.Empty(t, b.admin.Get(cards+"/files/"+second.FileID.String()).Expect(200).Body)
 
 	left := docs[card](b.admin.Delete(cards+"/"+held.ID.String()+"/files/"+file.FileID.String(), nil))[0]
@@ -101,7 +102,8 @@ func TestAttachmentErrors(t *testing.T) {
 	require.Equal(t, "NOT_FOUND", b.upload(b.admin, unknown, "a", "text/plain", []byte("x")).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.upload(b.admin, "nonsense", "a", "text/plain", []byte("x")).Expect(404).Code())
 	b.admin.Post(cards+"/"+held.ID.String()+"/files", `{}`).Expect(415)
-	b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", "multipart/form-data; boundary=x", []byte("--x--\r\n")).Expect(422)
+	b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", "multipart/form-data; boundary=x",
+		[]byte("--x--\r\n")).Expect(422)
 
 	file := b.read(held.ID).Files[0].FileID.String()
 	for _, path := range []string{
@@ -145,7 +147,8 @@ func TestDeletingCardsDeletesTheirFiles(t *testing.T) {
 		b.attached(c.ID, "note.txt", []byte("note"))
 	}
 	gone := b.read(first.ID).Files[0].FileID
-	_, err := b.db.Exec(t.Context(), `CREATE FUNCTION pg_temp_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+	_, err := b.db.Exec(t.Context(),
+		`CREATE FUNCTION pg_temp_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
 		CREATE TRIGGER refuse BEFORE DELETE ON board.requisitions FOR EACH ROW EXECUTE FUNCTION pg_temp_refuse()`)
 	require.NoError(t, err)
 	body := `[{"_id":"` + first.ID.String() + `"},{"_id":"` + second.ID.String() + `"}]`
@@ -184,7 +187,8 @@ func TestUploadsMeetTheDeletionOfTheirCard(t *testing.T) {
 					}
 					return
 				}
-				switch status := b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType, body).Status; status {
+				switch status := b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType, body).
+					Status; status {
 				case 200:
 					statuses[0].Add(1)
 				case 404:
@@ -210,7 +214,8 @@ func TestUploadsToOneCardAllStay(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 12 {
 		wg.Go(func() {
-			if a := b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType, body); a.Status != 200 {
+			if a := b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType,
+				body); a.Status != 200 {
 				t.Errorf("status %d: %s", a.Status, a.Body)
 			}
 		})
@@ -258,7 +263,8 @@ func TestTenMegabytesPassInAStream(t *testing.T) {
 	file := b.read(held.ID).Files[0]
 	require.EqualValues(t, limit, file.Size)
 
-	res, body := b.fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token, "Range", "bytes=10485755-")
+	res, body := b.fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token, "Range",
+		"bytes=10485755-")
 	require.Equal(t, http.StatusPartialContent, res.StatusCode)
 	require.Len(t, body, 5)
 	_, body = b.fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token)

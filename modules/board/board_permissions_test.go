@@ -61,7 +61,8 @@ func TestSeededProfileIsTheTable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var view, create, update, remove []string
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT view, "create", "update", "delete" FROM accounts.users_type`).Scan(&view, &create, &update, &remove))
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT view, "create", "update", "delete" FROM accounts.users_type`).
+		Scan(&view, &create, &update, &remove))
 	require.Equal(t, map[string][]string{"view": view, "create": create, "update": update, "delete": remove}, profile)
 }
 
@@ -110,7 +111,8 @@ func TestPermissions(t *testing.T) {
 		}
 		// Whoever was let in may have taken the file off: the next route finds one.
 		if len(b.read(held.ID).Files) == 0 {
-			path = strings.NewReplacer("{id}", held.ID.String(), "{file_id}", b.attached(held.ID, "note.txt", []byte("note")).FileID.String())
+			path = strings.NewReplacer("{id}", held.ID.String(), "{file_id}",
+				b.attached(held.ID, "note.txt", []byte("note")).FileID.String())
 		}
 	}
 }
@@ -122,7 +124,8 @@ func TestDownloadPermissions(t *testing.T) {
 	data := []byte("for admins alone")
 	file := b.attached(b.card("held", b.made("To do")[0].ID).ID, "note.txt", data)
 	with := b.holder("requisition_file_download")
-	without := b.holder(slices.DeleteFunc(allHandlers(), func(h string) bool { return h == "requisition_file_download" })...)
+	without := b.holder(slices.DeleteFunc(allHandlers(),
+		func(h string) bool { return h == "requisition_file_download" })...)
 	root, customer := accountstest.Root(t, b.db), accountstest.Customer(t, b.db)
 	path := "/admin/requisitions/files/" + file.FileID.String()
 

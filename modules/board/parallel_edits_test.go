@@ -181,7 +181,8 @@ func TestDeletionHoldsItsCardBeforeItsFiles(t *testing.T) {
 			status := make(chan int, 1)
 			require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
 				if guarded {
-					if _, err := tx.Exec(t.Context(), "SELECT 1 FROM board.requisitions WHERE id = $1 FOR UPDATE", held.ID); err != nil {
+					if _, err := tx.Exec(t.Context(), "SELECT 1 FROM board.requisitions WHERE id = $1 FOR UPDATE",
+						held.ID); err != nil {
 						return err
 					}
 				}
@@ -191,7 +192,8 @@ func TestDeletionHoldsItsCardBeforeItsFiles(t *testing.T) {
 				go func() {
 					status <- b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType, body).Status
 				}()
-				require.Eventually(t, func() bool { return len(status) == 1 || b.waiting() }, 10*time.Second, 5*time.Millisecond)
+				require.Eventually(t, func() bool { return len(status) == 1 || b.waiting() }, 10*time.Second,
+					5*time.Millisecond)
 				_, err := tx.Exec(t.Context(), "DELETE FROM board.requisitions WHERE id = $1", held.ID)
 				return err
 			}))
@@ -233,7 +235,8 @@ func TestColumnsAreHeldInOrder(t *testing.T) {
 						}
 						if i == 0 {
 							begun <- struct{}{}
-							assert.Eventually(t, func() bool { return len(begun) == 2 || b.waiting() }, 10*time.Second, 5*time.Millisecond)
+							assert.Eventually(t, func() bool { return len(begun) == 2 || b.waiting() }, 10*time.Second,
+								5*time.Millisecond)
 						}
 					}
 					return nil
@@ -266,6 +269,8 @@ func TestColumnsAreHeldInOrder(t *testing.T) {
 // waiting reports whether a session of the test's database waits for a lock.
 func (b *bundle) waiting() bool {
 	var n int
-	err := b.db.QueryRow(b.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+	err := b.db.QueryRow(b.t.Context(),
+		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").
+		Scan(&n)
 	return err == nil && n > 0
 }

@@ -32,11 +32,20 @@ func (s *Service) newCards() *resource.Resource {
 		DefaultSort: `{"register_update_date":-1}`, Search: "t.search",
 		Fields: []resource.Field{
 			{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
-			{Name: "status_id", Kind: query.OID, Rule: resource.Rule{Required: true}, Doc: "Column that the card is in"},
+			{
+				Name: "status_id", Kind: query.OID, Rule: resource.Rule{Required: true},
+				Doc: "Column that the card is in",
+			},
 			{Name: "status_name", Expr: "c.name", Kind: query.String, Doc: "Name of that column"},
 			{Name: "description", Kind: query.String, Array: true, Doc: "Paragraphs"},
-			{Name: "priority", Kind: query.String, Rule: resource.Rule{Default: "medium", MaxLength: 50}, Doc: "Free text; by convention low, medium, high or urgent"},
-			{Name: "files", Expr: filesSQL, Kind: query.JSON, OIDPaths: []string{"file_id"}, Doc: "Attachments: file_id, filename, content_type, size in bytes"},
+			{
+				Name: "priority", Kind: query.String, Rule: resource.Rule{Default: "medium", MaxLength: 50},
+				Doc: "Free text; by convention low, medium, high or urgent",
+			},
+			{
+				Name: "files", Expr: filesSQL, Kind: query.JSON, OIDPaths: []string{"file_id"},
+				Doc: "Attachments: file_id, filename, content_type, size in bytes",
+			},
 		},
 		Constraints: map[string]resource.Violation{
 			statusKnown: {Kind: fault.KindInvalid, Field: "status_id", Message: unknownStatus},

@@ -20,7 +20,8 @@ func (s *Service) cardHistory(ctx context.Context, in *historyInput) (*resource.
 	if err != nil {
 		return nil, errNoCard()
 	}
-	answer, total, err := s.accounts.AuditOf(httpapi.InFull(ctx), cardsName, id) // in full: whether it is empty tells whether there was the card
+	answer, total, err := s.accounts.AuditOf(httpapi.InFull(ctx), cardsName,
+		id) // in full: whether it is empty tells whether there was the card
 	if err != nil || total > 0 {
 		return answer, err
 	}

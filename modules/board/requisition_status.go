@@ -25,15 +25,24 @@ func (s *Service) newColumns() *resource.Resource {
 		Name: columnsName, Singular: "Requisition status", Table: "board.requisition_status",
 		DefaultSort: `{"index":1}`, PageSize: 100,
 		Fields: []resource.Field{
-			{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
-			{Name: "index", Kind: query.Int, Nullable: true, NullsEnd: true, Doc: "Place among the columns; null stands at the end"},
+			{
+				Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100},
+				Doc: "Unique",
+			},
+			{
+				Name: "index", Kind: query.Int, Nullable: true, NullsEnd: true,
+				Doc: "Place among the columns; null stands at the end",
+			},
 			{Name: "color", Kind: query.String, Nullable: true, Rule: resource.Rule{
-				Pattern: `^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`, Means: "a color such as #RGB, #RRGGBB or #RRGGBBAA",
+				Pattern: `^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`,
+				Means:   "a color such as #RGB, #RRGGBB or #RRGGBBAA",
 			}},
 		},
 		Constraints: map[string]resource.Violation{
-			"requisition_status_name_unique": {Code: fault.CodeDuplicateKey, Field: "name", Message: "is already taken"},
-			statusKnown:                      {Message: "The column still holds requisitions."},
+			"requisition_status_name_unique": {
+				Code: fault.CodeDuplicateKey, Field: "name", Message: "is already taken",
+			},
+			statusKnown: {Message: "The column still holds requisitions."},
 		},
 		Hooks: resource.Hooks{
 			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {

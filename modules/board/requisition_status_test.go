@@ -73,7 +73,8 @@ func TestColumnErrors(t *testing.T) {
 	require.Equal(t, "name", answer.Field())
 	require.Equal(t, "name is already taken (index 1 of the body)", answer.Detail())
 	require.Equal(t, "DUPLICATE_KEY", b.admin.Post(path, `[{"name":"New"},{"name":"New"}]`).Expect(409).Code())
-	require.Equal(t, "DUPLICATE_KEY", b.admin.Put(path, `[{"_id":"`+taken[0].ID.String()+`","name":"Done"}]`).Expect(409).Code())
+	require.Equal(t, "DUPLICATE_KEY",
+		b.admin.Put(path, `[{"_id":"`+taken[0].ID.String()+`","name":"Done"}]`).Expect(409).Code())
 	require.Equal(t, []string{"To do", "Done"}, b.listed(path, "", ""), "all or nothing")
 	docs[column](b.admin.Put(path, `[{"_id":"`+taken[0].ID.String()+`","name":"To do"}]`))
 
@@ -82,7 +83,8 @@ func TestColumnErrors(t *testing.T) {
 	require.Equal(t, "CONFLICT", answer.Code())
 	require.Equal(t, "The column still holds requisitions.", answer.Detail())
 	require.Len(t, b.listed(path, "", ""), 2, "all or nothing")
-	require.Equal(t, "NOT_FOUND", b.admin.Put(path, `[{"_id":"66f0a1b2c3d4e5f607182a01","name":"x"}]`).Expect(404).Code())
+	require.Equal(t, "NOT_FOUND",
+		b.admin.Put(path, `[{"_id":"66f0a1b2c3d4e5f607182a01","name":"x"}]`).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.admin.Delete(path+"?_id=66f0a1b2c3d4e5f607182a01", nil).Expect(404).Code())
 	b.admin.Delete(path+"?_id="+taken[1].ID.String(), nil).Expect(200)
 }

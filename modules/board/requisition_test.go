@@ -17,7 +17,8 @@ func TestCardsAreMadeChangedAndMoved(t *testing.T) {
 	cols := b.made("To do", "Done")
 	made := docs[card](b.admin.Post(cards, `[
 		{"name":"plain","status_id":"`+cols[0].ID.String()+`","files":[{"file_id":"x"}],"status_name":"ignored"},
-		{"name":"full","status_id":"`+cols[1].ID.String()+`","description":["one","two"],"priority":"when there is time"}]`))
+		{"name":"full","status_id":"`+cols[1].ID.String()+
+		`","description":["one","two"],"priority":"when there is time"}]`))
 	plain, full := made[0], made[1]
 	require.Equal(t, "To do", plain.StatusName)
 	require.Equal(t, "medium", plain.Priority)
@@ -29,7 +30,8 @@ func TestCardsAreMadeChangedAndMoved(t *testing.T) {
 	require.Equal(t, []string{"one", "two"}, full.Description)
 	require.Equal(t, "when there is time", full.Priority)
 
-	moved := docs[card](b.admin.Put(cards, `[{"_id":"`+plain.ID.String()+`","status_id":"`+cols[1].ID.String()+`","files":[]}]`))[0]
+	moved := docs[card](b.admin.Put(cards, `[{"_id":"`+plain.ID.String()+`","status_id":"`+cols[1].ID.String()+
+		`","files":[]}]`))[0]
 	require.Equal(t, "Done", moved.StatusName)
 	require.Equal(t, "plain", moved.Name)
 	require.Equal(t, plain.CreatedAt, moved.CreatedAt)
@@ -64,9 +66,11 @@ func TestCardsAreListed(t *testing.T) {
 	require.Equal(t, []string{"e"}, b.listed(cards, `{"priority":"urgent"}`, ""))
 	require.Equal(t, []string{"a", "b"}, b.listed(cards, `{"name":{"$in":["a","b"]}}`, `{"name":1}`))
 	file := b.read(d.ID).Files[0]
-	require.Equal(t, []string{"d"}, b.listed(cards, `{"files.file_id":"`+strings.ToUpper(file.FileID.String())+`"}`, ""))
+	require.Equal(t, []string{"d"},
+		b.listed(cards, `{"files.file_id":"`+strings.ToUpper(file.FileID.String())+`"}`, ""))
 	require.Equal(t, []string{"d"}, b.listed(cards, `{"files.filename":{"$regex":"^relat","$options":"i"}}`, ""))
-	require.Equal(t, []string{"d"}, b.listed(cards, `{"files":{"$elemMatch":{"size":{"$gte":1},"content_type":"text/plain"}}}`, ""))
+	require.Equal(t, []string{"d"},
+		b.listed(cards, `{"files":{"$elemMatch":{"size":{"$gte":1},"content_type":"text/plain"}}}`, ""))
 	require.Len(t, b.listed(cards, `{"files":{"$size":0}}`, ""), 4)
 	require.Equal(t, "d", b.listed(cards, "", `{"status_name":1,"name":-1}`)[0])
 
@@ -116,7 +120,8 @@ func TestCardErrors(t *testing.T) {
 	require.Equal(t, "NOT_FOUND", b.admin.Delete(cards, `[{"_id":"`+unknown+`"}]`).Expect(404).Code())
 	b.admin.Send("POST", cards, "text/plain", []byte(`[{}]`)).Expect(415)
 	b.admin.Post(cards, `{"name":"a","status_id":"`+col+`"}`).Expect(422)
-	docs[card](b.admin.Post(cards, `[{"name":"`+strings.Repeat("é", 200)+`","status_id":"`+col+`","priority":"`+strings.Repeat("x", 50)+`"}]`))
+	docs[card](b.admin.Post(cards,
+		`[{"name":"`+strings.Repeat("é", 200)+`","status_id":"`+col+`","priority":"`+strings.Repeat("x", 50)+`"}]`))
 }
 
 func TestCardsAreFoundByTheirWords(t *testing.T) {
@@ -141,7 +146,8 @@ func TestHistoryTellsWhoChangedWhat(t *testing.T) {
 	b := setup(t)
 	cols := b.made("To do", "Done")
 	held := b.card("held", cols[0].ID)
-	docs[card](b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+cols[1].ID.String()+`","name":"kept"}]`))
+	docs[card](b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+cols[1].ID.String()+
+		`","name":"kept"}]`))
 	file := b.attached(held.ID, "note.txt", []byte("note"))
 	other := b.holder("requisition_file_delete", "requisition_delete")
 	b.login(other.Username).Delete(cards+"/"+held.ID.String()+"/files/"+file.FileID.String(), nil).Expect(200)
@@ -161,7 +167,8 @@ func TestHistoryTellsWhoChangedWhat(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"name": "held", "status_id": cols[0].ID.String(), "status_name": "To do",
 	}, all[3].Before)
-	require.Equal(t, map[string]any{"name": "kept", "status_id": cols[1].ID.String(), "status_name": "Done"}, all[3].After)
+	require.Equal(t, map[string]any{"name": "kept", "status_id": cols[1].ID.String(), "status_name": "Done"},
+		all[3].After)
 	require.Equal(t, map[string]any{"files": []any{}}, all[2].Before)
 	require.Len(t, all[2].After["files"], 1)
 	require.Equal(t, b.user.ID, all[2].ActorID)
@@ -172,7 +179,8 @@ func TestHistoryTellsWhoChangedWhat(t *testing.T) {
 	require.WithinDuration(t, time.Now(), all[0].At, time.Minute)
 
 	path := cards + "/" + held.ID.String() + "/history"
-	moves := docs[entry](b.admin.Get(path + "?query=" + url.QueryEscape(`{"after.status_id":"`+cols[1].ID.String()+`"}`)))
+	moves := docs[entry](b.admin.Get(path + "?query=" +
+		url.QueryEscape(`{"after.status_id":"`+cols[1].ID.String()+`"}`)))
 	require.Len(t, moves, 1)
 	require.Equal(t, 2.0, b.admin.Get(path + "?qty_docs_page=2").Map()["pagination"].(map[string]any)["qty_docs_page"])
 	b.admin.Get(path + "?query=nonsense").Expect(422)
@@ -186,7 +194,8 @@ func TestHistoryOfOneCardShowsNoOther(t *testing.T) {
 	b := setup(t)
 	col := b.made("To do")[0].ID
 	mine, other := b.card("mine", col), b.card("other", col)
-	entryID := b.admin.Get(cards + "/" + other.ID.String() + "/history").Map()["docs"].([]any)[0].(map[string]any)["_id"].(string)
+	entryID := b.admin.Get(cards + "/" + other.ID.String() + "/history").
+		Map()["docs"].([]any)[0].(map[string]any)["_id"].(string)
 	path := cards + "/" + mine.ID.String() + "/history"
 	b.admin.Get(path + "?_id=" + entryID).Expect(404)
 	b.admin.Get(cards + "/" + other.ID.String() + "/history?_id=" + entryID).Expect(200)
@@ -199,7 +208,8 @@ func TestHistoryOfOneCardShowsNoOther(t *testing.T) {
 	b.admin.Get(path + "?query=" + url.QueryEscape(`{}],"$or":[{}`)).Expect(422)
 
 	// A card that nobody made through the API has a history all the same.
-	_, err := b.db.Exec(t.Context(), "INSERT INTO board.requisitions (id, name, status_id) VALUES ('66f0a1b2c3d4e5f607182a02', 'imported', $1)", col)
+	_, err := b.db.Exec(t.Context(),
+		"INSERT INTO board.requisitions (id, name, status_id) VALUES ('66f0a1b2c3d4e5f607182a02', 'imported', $1)", col)
 	require.NoError(t, err)
 	require.Empty(t, b.history("66f0a1b2c3d4e5f607182a02"))
 }

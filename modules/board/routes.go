@@ -20,21 +20,32 @@ const (
 // name in the caller's profiles (docs/contract/board.md).
 func (s *Service) Routes(api *httpapi.API) {
 	own := httpapi.Permission()
-	httpapi.Route(api, http.MethodGet, columnsPath, "requisition_status_get", httpapi.Admin, s.crud.List(s.columns.View), append(s.columns.ListDoc(), own)...)
-	httpapi.Route(api, http.MethodPost, columnsPath, "requisition_status_post", httpapi.Admin, s.crud.Create(s.columns), append(s.columns.CreateDoc(), own)...)
-	httpapi.Route(api, http.MethodPut, columnsPath, "requisition_status_put", httpapi.Admin, s.crud.Update(s.columns), append(s.columns.UpdateDoc(), own)...)
-	httpapi.Route(api, http.MethodDelete, columnsPath, "requisition_status_delete", httpapi.Admin, s.crud.Delete(s.columns), append(s.columns.DeleteDoc(), own)...)
+	httpapi.Route(api, http.MethodGet, columnsPath, "requisition_status_get", httpapi.Admin,
+		s.crud.List(s.columns.View), append(s.columns.ListDoc(), own)...)
+	httpapi.Route(api, http.MethodPost, columnsPath, "requisition_status_post", httpapi.Admin, s.crud.Create(s.columns),
+		append(s.columns.CreateDoc(), own)...)
+	httpapi.Route(api, http.MethodPut, columnsPath, "requisition_status_put", httpapi.Admin, s.crud.Update(s.columns),
+		append(s.columns.UpdateDoc(), own)...)
+	httpapi.Route(api, http.MethodDelete, columnsPath, "requisition_status_delete", httpapi.Admin,
+		s.crud.Delete(s.columns), append(s.columns.DeleteDoc(), own)...)
 
-	httpapi.Route(api, http.MethodGet, cardsPath, getHandler, httpapi.Admin, s.crud.List(s.cards.View), append(s.cards.ListDoc(), own)...)
-	httpapi.Route(api, http.MethodPost, cardsPath, "requisition_post", httpapi.Admin, s.crud.Create(s.cards), append(s.cards.CreateDoc(), own)...)
-	httpapi.Route(api, http.MethodPut, cardsPath, "requisition_put", httpapi.Admin, s.crud.Update(s.cards), append(s.cards.UpdateDoc(), own)...)
-	httpapi.Route(api, http.MethodDelete, cardsPath, "requisition_delete", httpapi.Admin, s.crud.Delete(s.cards), append(s.cards.DeleteDoc(), own)...)
-	httpapi.Route(api, http.MethodGet, cardsPath+"/{id}/history", "requisition_history_get", httpapi.Admin, s.cardHistory, append(s.accounts.AuditDoc(), httpapi.PermissionOf(getHandler))...)
+	httpapi.Route(api, http.MethodGet, cardsPath, getHandler, httpapi.Admin, s.crud.List(s.cards.View),
+		append(s.cards.ListDoc(), own)...)
+	httpapi.Route(api, http.MethodPost, cardsPath, "requisition_post", httpapi.Admin, s.crud.Create(s.cards),
+		append(s.cards.CreateDoc(), own)...)
+	httpapi.Route(api, http.MethodPut, cardsPath, "requisition_put", httpapi.Admin, s.crud.Update(s.cards),
+		append(s.cards.UpdateDoc(), own)...)
+	httpapi.Route(api, http.MethodDelete, cardsPath, "requisition_delete", httpapi.Admin, s.crud.Delete(s.cards),
+		append(s.cards.DeleteDoc(), own)...)
+	httpapi.Route(api, http.MethodGet, cardsPath+"/{id}/history", "requisition_history_get", httpapi.Admin,
+		s.cardHistory, append(s.accounts.AuditDoc(), httpapi.PermissionOf(getHandler))...)
 
 	h := handlers{s: s, api: api}
 	api.Mount(http.MethodPost, httpapi.Prefix+cardsPath+"/{id}/files", uploadHandler, httpapi.Admin, h.postFile, own)
 	httpapi.Route(api, http.MethodDelete, cardsPath+"/{id}/files/{file_id}", detachHandler, httpapi.Admin, s.deleteFile,
-		httpapi.Summary("Take an attachment off a requisition and delete it"), httpapi.ResponseSchema(s.cards.EnvelopeSchema()), own)
-	api.Mount(http.MethodGet, httpapi.Prefix+cardsPath+"/files/{file_id}", downloadHandler, httpapi.Admin, h.getFile, own, httpapi.Stream())
+		httpapi.Summary("Take an attachment off a requisition and delete it"),
+		httpapi.ResponseSchema(s.cards.EnvelopeSchema()), own)
+	api.Mount(http.MethodGet, httpapi.Prefix+cardsPath+"/files/{file_id}", downloadHandler, httpapi.Admin, h.getFile,
+		own, httpapi.Stream())
 	s.documentFiles(api)
 }

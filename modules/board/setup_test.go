@@ -61,11 +61,14 @@ func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 	b.files.SetUsers(who)
 	b.svc = board.New(board.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Accounts: who, Files: b.files})
 	b.files.Register(b.svc.FileRecords())
-	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://marquee.test", Auth: who, Trail: who, Log: log})
+	b.api = httpapi.New(httpapi.Config{
+		Version: "test", PublicURL: "http://marquee.test", Auth: who, Trail: who, Log: log,
+	})
 	b.files.Routes(b.api)
 	b.svc.Routes(b.api)
 	lists := resource.Routes{Pool: b.db, Clock: clock.System{}, Log: log}
-	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(b.svc.RequisitionSearch()), resource.SearchDoc()...)
+	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,
+		lists.Search(b.svc.RequisitionSearch()), resource.SearchDoc()...)
 	b.anon = apitest.New(t, b.api)
 	b.user = accountstest.Admin(t, b.db)
 	b.token = accountstest.Token(t, b.db, b.user.Username)
@@ -106,7 +109,8 @@ func (b *bundle) grant(user objectid.ID, handlers ...string) {
 		ON CONFLICT (id) DO UPDATE SET view = $2, "create" = $3, "update" = $4, "delete" = $5`,
 		user.String(), lists[0], lists[1], lists[2], lists[3])
 	require.NoError(b.t, err)
-	_, err = b.db.Exec(b.t.Context(), `UPDATE accounts.users SET type_user = ARRAY[$1::text] WHERE id = $1::text`, user.String())
+	_, err = b.db.Exec(b.t.Context(), `UPDATE accounts.users SET type_user = ARRAY[$1::text] WHERE id = $1::text`,
+		user.String())
 	require.NoError(b.t, err)
 }
 
@@ -182,7 +186,8 @@ func (b *bundle) history(id objectid.ID) []entry {
 func (b *bundle) listed(path, query, sort string) []string {
 	b.t.Helper()
 	names := []string{}
-	for _, d := range docs[column](b.admin.Get(path + "?query=" + url.QueryEscape(query) + "&sort=" + url.QueryEscape(sort))) {
+	for _, d := range docs[column](b.admin.Get(path + "?query=" + url.QueryEscape(query) + "&sort=" +
+		url.QueryEscape(sort))) {
 		names = append(names, d.Name)
 	}
 	return names
@@ -202,7 +207,8 @@ func multipartFile(t testing.TB, filename, contentType string, data []byte) (for
 	return w.FormDataContentType(), out.Bytes()
 }
 
-func (b *bundle) upload(as *apitest.Client, card objectid.ID, filename, contentType string, data []byte) *apitest.Response {
+func (b *bundle) upload(as *apitest.Client, card objectid.ID, filename, contentType string,
+	data []byte) *apitest.Response {
 	b.t.Helper()
 	formType, body := multipartFile(b.t, filename, contentType, data)
 	return as.Send(http.MethodPost, "/admin/requisitions/"+card.String()+"/files", formType, body)

@@ -31,10 +31,11 @@ func BenchmarkVideoList(b *testing.B) {
 	api := httpapi.New(httpapi.Config{Version: "bench", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log}).Routes(api)
 	for name, params := range map[string]string{
-		"page":     "",
-		"deep":     "?current_page=900",
-		"filtered": "?query=" + url.QueryEscape(`{"tags":"tag7","enable":true,"release_date":{"$gte":"2000-01-01"}}`) + "&sort=" + url.QueryEscape(`{"release_date":-1}`),
-		"by id":    "?_id=f00000000000000000000001",
+		"page": "",
+		"deep": "?current_page=900",
+		"filtered": "?query=" + url.QueryEscape(`{"tags":"tag7","enable":true,"release_date":{"$gte":"2000-01-01"}}`) +
+			"&sort=" + url.QueryEscape(`{"release_date":-1}`),
+		"by id": "?_id=f00000000000000000000001",
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -50,7 +50,10 @@ func New(d Deps) *Service {
 	if d.StreamURLTTL == 0 {
 		d.StreamURLTTL = defaultStreamURLTTL
 	}
-	s := &Service{deps: d, db: catalogdb.New(), lists: d.Reads, pages: resource.NewPageCache(d.PageMemory), shown: newPageCounter()}
+	s := &Service{
+		deps: d, db: catalogdb.New(), lists: d.Reads, pages: resource.NewPageCache(d.PageMemory),
+		shown: newPageCounter(),
+	}
 	if s.lists == nil {
 		s.lists = d.Pool
 	}

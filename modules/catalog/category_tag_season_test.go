@@ -20,20 +20,24 @@ func TestGroups(t *testing.T) {
 		made := b.must(http.MethodPost, path, `[{"name":"Drama","slug":"drama"},{"name":"Ação","slug":"acao"}]`)
 		id := made.Docs[0]["_id"].(string)
 		require.Equal(t, []any{"Ação"}, b.must(http.MethodGet, path+`?query={"slug":"acao"}`, "").values("name"))
-		require.Equal(t, http.StatusOK, b.call("stranger", http.MethodGet, path, "").status, "any signed-in user reads them")
+		require.Equal(t, http.StatusOK, b.call("stranger", http.MethodGet, path, "").status,
+			"any signed-in user reads them")
 		require.Equal(t, http.StatusUnauthorized, b.call("", http.MethodGet, path, "").status)
-		require.Equal(t, http.StatusForbidden, b.call("subscriber", http.MethodPost, path, `[{"name":"x","slug":"x"}]`).status)
+		require.Equal(t, http.StatusForbidden,
+			b.call("subscriber", http.MethodPost, path, `[{"name":"x","slug":"x"}]`).status)
 		taken := b.call("admin", http.MethodPost, path, `[{"name":"x","slug":"drama"}]`)
 		require.Equal(t, http.StatusConflict, taken.status)
 		require.Equal(t, "slug", taken.Error.Field)
 		long := b.call("admin", http.MethodPost, path, `[{"name":"","slug":"x"}]`)
 		require.Equal(t, http.StatusUnprocessableEntity, long.status)
 		require.Equal(t, "name", long.Error.Field)
-		require.Equal(t, []any{"Drame"}, b.must(http.MethodPut, path, `[{"_id":"`+id+`","name":"Drame"}]`).values("name"))
+		require.Equal(t, []any{"Drame"},
+			b.must(http.MethodPut, path, `[{"_id":"`+id+`","name":"Drame"}]`).values("name"))
 		require.Equal(t, "1 document was deleted.", b.must(http.MethodDelete, path+"?_id="+id, "").Msg)
 		require.Equal(t, http.StatusNotFound, b.call("admin", http.MethodDelete, path+"?_id="+id, "").status)
 	}
-	require.Equal(t, []any{3.0}, b.must(http.MethodPost, "/seasons", `[{"name":"Third","slug":"third","number":3}]`).values("number"))
+	require.Equal(t, []any{3.0},
+		b.must(http.MethodPost, "/seasons", `[{"name":"Third","slug":"third","number":3}]`).values("number"))
 }
 
 func TestComputedNamesFollow(t *testing.T) {
@@ -61,10 +65,13 @@ func TestComputedNamesFollow(t *testing.T) {
 	require.Equal(t, []any{"Old"}, get()["tags_name"])
 	require.Equal(t, "Last", get()["season_name"])
 	require.Equal(t, edited, get()["register_update_date"], "nobody edited the video")
-	require.Equal(t, []any{string(video)}, b.find(`{"category_name":"Tragedy","tags_name":{"$in":["Old"]},"season_name":"Last"}`, "").values("_id"))
-	require.Equal(t, []any{string(other)}, b.find(`{"season_name":null,"category_name":{"$ne":"Live"}}`, "").values("_id"))
+	require.Equal(t, []any{string(video)},
+		b.find(`{"category_name":"Tragedy","tags_name":{"$in":["Old"]},"season_name":"Last"}`, "").values("_id"))
+	require.Equal(t, []any{string(other)},
+		b.find(`{"season_name":null,"category_name":{"$ne":"Live"}}`, "").values("_id"))
 
-	b.must(http.MethodPut, "/videos", `[{"_id":"`+string(video)+`","category_id":["`+string(drama)+`"],"tags_id":[],"season_id":null}]`)
+	b.must(http.MethodPut, "/videos", `[{"_id":"`+string(video)+`","category_id":["`+string(drama)+
+		`"],"tags_id":[],"season_id":null}]`)
 	require.Equal(t, []any{"Tragedy"}, get()["category_name"])
 	require.Equal(t, []any{}, get()["tags_name"])
 	require.Nil(t, get()["season_name"])
@@ -73,7 +80,8 @@ func TestComputedNamesFollow(t *testing.T) {
 func TestGroupsInUseStay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	category, tag, season := catalogtest.Category(t, b.db, "Drama"), catalogtest.Tag(t, b.db, "New"), catalogtest.Season(t, b.db, "First")
+	category, tag, season := catalogtest.Category(t, b.db, "Drama"), catalogtest.Tag(t, b.db, "New"),
+		catalogtest.Season(t, b.db, "First")
 	video := catalogtest.Video(t, b.db, catalogtest.Fields{
 		"category_id": []any{category},
 		"tags_id":     []any{tag},
@@ -130,7 +138,8 @@ func raceForCategory(t *testing.T, b *bundle, category string) (deleted <-chan e
 	}()
 	require.Eventually(t, func() bool {
 		var waiting bool
-		err := b.db.QueryRow(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waiting)
+		err := b.db.QueryRow(t.Context(),
+			"SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waiting)
 		return err == nil && (waiting || len(done) > 0)
 	}, 5*time.Second, 5*time.Millisecond)
 	return done, func() error { return tx.Commit(t.Context()) }
@@ -158,6 +167,7 @@ func TestVersionCountsTransactions(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, before+5, version(), "one transaction counts once")
-	require.Equal(t, http.StatusConflict, b.call("admin", http.MethodPost, "/tags", `[{"name":"a","slug":"a"},{"name":"b","slug":"a"}]`).status)
+	require.Equal(t, http.StatusConflict,
+		b.call("admin", http.MethodPost, "/tags", `[{"name":"a","slug":"a"},{"name":"b","slug":"a"}]`).status)
 	require.Equal(t, before+5, version(), "what is taken back does not count")
 }

@@ -80,11 +80,15 @@ func injected() []attack {
 	var all []attack
 	for _, text := range injections {
 		q := quoted(text)
-		all = append(all, filters(0, text, q, `{`+q+`:1}`, `{"title.`+q[1:]+`:1}`, `{`+q+`:{"$ne":null}}`, `{"title":{`+q+`:1}}`, `{"title":{"$`+q[1:]+`:1}}`)...)
-		all = append(all, filters(200, `{"title":`+q+`}`, `{"title":{"$in":[`+q+`]}}`, `{"duration":`+q+`}`, `{"_id":`+q+`}`, `{"tags":{"$all":[`+q+`]}}`,
+		all = append(all, filters(0, text, q, `{`+q+`:1}`, `{"title.`+q[1:]+`:1}`, `{`+q+`:{"$ne":null}}`,
+			`{"title":{`+q+`:1}}`, `{"title":{"$`+q[1:]+`:1}}`)...)
+		all = append(all, filters(200, `{"title":`+q+`}`, `{"title":{"$in":[`+q+`]}}`, `{"duration":`+q+`}`,
+			`{"_id":`+q+`}`, `{"tags":{"$all":[`+q+`]}}`,
 			`{"title":{"$gt":`+q+`}}`, `{"title":[`+q+`]}`, `{"enable":{"$ne":`+q+`}}`, `{"$comment":`+q+`}`)...)
-		all = append(all, filters(0, `{"title":{"$regex":`+q+`}}`, `{"title":{"$regex":"a","$options":`+q+`}}`, `{"title":{"$type":`+q+`}}`)...)
-		all = append(all, filters(422, `{"register_update_date":`+q+`}`, `{"_id":{"$oid":`+q+`}}`, `{"duration":{"$numberInt":`+q+`}}`)...)
+		all = append(all, filters(0, `{"title":{"$regex":`+q+`}}`, `{"title":{"$regex":"a","$options":`+q+`}}`,
+			`{"title":{"$type":`+q+`}}`)...)
+		all = append(all, filters(422, `{"register_update_date":`+q+`}`, `{"_id":{"$oid":`+q+`}}`,
+			`{"duration":{"$numberInt":`+q+`}}`)...)
 		all = append(all, sorts(0, text, `{`+q+`:1}`, `{"title.`+q[1:]+`:-1}`)...)
 		all = append(all, sorts(422, `{"title":`+q+`}`)...)
 		for _, name := range []string{"_id", "qty_docs_page", "current_page", "docs_range"} {
@@ -105,7 +109,12 @@ func edges() []attack {
 		{query.MaxQueryBytes, func(n int) string { return `{}` + strings.Repeat(" ", n-2) }},
 		{query.MaxNesting, func(n int) string { return nested(`{"$or":[`, `{}`, `]}`, n) }},
 		{query.MaxNesting, func(n int) string { return `{"title":` + nested(`{"$not":`, `{"$gt":"a"}`, `}`, n) + `}` }},
-		{query.MaxNesting, func(n int) string { return `{"tags":` + nested(`{"$elemMatch":`, `{"$gt":"a"}`, `}`, n) + `}` }},
+		{
+			query.MaxNesting, func(n int) string {
+				return `{"tags":` + nested(`{"$elemMatch":`, `{"$gt":"a"}`, `}`, n) +
+					`}`
+			},
+		},
 		{query.MaxContainers, func(n int) string { return `{"title":` + nested(`[`, `1`, `]`, n-1) + `}` }},
 		{query.MaxConditions, func(n int) string { return `{"$or":[` + times(`{"duration":1}`, n-1) + `]}` }},
 		{query.MaxMembers, func(n int) string { return `{"duration":{"$in":[` + times("1", n) + `]}}` }},
@@ -153,26 +162,43 @@ func edges() []attack {
 // that run code, and names that mean something elsewhere.
 func malformed() []attack {
 	all := filters(422,
-		"{\"title\":\"a\x00b\"}", `{"title":"a\u0000b"}`, `{"a\u0000b":1}`, `{"title":{"$regex":"a\u0000"}}`, "{\"title\":\"\xff\xfe\"}", "{\"\xc0\xaf\":1}",
-		"{\"title\":\"\xed\xa0\x80\"}", `{"duration":1e999}`, `{"duration":-1e999}`, `{"duration":`+strings.Repeat("9", 65)+`}`, `{"duration":NaN}`, `{"duration":Infinity}`,
-		`{"duration":0x10}`, `{"duration":01}`, `{"duration":{"$numberLong":"9223372036854775808"}}`, `{"duration":{"$numberInt":"2147483648"}}`,
-		`{"duration":{"$numberDouble":"NaN"}}`, `{"title":"a","title":"b"}`, `{"title":{"$ne":"a","$ne":"b"}}`, `{"title":"a","\u0074itle":"b"}`,
-		`{"$where":"sleep(5000)"}`, `{"title":{"$where":"1"}}`, `{"$expr":{"$gt":[1,0]}}`, `{"$function":{"body":"f","args":[],"lang":"js"}}`, `{"title":{"$function":{}}}`,
-		`{"$accumulator":{}}`, `{"$jsonSchema":{}}`, `{"$text":{"$search":"a"}}`, `{"title":{"$expr":1}}`, `{"$or":[{"$where":"1"}]}`, `{"title":{"$elemMatch":{"$where":"1"}}}`,
-		`{"title":{"$not":{"$where":"1"}}}`, `{"title":{"$code":"1"}}`, `{"title":{"$regex":{"$where":"1"}}}`, `{"title":{"$in":[{"$where":"1"}]}}`, `{"$or":{}}`, `{"$or":[]}`,
-		`{"title":{"$in":{"length":1}}}`, `{"title":{"$in":"a"}}`, `{`, `{}{}`, `[]`, `[{"title":1}]`, `"x"`, `1`, `{"title":}`, `{'title':1}`, `{title:1}`, `{"title":1,}`, `{"a":1}/**/`,
+		"{\"title\":\"a\x00b\"}", `{"title":"a\u0000b"}`, `{"a\u0000b":1}`, `{"title":{"$regex":"a\u0000"}}`,
+		"{\"title\":\"\xff\xfe\"}", "{\"\xc0\xaf\":1}",
+		"{\"title\":\"\xed\xa0\x80\"}", `{"duration":1e999}`, `{"duration":-1e999}`,
+		`{"duration":`+strings.Repeat("9", 65)+`}`, `{"duration":NaN}`, `{"duration":Infinity}`,
+		`{"duration":0x10}`, `{"duration":01}`, `{"duration":{"$numberLong":"9223372036854775808"}}`,
+		`{"duration":{"$numberInt":"2147483648"}}`,
+		`{"duration":{"$numberDouble":"NaN"}}`, `{"title":"a","title":"b"}`, `{"title":{"$ne":"a","$ne":"b"}}`,
+		`{"title":"a","\u0074itle":"b"}`,
+		`{"$where":"sleep(5000)"}`, `{"title":{"$where":"1"}}`, `{"$expr":{"$gt":[1,0]}}`,
+		`{"$function":{"body":"f","args":[],"lang":"js"}}`, `{"title":{"$function":{}}}`,
+		`{"$accumulator":{}}`, `{"$jsonSchema":{}}`, `{"$text":{"$search":"a"}}`, `{"title":{"$expr":1}}`,
+		`{"$or":[{"$where":"1"}]}`, `{"title":{"$elemMatch":{"$where":"1"}}}`,
+		`{"title":{"$not":{"$where":"1"}}}`, `{"title":{"$code":"1"}}`, `{"title":{"$regex":{"$where":"1"}}}`,
+		`{"title":{"$in":[{"$where":"1"}]}}`, `{"$or":{}}`, `{"$or":[]}`,
+		`{"title":{"$in":{"length":1}}}`, `{"title":{"$in":"a"}}`, `{`, `{}{}`, `[]`, `[{"title":1}]`, `"x"`, `1`,
+		`{"title":}`, `{'title':1}`, `{title:1}`, `{"title":1,}`, `{"a":1}/**/`,
 		`{"":1}`, `{".":1}`, `{"a..b":1}`, `{"title.":1}`, `{"$":1}`, `{"title.$":1}`, `{"title":{"$":1}}`,
-		strings.Repeat(`[`, 20000), strings.Repeat(`{"a":`, 10000), strings.Repeat(`{"$or":[`, 8000), strings.Repeat(`{"title":{"$not":`, 4000),
+		strings.Repeat(`[`, 20000), strings.Repeat(`{"a":`, 10000), strings.Repeat(`{"$or":[`, 8000),
+		strings.Repeat(`{"title":{"$not":`, 4000),
 	)
 	all = append(all, filters(200,
-		`{"title":"\ud800"}`, `{"title":"\udfff\ud800"}`, `{"\ud800":1}`, `{"duration":9223372036854775808}`, `{"duration":-9223372036854775809}`, `{"duration":{"$gt":1e300}}`,
-		`{"duration":{"$lt":-1e300}}`, `{"duration":{"$gte":1e-300}}`, `{"duration":{"$in":[1e30,-1e30,0.5,2147483648]}}`, `{"episode_number":{"$ne":1e100}}`, `{"tags.99999999999999999999":"a"}`,
-		`{"__proto__":1}`, `{"constructor":1}`, `{"prototype":1}`, `{"constructor.prototype.admin":true}`, `{"__proto__.enable":true}`, `{"toString":1}`, `{"hasOwnProperty":{"$exists":true}}`,
-		`{"title":{"constructor":1}}`, `{"title":{"__proto__":{}}}`, `{"title":"__proto__"}`, `{"password":{"$exists":true}}`, `{"search":{"$ne":null}}`,
+		`{"title":"\ud800"}`, `{"title":"\udfff\ud800"}`, `{"\ud800":1}`, `{"duration":9223372036854775808}`,
+		`{"duration":-9223372036854775809}`, `{"duration":{"$gt":1e300}}`,
+		`{"duration":{"$lt":-1e300}}`, `{"duration":{"$gte":1e-300}}`,
+		`{"duration":{"$in":[1e30,-1e30,0.5,2147483648]}}`, `{"episode_number":{"$ne":1e100}}`,
+		`{"tags.99999999999999999999":"a"}`,
+		`{"__proto__":1}`, `{"constructor":1}`, `{"prototype":1}`, `{"constructor.prototype.admin":true}`,
+		`{"__proto__.enable":true}`, `{"toString":1}`, `{"hasOwnProperty":{"$exists":true}}`,
+		`{"title":{"constructor":1}}`, `{"title":{"__proto__":{}}}`, `{"title":"__proto__"}`,
+		`{"password":{"$exists":true}}`, `{"search":{"$ne":null}}`,
 	)...)
-	all = append(all, sorts(422, "{\"a\x00\":1}", `{"a\u0000":1}`, "{\"\xff\":1}", `{"title":1,"title":-1}`, `{"title":2}`, `{"title":1e0000000001}`, `{"title":{"$meta":"textScore"}}`,
-		`{"$where":1}`, `{"title":"asc"}`, `{"title":null}`, `[["title",1]]`, `title`, `{"title":9223372036854775808}`, `{"a..b":1}`, strings.Repeat(`{"a":`, 400))...)
-	return append(append(all, sorts(200, `{"__proto__":1}`, `{"constructor":-1}`, `{"password_hash":1}`, `{"\ud800":1}`, `{"tags.0":1}`)...),
+	all = append(all, sorts(422, "{\"a\x00\":1}", `{"a\u0000":1}`, "{\"\xff\":1}", `{"title":1,"title":-1}`,
+		`{"title":2}`, `{"title":1e0000000001}`, `{"title":{"$meta":"textScore"}}`,
+		`{"$where":1}`, `{"title":"asc"}`, `{"title":null}`, `[["title",1]]`, `title`, `{"title":9223372036854775808}`,
+		`{"a..b":1}`, strings.Repeat(`{"a":`, 400))...)
+	return append(append(all, sorts(200, `{"__proto__":1}`, `{"constructor":-1}`, `{"password_hash":1}`, `{"\ud800":1}`,
+		`{"tags.0":1}`)...),
 		attack{
 			"query={}&query={}", 422,
 		}, attack{
@@ -203,7 +229,8 @@ func patterns() []attack {
 		`[\p{L}\p{N}]{15}[^\p{L}]`, `(?i)(?:[a-z]{0,25}é){20}$`, `^.{255}.{255}.{255}$`, `(?:a|b|c|d|e){200}z`,
 		`\b\w+\b.*\b\w+\b.*\bz\b`,
 	} {
-		all = append(all, filters(0, `{"description":{"$regex":`+quoted(pattern)+`}}`, `{"title":{"$not":{"$regex":`+quoted(pattern)+`,"$options":"i"}}}`,
+		all = append(all, filters(0, `{"description":{"$regex":`+quoted(pattern)+`}}`,
+			`{"title":{"$not":{"$regex":`+quoted(pattern)+`,"$options":"i"}}}`,
 			`{"$or":[`+times(`{"description":{"$regex":`+quoted(pattern)+`}}`, query.MaxPatterns)+`]}`)...)
 	}
 	for _, pattern := range []string{
@@ -212,7 +239,8 @@ func patterns() []attack {
 	} {
 		all = append(all, filters(422, `{"title":{"$regex":`+quoted(pattern)+`}}`)...)
 	}
-	return append(all, filters(422, `{"title":{"$options":"i"}}`, `{"title":{"$regex":"a","$options":"e"}}`, `{"title":{"$regex":1}}`, `{"title":{"$regex":["a"]}}`)...)
+	return append(all, filters(422, `{"title":{"$options":"i"}}`, `{"title":{"$regex":"a","$options":"e"}}`,
+		`{"title":{"$regex":1}}`, `{"title":{"$regex":["a"]}}`)...)
 }
 
 // leaks are words of Postgres, pgx, Go and of the schema that no answer may hold
@@ -229,7 +257,8 @@ func requireContract(a attack, status int, raw []byte) error {
 	}
 	wrong := func(what string) error { return fmt.Errorf("%s: %d %.600s to %.600s", what, status, raw, a.params) }
 	switch {
-	case a.status != 0 && status != a.status || a.status == 0 && status != http.StatusOK && status != http.StatusUnprocessableEntity:
+	case a.status != 0 && status != a.status ||
+		a.status == 0 && status != http.StatusOK && status != http.StatusUnprocessableEntity:
 		return wrong("status")
 	case !utf8.Valid(raw) || json.Unmarshal(raw, &body) != nil:
 		return wrong("not the contract's JSON")
@@ -237,7 +266,8 @@ func requireContract(a attack, status int, raw []byte) error {
 		return wrong("not an envelope")
 	case status == http.StatusOK:
 		return nil
-	case len(body.Detail) == 0 || body.Error == nil || body.Error.Code != "VALIDATION_ERROR" || body.Error.Message == "":
+	case len(body.Detail) == 0 || body.Error == nil || body.Error.Code != "VALIDATION_ERROR" ||
+		body.Error.Message == "":
 		return wrong("not a validation error")
 	}
 	given, _ := url.QueryUnescape(a.params)
@@ -279,7 +309,8 @@ func TestHostileInput(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	catalogtest.Videos(t, b.db, 500)
-	_, err := b.db.Exec(t.Context(), `UPDATE catalog.videos SET description = repeat('a', 5000) || 'b' WHERE duration < 40`)
+	_, err := b.db.Exec(t.Context(),
+		`UPDATE catalog.videos SET description = repeat('a', 5000) || 'b' WHERE duration < 40`)
 	require.NoError(t, err)
 	catalogtest.Category(t, b.db, "News")
 	before := b.find(`{"duration":{"$gt":100}}`, `{"_id":1}`)
@@ -306,11 +337,13 @@ func TestHostileInput(t *testing.T) {
 func TestHostileInput_checks(t *testing.T) {
 	t.Parallel()
 	refused := func(message string) []byte {
-		return []byte(`{"detail":[{"loc":["query"],"msg":` + quoted(message) + `,"type":"x"}],"error":{"code":"VALIDATION_ERROR","message":` + quoted(message) + `,"timestamp":"x"}}`)
+		return []byte(`{"detail":[{"loc":["query"],"msg":` + quoted(message) +
+			`,"type":"x"}],"error":{"code":"VALIDATION_ERROR","message":` + quoted(message) + `,"timestamp":"x"}}`)
 	}
 	a := attack{params: param("query", "x")}
 	require.NoError(t, requireContract(a, 422, refused("query: is not valid JSON (offset 1)")))
-	require.ErrorContains(t, requireContract(a, 422, refused(`ERROR: syntax error at or near "x" (SQLSTATE 42601)`)), "leaks")
+	require.ErrorContains(t, requireContract(a, 422, refused(`ERROR: syntax error at or near "x" (SQLSTATE 42601)`)),
+		"leaks")
 	require.ErrorContains(t, requireContract(a, 422, refused("list.go:12: panic")), "leaks")
 	require.ErrorContains(t, requireContract(a, 500, []byte(`{"detail":"Internal Server Error"}`)), "status")
 	require.ErrorContains(t, requireContract(a, 422, []byte(`{"detail":"no"}`)), "not the contract's JSON")

@@ -32,7 +32,8 @@ func TestQueryContract(t *testing.T) {
 	_, err = b.db.Exec(t.Context(), `
 		INSERT INTO catalog.categories (id, name, slug) VALUES ('c10000000000000000000001', 'C1', 'c1'), ('c20000000000000000000002', 'C2', 'c2')`)
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), `INSERT INTO catalog.seasons (id, name, slug) VALUES ('5e0000000000000000000001', 'S1', 's1')`)
+	_, err = b.db.Exec(t.Context(),
+		`INSERT INTO catalog.seasons (id, name, slug) VALUES ('5e0000000000000000000001', 'S1', 's1')`)
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), `
 		INSERT INTO catalog.videos (id, title, slug, video_id, author, duration, enable, tags, category_id, release_date, expiration_date,
@@ -54,7 +55,8 @@ func TestQueryContract(t *testing.T) {
 		if c.Query == nil {
 			text = c.Raw
 		}
-		a := b.call("subscriber", http.MethodGet, "/videos?query="+url.QueryEscape(text)+"&sort="+url.QueryEscape(string(c.Sort)), "")
+		a := b.call("subscriber", http.MethodGet,
+			"/videos?query="+url.QueryEscape(text)+"&sort="+url.QueryEscape(string(c.Sort)), "")
 		if c.Status != 0 {
 			require.Equal(t, c.Status, a.status, "%d %s: %s", c.N, text, a.raw)
 			require.Equal(t, "VALIDATION_ERROR", a.Error.Code)

@@ -52,8 +52,10 @@ func requireViewerPlans(t *testing.T, db *pgxpool.Pool) {
 		ANALYZE accounts.users; ANALYZE subscriptions.subscriptions`)
 	require.NoError(t, err)
 	values := strings.NewReplacer(
-		"@user_id", "'00000000000000000000abcd'", "@video_id", "'f00000000000000000000001'", "@file_id", "'f00000000000000000000002'",
-		"@now", "'2026-11-20T12:00:00Z'", "@issued_at", "'2026-11-20T11:00:00Z'", "@token_id", "'0a'", "@content_type", "'image/png'",
+		"@user_id", "'00000000000000000000abcd'", "@video_id", "'f00000000000000000000001'", "@file_id",
+		"'f00000000000000000000002'",
+		"@now", "'2026-11-20T12:00:00Z'", "@issued_at", "'2026-11-20T11:00:00Z'", "@token_id", "'0a'", "@content_type",
+		"'image/png'",
 	)
 	var shown strings.Builder
 	for _, name := range []string{"ViewerRead", "ViewerReadFile", "ViewerReadStream"} {

@@ -49,7 +49,8 @@ func explain(t *testing.T, db postgres.DB, p resource.Params) (indexes []string,
 func planOf(t *testing.T, db postgres.DB, sql string, args ...any) step {
 	t.Helper()
 	var raw []byte
-	err := db.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql, append([]any{pgx.QueryExecModeExec}, args...)...).Scan(&raw)
+	err := db.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql, append([]any{pgx.QueryExecModeExec}, args...)...).
+		Scan(&raw)
 	require.NoError(t, err)
 	var plans []struct{ Plan step }
 	require.NoError(t, json.Unmarshal(raw, &plans))
@@ -69,7 +70,8 @@ func TestPlans(t *testing.T) {
 	catalogtest.Videos(t, db, 100_000)
 	t.Logf("filled in %v", time.Since(began))
 	category := catalogtest.Category(t, db, "Drama")
-	_, err := db.Exec(t.Context(), `UPDATE catalog.videos SET category_id = ARRAY[$1::text] WHERE duration = 21`, category)
+	_, err := db.Exec(t.Context(), `UPDATE catalog.videos SET category_id = ARRAY[$1::text] WHERE duration = 21`,
+		category)
 	require.NoError(t, err)
 	_, err = db.Exec(t.Context(), "VACUUM ANALYZE catalog.videos")
 	require.NoError(t, err)
@@ -84,7 +86,9 @@ func TestPlans(t *testing.T) {
 		{resource.Params{Query: `{"enable":false}`}, "videos_disabled_by_update"},
 		{resource.Params{Query: `{"category_id":"` + string(category) + `"}`}, "videos_category_id"},
 		{
-			resource.Params{Query: `{"category_id":{"$in":["` + string(category) + `"]},"enable":true}`, Sort: `{"title":1}`},
+			resource.Params{
+				Query: `{"category_id":{"$in":["` + string(category) + `"]},"enable":true}`, Sort: `{"title":1}`,
+			},
 			"videos_category_id",
 		},
 		{resource.Params{Query: `{"category_name":"Drama"}`}, "videos_category_name"},
@@ -92,7 +96,8 @@ func TestPlans(t *testing.T) {
 		{resource.Params{Query: `{"tags":{"$all":["tag33","tag2"]}}`}, "videos_tags"},
 		{
 			resource.Params{
-				Query: `{"tags":"tag33","enable":true,"release_date":{"$gte":"2010-01-01"}}`, Sort: `{"release_date":-1}`,
+				Query: `{"tags":"tag33","enable":true,"release_date":{"$gte":"2010-01-01"}}`,
+				Sort:  `{"release_date":-1}`,
 			},
 			"videos_tags",
 		},
@@ -100,7 +105,10 @@ func TestPlans(t *testing.T) {
 		{resource.Params{Query: `{"tags_name":"New"}`}, "videos_tags_name"},
 		{resource.Params{Query: `{"season_id":"` + string(category) + `"}`}, "videos_season"},
 		{resource.Params{Query: `{"release_date":{"$gte":"2021-01-01","$lt":"2021-03-01"}}`}, "videos_by_release"},
-		{resource.Params{Query: `{"release_date":{"$lt":"1990-02-01"}}`, Sort: `{"release_date":1}`}, "videos_by_release"},
+		{
+			resource.Params{Query: `{"release_date":{"$lt":"1990-02-01"}}`, Sort: `{"release_date":1}`},
+			"videos_by_release",
+		},
 		{resource.Params{Query: `{"duration":42}`}, "videos_duration"},
 		{resource.Params{Query: `{"duration":{"$gte":175}}`, Sort: `{"duration":1}`}, "videos_duration"},
 		{resource.Params{Query: `{"author":"Author 7"}`}, "videos_author"},
@@ -124,7 +132,8 @@ func TestPlans(t *testing.T) {
 		indexes, scans := explain(t, db, tc.params)
 		name := fmt.Sprintf("%+v uses %v", tc.params, indexes)
 		require.False(t, scans, "a scan of all videos: %s", name)
-		require.True(t, slices.ContainsFunc(strings.Fields(tc.want), func(index string) bool { return slices.Contains(indexes, index) }), "not %s: %s", tc.want, name)
+		require.True(t, slices.ContainsFunc(strings.Fields(tc.want),
+			func(index string) bool { return slices.Contains(indexes, index) }), "not %s: %s", tc.want, name)
 	}
 	requireViewerPlans(t, db)
 }
@@ -149,7 +158,8 @@ func TestPatternsBeyondASCII(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(t.Context(), "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off"); err != nil {
+			if _, err := tx.Exec(t.Context(),
+				"SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off"); err != nil {
 				return err
 			}
 			return list.Run(t.Context(), tx)

@@ -12,13 +12,18 @@ const watchHistoryPath = "/me/watch-history"
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/videos", "video_list", httpapi.Subscriber, s.listVideos, Videos.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/videos", "video_create", httpapi.Admin, s.crud.Create(Videos), Videos.CreateDoc()...)
-	httpapi.Route(api, http.MethodPut, "/videos", "video_update", httpapi.Admin, s.crud.Update(Videos), Videos.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/videos", "video_delete", httpapi.Admin, s.crud.Delete(Videos), Videos.DeleteDoc()...)
-	httpapi.Route(api, http.MethodGet, "/videos/{video_id}/stream-url", "video_stream_url", httpapi.Subscriber, s.getStreamURL)
+	httpapi.Route(api, http.MethodPost, "/videos", "video_create", httpapi.Admin, s.crud.Create(Videos),
+		Videos.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/videos", "video_update", httpapi.Admin, s.crud.Update(Videos),
+		Videos.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/videos", "video_delete", httpapi.Admin, s.crud.Delete(Videos),
+		Videos.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/videos/{video_id}/stream-url", "video_stream_url", httpapi.Subscriber,
+		s.getStreamURL)
 	httpapi.Route(api, http.MethodPut, watchHistoryPath, "watch_history_put", httpapi.SignedIn, s.putWatchHistory)
 	httpapi.Route(api, http.MethodGet, watchHistoryPath, "watch_history_get", httpapi.SignedIn, s.listWatchHistory)
-	httpapi.Route(api, http.MethodDelete, watchHistoryPath, "watch_history_delete", httpapi.SignedIn, s.deleteWatchHistory)
+	httpapi.Route(api, http.MethodDelete, watchHistoryPath, "watch_history_delete", httpapi.SignedIn,
+		s.deleteWatchHistory)
 	s.group(api, "/categories", "category", Categories)
 	s.group(api, "/tags", "tag", Tags)
 	s.group(api, "/seasons", "season", Seasons)

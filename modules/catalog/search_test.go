@@ -18,7 +18,8 @@ import (
 func searcher(t *testing.T) (*bundle, func(who, params string) response) {
 	b := setup(t)
 	routes := resource.Routes{Pool: b.db, Clock: b.clock}
-	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.VideoSearch()), resource.SearchDoc()...)
+	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,
+		routes.Search(b.service.VideoSearch()), resource.SearchDoc()...)
 	checked := apitest.New(t, b.api)
 	return b, func(who, params string) response {
 		raw := checked.As(who).Get("/search/" + params)

@@ -62,7 +62,8 @@ func furnish(t testing.TB, db *pgxpool.Pool) {
 	for id, userType := range map[objectid.ID]string{
 		admin: httpapi.TypeAdmin, subscriber: httpapi.TypeCustomer, stranger: httpapi.TypeCustomer,
 	} {
-		_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at)
+		_, err := db.Exec(t.Context(),
+			`INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at)
 			VALUES ($1, $2, $3, $3 || '@example.com', now(), now())`, id, userType, id.String())
 		require.NoError(t, err)
 	}
@@ -145,5 +146,6 @@ func (b *bundle) must(method, path, body string) response {
 // find lists videos by a filter and a sort.
 func (b *bundle) find(query, sort string) response {
 	b.t.Helper()
-	return b.must(http.MethodGet, "/videos?qty_docs_page=1000&query="+url.QueryEscape(query)+"&sort="+url.QueryEscape(sort), "")
+	return b.must(http.MethodGet, "/videos?qty_docs_page=1000&query="+url.QueryEscape(query)+"&sort="+
+		url.QueryEscape(sort), "")
 }

@@ -42,7 +42,9 @@ func checkStreamURL(t *testing.T, address string, now time.Time) bool {
 func TestStreamURLIsSignedAndExpires(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := catalogtest.Video(t, b.db, catalogtest.Fields{"video_id": "https://CDN.example/films/a%20b.m3u8?quality=hd#t=10"})
+	id := catalogtest.Video(t, b.db, catalogtest.Fields{
+		"video_id": "https://CDN.example/films/a%20b.m3u8?quality=hd#t=10",
+	})
 	doc := b.stream(t, "subscriber", objectid.ID(strings.ToUpper(id.String())))
 	require.Equal(t, id, doc.VideoID)
 	require.Equal(t, start.Add(4*time.Hour), doc.ExpiresAt)
@@ -98,13 +100,18 @@ func TestStreamURLIsForWhoMayWatch(t *testing.T) {
 	id := catalogtest.Video(t, b.db)
 	api := apitest.New(t, b.api)
 	api.Get(streamPath(id)).Expect(http.StatusUnauthorized)
-	require.Equal(t, "Access Denied: Could not validate token.", api.As("nonsense").Get(streamPath(id)).Expect(http.StatusForbidden).Detail())
-	require.Equal(t, "Access Denied: Could not validate token.", api.As("deleted").Get(streamPath(id)).Expect(http.StatusForbidden).Detail())
+	require.Equal(t, "Access Denied: Could not validate token.",
+		api.As("nonsense").Get(streamPath(id)).Expect(http.StatusForbidden).Detail())
+	require.Equal(t, "Access Denied: Could not validate token.",
+		api.As("deleted").Get(streamPath(id)).Expect(http.StatusForbidden).Detail())
 	require.Equal(t, "FORBIDDEN", api.As("stranger").Get(streamPath(id)).Expect(http.StatusForbidden).Code())
-	require.Equal(t, "FORBIDDEN", api.As("stranger").Get(streamPath(objectid.New())).Expect(http.StatusForbidden).Code())
-	require.Equal(t, "NOT_FOUND", api.As("subscriber").Get(streamPath(objectid.New())).Expect(http.StatusNotFound).Code())
+	require.Equal(t, "FORBIDDEN",
+		api.As("stranger").Get(streamPath(objectid.New())).Expect(http.StatusForbidden).Code())
+	require.Equal(t, "NOT_FOUND",
+		api.As("subscriber").Get(streamPath(objectid.New())).Expect(http.StatusNotFound).Code())
 	require.Equal(t, "NOT_FOUND", api.As("admin").Get(streamPath(objectid.New())).Expect(http.StatusNotFound).Code())
-	require.Equal(t, "VALIDATION_ERROR", api.As("subscriber").Get("/videos/nonsense/stream-url").Expect(http.StatusUnprocessableEntity).Code())
+	require.Equal(t, "VALIDATION_ERROR",
+		api.As("subscriber").Get("/videos/nonsense/stream-url").Expect(http.StatusUnprocessableEntity).Code())
 }
 
 func TestStreamURLOfADisabledOrExpiredVideoIsForAdmins(t *testing.T) {

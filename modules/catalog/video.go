@@ -10,7 +10,10 @@ import (
 
 const slugPattern = `^[a-z0-9]+(-[a-z0-9]+)*$`
 
-var slugRule = resource.Rule{Required: true, MinLength: 1, MaxLength: 200, Pattern: slugPattern, Means: "lower-case letters and digits with single hyphens between them"}
+var slugRule = resource.Rule{
+	Required: true, MinLength: 1, MaxLength: 200, Pattern: slugPattern,
+	Means: "lower-case letters and digits with single hyphens between them",
+}
 
 // Videos is the collection of videos (docs/contract/catalogue.md, Videos).
 var Videos = resource.New(resource.Definition{
@@ -20,17 +23,33 @@ var Videos = resource.New(resource.Definition{
 	Fields: []resource.Field{
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 		{Name: "slug", Kind: query.String, Rule: slugRule, Doc: "Unique"},
-		{Name: "video_id", Kind: query.String, Rule: resource.Rule{Required: true, MaxLength: 2000, Format: "uri", Check: webAddress}, Doc: "Address of the video at its host"},
+		{
+			Name: "video_id", Kind: query.String,
+			Rule: resource.Rule{Required: true, MaxLength: 2000, Format: "uri", Check: webAddress},
+			Doc:  "Address of the video at its host",
+		},
 		{Name: "description", Kind: query.String, Rule: resource.Rule{Default: "", MaxLength: 10000}},
 		{Name: "author", Kind: query.String, Rule: resource.Rule{Default: "", MaxLength: 200}},
-		{Name: "duration", Kind: query.Int, Rule: resource.Rule{Required: true, Min: resource.Limit(0)}, Doc: "Minutes"},
+		{
+			Name: "duration", Kind: query.Int, Rule: resource.Rule{Required: true, Min: resource.Limit(0)},
+			Doc: "Minutes",
+		},
 		{Name: "release_date", Kind: query.Date, Rule: resource.Rule{Required: true}},
 		{Name: "expiration_date", Kind: query.Date, Nullable: true},
 		{Name: "category_id", Kind: query.OID, Array: true, Rule: resource.Rule{MaxItems: 100}},
-		{Name: "category_name", Kind: query.String, Array: true, Write: resource.Kept, Doc: "Names of category_id, in its order"},
+		{
+			Name: "category_name", Kind: query.String, Array: true, Write: resource.Kept,
+			Doc: "Names of category_id, in its order",
+		},
 		{Name: "tags_id", Kind: query.OID, Array: true, Rule: resource.Rule{MaxItems: 100}},
-		{Name: "tags_name", Kind: query.String, Array: true, Write: resource.Kept, Doc: "Names of tags_id, in its order"},
-		{Name: "tags", Kind: query.String, Array: true, Rule: resource.Rule{MaxItems: 100, MaxLength: 200}, Doc: "Free words"},
+		{
+			Name: "tags_name", Kind: query.String, Array: true, Write: resource.Kept,
+			Doc: "Names of tags_id, in its order",
+		},
+		{
+			Name: "tags", Kind: query.String, Array: true, Rule: resource.Rule{MaxItems: 100, MaxLength: 200},
+			Doc: "Free words",
+		},
 		{Name: "season_id", Kind: query.OID, Nullable: true},
 		{Name: "season_name", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "Name of season_id"},
 		{Name: "season_number", Kind: query.Int, Nullable: true},
@@ -43,14 +62,19 @@ var Videos = resource.New(resource.Definition{
 		{Name: "main_highlight", Kind: query.Bool, Rule: resource.Rule{Default: false}},
 		{Name: "section_highlight", Kind: query.Bool, Rule: resource.Rule{Default: false}},
 		{Name: "is_show_in_slide_carousel", Kind: query.Bool, Rule: resource.Rule{Default: false}},
-		{Name: "video_gridfs_id", Kind: query.OID, Nullable: true, Doc: "Storage id in the system it was imported from"},
+		{
+			Name: "video_gridfs_id", Kind: query.OID, Nullable: true,
+			Doc: "Storage id in the system it was imported from",
+		},
 		{Name: "legacy_id", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 200}},
 	},
 	Constraints: map[string]resource.Violation{
-		"videos_slug_unique":       {Field: "slug", Message: "is already taken"},
-		"videos_category_id_known": {Kind: fault.KindInvalid, Field: "category_id", Message: "names an unknown category"},
-		"videos_tags_id_known":     {Kind: fault.KindInvalid, Field: "tags_id", Message: "names an unknown tag"},
-		"videos_season_id_known":   {Kind: fault.KindInvalid, Field: "season_id", Message: "names an unknown season"},
+		"videos_slug_unique": {Field: "slug", Message: "is already taken"},
+		"videos_category_id_known": {
+			Kind: fault.KindInvalid, Field: "category_id", Message: "names an unknown category",
+		},
+		"videos_tags_id_known":   {Kind: fault.KindInvalid, Field: "tags_id", Message: "names an unknown tag"},
+		"videos_season_id_known": {Kind: fault.KindInvalid, Field: "season_id", Message: "names an unknown season"},
 	},
 })
 

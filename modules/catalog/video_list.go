@@ -28,7 +28,9 @@ func (s *Service) readViewer(ctx context.Context) (version int64, err error) {
 
 func (s *Service) viewer(ctx context.Context) catalogdb.ViewerReadParams {
 	claims := httpapi.ClaimsOf(ctx)
-	return catalogdb.ViewerReadParams{UserID: claims.UserID, Now: s.deps.Clock.Now(), IssuedAt: claims.IssuedAt, TokenID: claims.TokenID}
+	return catalogdb.ViewerReadParams{
+		UserID: claims.UserID, Now: s.deps.Clock.Now(), IssuedAt: claims.IssuedAt, TokenID: claims.TokenID,
+	}
 }
 
 // mayWatch tells whether a user of that type may watch: admins, and customers with an

@@ -79,15 +79,19 @@ func TestWhoListsVideos(t *testing.T) {
 func TestVideoGolden(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	category, tag, season := catalogtest.Category(t, b.db, "Drama"), catalogtest.Tag(t, b.db, "New"), catalogtest.Season(t, b.db, "First")
+	category, tag, season := catalogtest.Category(t, b.db, "Drama"), catalogtest.Tag(t, b.db, "New"),
+		catalogtest.Season(t, b.db, "First")
 	file := `"0123456789abcdef01234567"`
 	a := b.must(http.MethodPost, "/videos", `[
 		{"title":"Least","slug":"least","video_id":"https://video.example/1","duration":0,"release_date":"2024-02-29"},
 		{"title":"Ação \"no\" Rio","slug":"acao-no-rio","video_id":"https://video.example/2?x=1&y=2","duration":90,"release_date":"2024-01-10T12:30:00Z",
-		 "description":"O mar\ne o sol","category_id":["`+string(category)+`"],"tags_id":["`+string(tag)+`"],"tags":["live","drama"],"author":"Ana Souza",
-		 "thumbnail_horizontal":`+file+`,"thumbnail_horizontal_name_less":`+file+`,"thumbnail_vertical":`+file+`,"thumbnail_vertical_name_less":`+file+`,
+		 "description":"O mar\ne o sol","category_id":["`+string(category)+`"],"tags_id":["`+string(tag)+
+		`"],"tags":["live","drama"],"author":"Ana Souza",
+		 "thumbnail_horizontal":`+file+`,"thumbnail_horizontal_name_less":`+file+`,"thumbnail_vertical":`+file+
+		`,"thumbnail_vertical_name_less":`+file+`,
 		 "expiration_date":"2030-01-01T00:00:00-03:00","enable":false,"main_highlight":true,"section_highlight":true,"is_show_in_slide_carousel":true,
-		 "season_id":"`+string(season)+`","season_number":2,"episode_number":1,"video_gridfs_id":`+file+`,"legacy_id":"A-7",
+		 "season_id":"`+string(season)+`","season_number":2,"episode_number":1,"video_gridfs_id":`+file+
+		`,"legacy_id":"A-7",
 		 "category_name":["not mine to set"],"season_name":"nor this"}]`)
 	shown := regexp.MustCompile(`"_id":"[0-9a-f]{24}"`).ReplaceAllString(a.raw, `"_id":"‹id›"`)
 	for id, name := range map[string]string{
@@ -161,7 +165,8 @@ func TestVideosNewestEditFirst(t *testing.T) {
 	b := setup(t)
 	var ids []any
 	for _, slug := range []string{"first", "second", "third"} {
-		a := b.must(http.MethodPost, "/videos", `[{"title":"x","slug":"`+slug+`","video_id":"https://v.example/1","duration":1,"release_date":"2024-01-10"}]`)
+		a := b.must(http.MethodPost, "/videos", `[{"title":"x","slug":"`+slug+
+			`","video_id":"https://v.example/1","duration":1,"release_date":"2024-01-10"}]`)
 		ids = append(ids, a.Docs[0]["_id"])
 		b.clock.Advance(time.Second)
 	}

@@ -34,7 +34,9 @@ func (s *Service) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(savedWatch{Message: "Watch history updated.", VideoID: video, Timeline: math.Abs(in.Body.Timeline), Upserted: isNew})
+	return httpapi.OK(savedWatch{
+		Message: "Watch history updated.", VideoID: video, Timeline: math.Abs(in.Body.Timeline), Upserted: isNew,
+	})
 }
 
 type watchQuery struct {

@@ -100,7 +100,8 @@ func TestWatchHistoryRefusals(t *testing.T) {
 	me, video := api.As("subscriber"), catalogtest.Video(t, b.db).String()
 	for _, method := range []string{http.MethodPut, http.MethodGet, http.MethodDelete} {
 		api.Do(method, history, nil).Expect(http.StatusUnauthorized)
-		require.Equal(t, "Access Denied: Could not validate token.", api.As("deleted").Do(method, history, nil).Expect(http.StatusForbidden).Detail())
+		require.Equal(t, "Access Denied: Could not validate token.",
+			api.As("deleted").Do(method, history, nil).Expect(http.StatusForbidden).Detail())
 	}
 	require.Equal(t, "NOT_FOUND", watch(me, objectid.New(), 1).Expect(http.StatusNotFound).Code())
 	for body, field := range map[string]string{
@@ -148,7 +149,8 @@ func TestWatchHistoryIsToldAndErasedWithTheCustomer(t *testing.T) {
 	held, err := b.service.PersonalData(t.Context(), b.db, subscriber, true)
 	require.NoError(t, err)
 	require.Len(t, held, 1)
-	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.service.ErasePersonalDataTx(t.Context(), tx, subscriber) }))
+	require.NoError(t, postgres.InTx(t.Context(), b.db,
+		func(tx pgx.Tx) error { return b.service.ErasePersonalDataTx(t.Context(), tx, subscriber) }))
 	require.Empty(t, watchedBy(t, api.As("subscriber"), ""))
 	require.Len(t, watchedBy(t, api.As("stranger"), ""), 1)
 }

@@ -18,7 +18,9 @@ func (s *Service) allow(ctx context.Context, f File, c httpapi.Caller) error {
 		return err
 	}
 	if guarded, ok := s.records[f.Kind].(Guarded); ok {
-		return guarded.MayOpenFile(ctx, c, Ref{FileID: f.ID, RecordID: f.RecordID, Purpose: f.Purpose, ContentType: f.ContentType})
+		return guarded.MayOpenFile(ctx, c, Ref{
+			FileID: f.ID, RecordID: f.RecordID, Purpose: f.Purpose, ContentType: f.ContentType,
+		})
 	}
 	return nil
 }

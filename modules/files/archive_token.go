@@ -15,13 +15,15 @@ import (
 
 // IssueArchiveToken makes a token for the user. The token itself is returned
 // once and stored nowhere. db may be a transaction of the caller's.
-func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB, userID objectid.ID) (token string, expires time.Time, err error) {
+func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB,
+	userID objectid.ID) (token string, expires time.Time, err error) {
 	return s.IssueArchiveTokenAt(ctx, db, userID, s.clock.Now())
 }
 
 // IssueArchiveTokenAt is IssueArchiveToken for a user who was read at an earlier
 // instant: what has ended their tokens since then ends this one too.
-func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userID objectid.ID, now time.Time) (token string, expires time.Time, err error) {
+func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userID objectid.ID,
+	now time.Time) (token string, expires time.Time, err error) {
 	token = secret.Random(32)
 	expires = now.Add(s.cfg.ArchiveTokenTTL)
 	err = s.q.ArchiveTokenInsert(ctx, db, filesdb.ArchiveTokenInsertParams{
@@ -37,7 +39,8 @@ func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userI
 // FORBIDDEN for an unknown or expired token, and for one of a user who is gone,
 // disabled, or has ended tokens of that age.
 func (s *Service) CallerByArchiveToken(ctx context.Context, token string) (httpapi.Caller, error) {
-	row, err := s.q.ArchiveTokenGet(ctx, s.pool, filesdb.ArchiveTokenGetParams{TokenHash: secret.Hash(token), Now: s.clock.Now()})
+	row, err := s.q.ArchiveTokenGet(ctx, s.pool,
+		filesdb.ArchiveTokenGetParams{TokenHash: secret.Hash(token), Now: s.clock.Now()})
 	if postgres.IsNoRows(err) {
 		return httpapi.Caller{}, errBadArchiveToken()
 	}

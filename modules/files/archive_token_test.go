@@ -54,7 +54,8 @@ func TestArchiveTokenLivesTwelveHours(t *testing.T) {
 		require.True(t, fault.Is(err, fault.KindForbidden), "%v", err)
 	}
 	var stored string
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT string_agg(a::text, ' ') FROM files.archive_tokens a`).Scan(&stored))
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT string_agg(a::text, ' ') FROM files.archive_tokens a`).
+		Scan(&stored))
 	require.NotContains(t, stored, first)
 	require.NotContains(t, stored, second)
 }

@@ -44,7 +44,8 @@ func BenchmarkTenMegabytes(b *testing.B) {
 	}
 	store()
 	call := func(method, path, contentType, ranged string, body []byte) {
-		req, err := http.NewRequestWithContext(b.Context(), method, server.URL+httpapi.Prefix+path, bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(b.Context(), method, server.URL+httpapi.Prefix+path,
+			bytes.NewReader(body))
 		require.NoError(b, err)
 		req.Header.Set("Authorization", "Bearer admin")
 		req.Header.Set("Content-Type", contentType)

@@ -32,9 +32,11 @@ var errTooLarge = errors.New("files: over the limit")
 // receive stores a source chunk by chunk, each in a statement of its own, so
 // that a slow source holds no connection. limit 0 means none; exactly the limit
 // passes, one byte more is errTooLarge.
-func (s *Service) receive(ctx context.Context, db postgres.DB, filename, declaredType string, src io.Reader, limit int64) (Upload, error) {
+func (s *Service) receive(ctx context.Context, db postgres.DB, filename, declaredType string, src io.Reader,
+	limit int64) (Upload, error) {
 	up := Upload{ID: objectid.At(s.clock.Now()), Filename: safeFilename(filename)}
-	if err := s.q.ContentInsert(ctx, db, filesdb.ContentInsertParams{ID: up.ID, ReceivedAt: s.clock.Now()}); err != nil {
+	if err := s.q.ContentInsert(ctx, db,
+		filesdb.ContentInsertParams{ID: up.ID, ReceivedAt: s.clock.Now()}); err != nil {
 		return Upload{}, fmt.Errorf("store file: %w", err)
 	}
 	hash := sha256.New()

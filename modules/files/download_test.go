@@ -98,16 +98,20 @@ func TestHeadersOfFileAnswers(t *testing.T) {
 	b := setup(t)
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
 	for name, c := range map[string]struct{ file, declared, data, contentType, kind string }{
-		"PNG":                 {"a.png", "image/png", "\x89PNG\r\n\x1a\n1234", "image/png", "inline"},
-		"JPEG":                {"a.jpg", "", "\xff\xd8\xff\xe0....", "image/jpeg", "inline"},
-		"PDF":                 {"a.pdf", "", "%PDF-1.7\n", "application/pdf", "inline"},
-		"SVG":                 {"a.svg", "image/svg+xml", svg, "image/svg+xml", "attachment"},
-		"SVG named PNG":       {"a.png", "image/png", svg, "application/octet-stream", "attachment"},
-		"HTML":                {"a.html", "text/html", "<html><script>1</script>", "text/html", "attachment"},
-		"HTML named JPEG":     {"a.jpg", "image/jpeg", "<html>", "application/octet-stream", "attachment"},
-		"JPEG and HTML":       {"a.html", "text/html", "\xff\xd8\xff\xe0<script>alert(1)</script>", "image/jpeg", "inline"},
-		"PDF behind a script": {"a.pdf", "application/pdf", "<script>%PDF-1.7", "application/octet-stream", "attachment"},
-		"ZIP":                 {"a.zip", "application/zip", "PK\x03\x04", "application/zip", "attachment"},
+		"PNG":             {"a.png", "image/png", "\x89PNG\r\n\x1a\n1234", "image/png", "inline"},
+		"JPEG":            {"a.jpg", "", "\xff\xd8\xff\xe0....", "image/jpeg", "inline"},
+		"PDF":             {"a.pdf", "", "%PDF-1.7\n", "application/pdf", "inline"},
+		"SVG":             {"a.svg", "image/svg+xml", svg, "image/svg+xml", "attachment"},
+		"SVG named PNG":   {"a.png", "image/png", svg, "application/octet-stream", "attachment"},
+		"HTML":            {"a.html", "text/html", "<html><script>1</script>", "text/html", "attachment"},
+		"HTML named JPEG": {"a.jpg", "image/jpeg", "<html>", "application/octet-stream", "attachment"},
+		"JPEG and HTML": {
+			"a.html", "text/html", "\xff\xd8\xff\xe0<script>alert(1)</script>", "image/jpeg", "inline",
+		},
+		"PDF behind a script": {
+			"a.pdf", "application/pdf", "<script>%PDF-1.7", "application/octet-stream", "attachment",
+		},
+		"ZIP": {"a.zip", "application/zip", "PK\x03\x04", "application/zip", "attachment"},
 	} {
 		up := b.uploadOK("admin", b.video, part{filename: c.file, contentType: c.declared, data: []byte(c.data)})
 		require.Equal(t, c.contentType, up.ContentType, name)
@@ -131,7 +135,8 @@ func TestCredentialsOfADownload(t *testing.T) {
 	b.as("").Get(path + "?archive_token=" + b.archiveToken("alice")).Expect(401)
 	b.as("alice").Get(path).Expect(200)
 	b.as("").Get(path + "?token=alice").Expect(200)
-	require.Equal(t, "Access Denied: Could not validate token.", b.as("").Get(path+"?token=forged").Expect(403).Detail())
+	require.Equal(t, "Access Denied: Could not validate token.",
+		b.as("").Get(path+"?token=forged").Expect(403).Detail())
 	b.as("forged").Get(path + "?token=alice").Expect(403) // the header is asked first
 	res, _ := b.with(path+"?token=alice", "Authorization", "Basic YTpi")
 	require.Equal(t, 200, res.StatusCode, "a header of another scheme is none")
@@ -161,7 +166,8 @@ func TestArchiveTokenOpensWhatItsUserMaySee(t *testing.T) {
 	b.as("").Get("/archive-records-public/" + alice).Expect(404) // without f it has to be a public id
 
 	b.people.gone[b.alice] = true
-	require.Equal(t, "FORBIDDEN", b.as("").Get("/archive-records-public/"+alice+"?f="+f.ID.String()).Expect(403).Code(), "disabled, deleted, or tokens ended")
+	require.Equal(t, "FORBIDDEN", b.as("").Get("/archive-records-public/"+alice+"?f="+f.ID.String()).Expect(403).Code(),
+		"disabled, deleted, or tokens ended")
 	delete(b.people.gone, b.alice)
 	b.clock.Advance(12 * time.Hour)
 	require.Equal(t, 403, get(alice), "expired")
@@ -231,7 +237,8 @@ func TestAccess(t *testing.T) {
 				if who == "alice" || who == "bob" {
 					require.Equal(t, 404, answer.Status, "a customer does not learn that %s is there", what)
 				} else {
-					require.Contains(t, answer.Expect(401).Detail(), "no permission for the handler requisition_file_download")
+					require.Contains(t, answer.Expect(401).Detail(),
+						"no permission for the handler requisition_file_download")
 				}
 			}
 		}

@@ -86,8 +86,10 @@ func errNoFile() *fault.Error { return fault.NotFound("File") }
 // transaction.
 func (s *Service) KeepTx(ctx context.Context, tx pgx.Tx, up Upload, place Place) (File, error) {
 	row, err := s.q.FileInsert(ctx, tx, filesdb.FileInsertParams{
-		ID: up.ID, Purpose: string(place.Purpose), Visibility: string(place.visibility()), OwnerKind: place.Kind, OwnerID: place.RecordID,
-		ReaderID: nullable.Ptr(place.ReaderID), Filename: up.Filename, ContentType: up.ContentType, Size: up.Size, Sha256: up.SHA256,
+		ID: up.ID, Purpose: string(place.Purpose), Visibility: string(place.visibility()), OwnerKind: place.Kind,
+		OwnerID:  place.RecordID,
+		ReaderID: nullable.Ptr(place.ReaderID), Filename: up.Filename, ContentType: up.ContentType, Size: up.Size,
+		Sha256:    up.SHA256,
 		CreatedBy: nullable.Ptr(place.CreatedBy), CreatedAt: s.clock.Now(),
 	})
 	if err != nil {
@@ -98,7 +100,8 @@ func (s *Service) KeepTx(ctx context.Context, tx pgx.Tx, up Upload, place Place)
 
 // StoreTx stores bytes that are at hand, all in the caller's transaction. What a
 // client is still sending is taken by ReceiveAttachment first and kept by KeepTx.
-func (s *Service) StoreTx(ctx context.Context, tx pgx.Tx, filename, contentType string, src io.Reader, place Place) (File, error) {
+func (s *Service) StoreTx(ctx context.Context, tx pgx.Tx, filename, contentType string, src io.Reader,
+	place Place) (File, error) {
 	up, err := s.receive(ctx, tx, filename, contentType, src, 0)
 	if err != nil {
 		return File{}, err
@@ -126,8 +129,10 @@ func (s *Service) File(ctx context.Context, id objectid.ID) (File, error) {
 
 // FilesOfRecords returns the files of records of one kind, by record and then
 // oldest first. db may be a transaction of the caller's.
-func (s *Service) FilesOfRecords(ctx context.Context, db postgres.DB, kind string, recordIDs ...objectid.ID) ([]File, error) {
-	rows, err := s.q.FileListOfRecords(ctx, db, filesdb.FileListOfRecordsParams{OwnerKind: kind, OwnerIds: objectid.Strings(recordIDs)})
+func (s *Service) FilesOfRecords(ctx context.Context, db postgres.DB, kind string,
+	recordIDs ...objectid.ID) ([]File, error) {
+	rows, err := s.q.FileListOfRecords(ctx, db,
+		filesdb.FileListOfRecordsParams{OwnerKind: kind, OwnerIds: objectid.Strings(recordIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
@@ -159,8 +164,10 @@ func (s *Service) DeleteOfRecordTx(ctx context.Context, tx pgx.Tx, kind string, 
 
 // DeletePurposeTx deletes the files that a record has for one purpose, such as
 // the old avatar before the new one.
-func (s *Service) DeletePurposeTx(ctx context.Context, tx pgx.Tx, kind string, recordID objectid.ID, purpose Purpose) error {
-	_, err := s.q.FileDeleteOfRecord(ctx, tx, filesdb.FileDeleteOfRecordParams{OwnerKind: kind, OwnerID: recordID, Purpose: string(purpose)})
+func (s *Service) DeletePurposeTx(ctx context.Context, tx pgx.Tx, kind string, recordID objectid.ID,
+	purpose Purpose) error {
+	_, err := s.q.FileDeleteOfRecord(ctx, tx,
+		filesdb.FileDeleteOfRecordParams{OwnerKind: kind, OwnerID: recordID, Purpose: string(purpose)})
 	if err != nil {
 		return fmt.Errorf("delete files of %s: %w", kind, err)
 	}
@@ -169,8 +176,10 @@ func (s *Service) DeletePurposeTx(ctx context.Context, tx pgx.Tx, kind string, r
 
 func fileOf(row filesdb.File) File {
 	return File{
-		ID: row.ID, Purpose: Purpose(row.Purpose), Visibility: Visibility(row.Visibility), Kind: row.OwnerKind, RecordID: row.OwnerID,
-		ReaderID: nullable.Value(row.ReaderID), Filename: row.Filename, ContentType: row.ContentType, Size: row.Size, SHA256: row.Sha256,
+		ID: row.ID, Purpose: Purpose(row.Purpose), Visibility: Visibility(row.Visibility), Kind: row.OwnerKind,
+		RecordID: row.OwnerID,
+		ReaderID: nullable.Value(row.ReaderID), Filename: row.Filename, ContentType: row.ContentType, Size: row.Size,
+		SHA256:    row.Sha256,
 		CreatedBy: nullable.Value(row.CreatedBy), CreatedAt: row.CreatedAt,
 	}
 }

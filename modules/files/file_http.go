@@ -163,7 +163,9 @@ func (h handlers) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	httpapi.WriteJSON(w, http.StatusOK, uploaded{FileID: f.ID.String(), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size})
+	httpapi.WriteJSON(w, http.StatusOK, uploaded{
+		FileID: f.ID.String(), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size,
+	})
 	return nil
 }
 
@@ -207,7 +209,10 @@ type auditDoc struct {
 }
 
 func auditDocOf(f File) auditDoc {
-	return auditDoc{RecordKind: f.Kind, RecordID: f.RecordID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, SHA256: f.SHA256}
+	return auditDoc{
+		RecordKind: f.Kind, RecordID: f.RecordID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size,
+		SHA256: f.SHA256,
+	}
 }
 
 // remove is DELETE /upload-file/archive-records/{id}/{file_id}. Avatars and

@@ -48,12 +48,14 @@ func TestFileLivesAndDiesWithItsTransaction(t *testing.T) {
 	tx := func(f func(pgx.Tx) error) error { return postgres.InTx(t.Context(), b.db, f) }
 	err = tx(func(tx pgx.Tx) error { return b.svc.DeleteTx(t.Context(), tx, "requisition", other.RecordID, first.ID) })
 	require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
-	require.NoError(t, tx(func(tx pgx.Tx) error { return b.svc.DeleteTx(t.Context(), tx, "requisition", place.RecordID, first.ID) }))
+	require.NoError(t,
+		tx(func(tx pgx.Tx) error { return b.svc.DeleteTx(t.Context(), tx, "requisition", place.RecordID, first.ID) }))
 	require.NoError(t, tx(func(tx pgx.Tx) error {
 		return b.svc.DeletePurposeTx(t.Context(), tx, "requisition", place.RecordID, files.Avatar)
 	}))
 	require.Equal(t, 2, b.count(`SELECT count(*) FROM files.chunks`))
-	require.NoError(t, tx(func(tx pgx.Tx) error { return b.svc.DeleteOfRecordTx(t.Context(), tx, "requisition", place.RecordID) }))
+	require.NoError(t,
+		tx(func(tx pgx.Tx) error { return b.svc.DeleteOfRecordTx(t.Context(), tx, "requisition", place.RecordID) }))
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM files.chunks`))
 	_, err = b.svc.File(t.Context(), second.ID)
 	require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
@@ -129,7 +131,8 @@ func TestSweepOfOrphans(t *testing.T) {
 	place := files.Place{Purpose: files.Record, Kind: "user", RecordID: b.alice}
 	kept, gone := b.store("kept", "", []byte("x"), place), b.store("gone", "", []byte("x"), place)
 	unknown := b.store("of a module that is not there", "", []byte("x"), files.Place{Purpose: files.Attachment})
-	_, err := b.db.Exec(t.Context(), `INSERT INTO files.contents (id, received_at) VALUES ($1, $2)`, objectid.New(), b.clock.Now())
+	_, err := b.db.Exec(t.Context(), `INSERT INTO files.contents (id, received_at) VALUES ($1, $2)`, objectid.New(),
+		b.clock.Now())
 	require.NoError(t, err)
 	b.clock.Advance(25 * time.Hour)
 	young := b.store("young", "", []byte("x"), place)
@@ -146,7 +149,8 @@ func TestSweepOfOrphans(t *testing.T) {
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM jobs.river_job WHERE kind = 'files_sweep_orphans'`))
 	require.NoError(t, client.Start(t.Context()))
 	t.Cleanup(func() { <-client.Stopped() })
-	require.Eventually(t, func() bool { return b.count(`SELECT count(*) FROM files.contents`) == 3 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return b.count(`SELECT count(*) FROM files.contents`) == 3 }, 20*time.Second,
+		20*time.Millisecond)
 	for _, f := range []files.File{kept, unknown, young} {
 		_, err := b.svc.File(t.Context(), f.ID)
 		require.NoError(t, err, f.Filename)

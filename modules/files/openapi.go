@@ -55,15 +55,20 @@ func choice(name, doc string, values ...any) param {
 }
 
 // document describes a plain handler in the OpenAPI document.
-func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, summary string, answer contentKind, params []param) {
+func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, summary string, answer contentKind,
+	params []param) {
 	doc := api.OpenAPI()
 	schemas := doc.Components.Schemas
 	op := &huma.Operation{
-		Method: method, Path: httpapi.Prefix + path, OperationID: name, Summary: summary, Tags: []string{"files"}, Parameters: params,
+		Method: method, Path: httpapi.Prefix + path, OperationID: name, Summary: summary, Tags: []string{"files"},
+		Parameters: params,
 		Extensions: map[string]any{"x-auth": string(auth)},
 		Responses: map[string]*huma.Response{
-			"200":     {Description: "OK", Content: responseContent(schemas, answer)},
-			"default": {Description: "Error", Content: jsonContent(huma.SchemaFromType(schemas, reflect.TypeFor[httpapi.ErrorBody]()))},
+			"200": {Description: "OK", Content: responseContent(schemas, answer)},
+			"default": {
+				Description: "Error",
+				Content:     jsonContent(huma.SchemaFromType(schemas, reflect.TypeFor[httpapi.ErrorBody]())),
+			},
 		},
 	}
 	if auth != httpapi.Public {
@@ -77,10 +82,11 @@ func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, su
 
 // MultipartBody describes a multipart request with one part "file".
 func MultipartBody() *huma.RequestBody {
-	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
-		Type: huma.TypeObject, Required: []string{formField},
-		Properties: map[string]*huma.Schema{formField: {Type: huma.TypeString, Format: "binary"}},
-	}}}}
+	return &huma.RequestBody{Required: true,
+		Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
+			Type: huma.TypeObject, Required: []string{formField},
+			Properties: map[string]*huma.Schema{formField: {Type: huma.TypeString, Format: "binary"}},
+		}}}}
 }
 
 func responseContent(schemas huma.Registry, answer contentKind) map[string]*huma.MediaType {

@@ -66,7 +66,8 @@ func (s *Service) sweepOrphans(ctx context.Context) error {
 func (s *Service) sweepKind(ctx context.Context, records Records, before time.Time) (deleted int64, err error) {
 	kind := records.FileKind()
 	for after := objectid.ID("000000000000000000000000"); ; {
-		rows, err := s.q.FilePage(ctx, s.pool, filesdb.FilePageParams{OwnerKind: kind, Before: before, After: after, PageSize: orphanPage})
+		rows, err := s.q.FilePage(ctx, s.pool,
+			filesdb.FilePageParams{OwnerKind: kind, Before: before, After: after, PageSize: orphanPage})
 		if err != nil || len(rows) == 0 {
 			return deleted, err
 		}

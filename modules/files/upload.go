@@ -44,7 +44,8 @@ func (s *Service) ReceiveAttachment(r *http.Request) (Upload, error) {
 	tooLarge := fault.InvalidAt("is larger than "+megabytes(limit), "body", formField)
 	var up Upload
 	err := eachFile(r, limit, func(part *multipart.Part) (err error) {
-		up, err = s.receive(r.Context(), s.pool, part.FileName(), part.Header.Get("Content-Type"), partReader{part}, limit)
+		up, err = s.receive(r.Context(), s.pool, part.FileName(), part.Header.Get("Content-Type"), partReader{part},
+			limit)
 		return err
 	})
 	if err != nil {
@@ -76,7 +77,9 @@ func (s *Service) ReceiveImage(r *http.Request) (Image, error) {
 		if err != nil {
 			return err
 		}
-		img = Image{Filename: safeFilename(part.FileName()), ContentType: picture.Format.ContentType(), data: picture.Data}
+		img = Image{
+			Filename: safeFilename(part.FileName()), ContentType: picture.Format.ContentType(), data: picture.Data,
+		}
 		return nil
 	})
 	if err != nil {
@@ -101,7 +104,9 @@ func eachFile(r *http.Request, limit int64, f func(*multipart.Part) error) error
 	r.Body = http.MaxBytesReader(nil, whole, limit+formOverhead)
 	parts, err := r.MultipartReader()
 	if errors.Is(err, http.ErrNotMultipart) {
-		return &fault.Error{Kind: fault.KindUnsupported, Message: "The body has to be sent with Content-Type: multipart/form-data."}
+		return &fault.Error{
+			Kind: fault.KindUnsupported, Message: "The body has to be sent with Content-Type: multipart/form-data.",
+		}
 	}
 	if err != nil {
 		return errMalformed().WithCause(err)
@@ -171,7 +176,8 @@ func receiveError(err error, tooLarge *fault.Error) error {
 	case errors.Is(err, image.ErrFormat):
 		return fault.BadRequest("The image has to be a JPEG, PNG or WebP.").WithField(formField).WithCause(err)
 	case errors.Is(err, image.ErrTooLarge):
-		return fault.BadRequest("The image may have at most 25 megapixels and 12,000 pixels a side.").WithField(formField)
+		return fault.BadRequest("The image may have at most 25 megapixels and 12,000 pixels a side.").
+			WithField(formField)
 	case errors.Is(err, errBroken):
 		if f := httpapi.BodyFault(err); f.Kind == fault.KindTimedOut {
 			return f

@@ -159,7 +159,8 @@ func TestSlowUploadsHoldNoConnection(t *testing.T) {
 		r, w := io.Pipe()
 		ends = append(ends, w)
 		go func() {
-			req, err := http.NewRequest(http.MethodPost, b.client.URL()+httpapi.Prefix+"/upload-file/archive-records/"+b.video.String(), r)
+			req, err := http.NewRequest(http.MethodPost, b.client.URL()+httpapi.Prefix+"/upload-file/archive-records/"+
+				b.video.String(), r)
 			if err != nil {
 				panic(err)
 			}
@@ -273,7 +274,8 @@ func TestControlCharactersInTheNameHeader(t *testing.T) {
 	b := setup(t)
 	for _, name := range []string{"nul\x00.txt", "bell\x07.txt", "cr\r.txt", "esc\x1b[2J.txt"} {
 		body := "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + name + "\"\r\n\r\nx\r\n--B--\r\n"
-		a := b.as("admin").Send(http.MethodPost, "/upload-file/archive-records/"+b.video.String(), "multipart/form-data; boundary=B", []byte(body))
+		a := b.as("admin").Send(http.MethodPost, "/upload-file/archive-records/"+b.video.String(),
+			"multipart/form-data; boundary=B", []byte(body))
 		if a.Status == 200 {
 			require.Regexp(t, `^[a-zA-Z0-9\[. ]+$`, a.Map()["filename"])
 			continue

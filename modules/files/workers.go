@@ -19,7 +19,8 @@ func (s *Service) Workers(w *river.Workers) {
 func (s *Service) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
 		jobs.NewPeriodic(river.PeriodicInterval(time.Hour),
-			func() (river.JobArgs, *river.InsertOpts) { return SweepArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepArgs{}.Kind()}),
+			func() (river.JobArgs, *river.InsertOpts) { return SweepArgs{}, nil },
+			&river.PeriodicJobOpts{ID: SweepArgs{}.Kind()}),
 		// At each start too: a process that is restarted daily would never come to it. It is unique by day.
 		jobs.NewPeriodic(river.PeriodicInterval(24*time.Hour),
 			func() (river.JobArgs, *river.InsertOpts) { return SweepOrphansArgs{}, nil },

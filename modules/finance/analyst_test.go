@@ -73,7 +73,8 @@ func TestAnalystsPageNamesJoinColumns(t *testing.T) {
 	})
 	require.NoError(t, err)
 	for _, role := range []string{"marquee_analyst", "marquee_analyst_personal"} {
-		rows, err := db.Query(t.Context(), `SELECT relname::text FROM pg_class WHERE relnamespace = 'finance'::regnamespace AND relkind = 'v' AND has_table_privilege($1, oid, 'SELECT')`, role)
+		rows, err := db.Query(t.Context(),
+			`SELECT relname::text FROM pg_class WHERE relnamespace = 'finance'::regnamespace AND relkind = 'v' AND has_table_privilege($1, oid, 'SELECT')`, role)
 		require.NoError(t, err)
 		granted, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)

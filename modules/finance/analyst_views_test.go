@@ -68,7 +68,8 @@ func TestAnalystsCallNothing(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	var lent int
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+	require.NoError(t,
+		db.QueryRow(t.Context(), `SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
 		WHERE p.prosecdef AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'`).Scan(&lent))
 	require.Zero(t, lent)
 	for _, role := range []string{"marquee_analyst", "marquee_analyst_personal"} {

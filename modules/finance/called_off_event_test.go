@@ -25,7 +25,9 @@ func TestSharesOfOrdersAreWithoutWhatWentBack(t *testing.T) {
 	total, shares := amounts()
 	var order, event string // the first paid one, and its event
 	var cents float64
-	require.NoError(t, b.db.QueryRow(t.Context(), `WITH one AS (SELECT o.* FROM tickets.orders o JOIN finance.orders f ON f.order_id = o.id WHERE f.is_paid AND f.revenue_cents > 1000 AND o.gateway_payment_id IS NOT NULL ORDER BY o.id LIMIT 1), refund AS (
+	require.NoError(t,
+		b.db.QueryRow(t.Context(),
+			`WITH one AS (SELECT o.* FROM tickets.orders o JOIN finance.orders f ON f.order_id = o.id WHERE f.is_paid AND f.revenue_cents > 1000 AND o.gateway_payment_id IS NOT NULL ORDER BY o.id LIMIT 1), refund AS (
 			INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, requested_at, refunded_at, created_at, updated_at)
 			SELECT gateway, gateway_payment_id, 'order', id, customer_id, 1000, 'done', 'admin', 'REFUND-X', 'REFUND', now(), now(), now(), now() FROM one)
 		SELECT id, event_id FROM one`).Scan(&order, &event))
@@ -34,8 +36,10 @@ func TestSharesOfOrdersAreWithoutWhatWentBack(t *testing.T) {
 	for i := range shares {
 		require.InDelta(t, shares[i]-10, left[i], 0.001)
 	}
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT sum(revenue_cents) FROM finance.orders WHERE event_id = $1`, event).Scan(&cents))
-	_, err := b.db.Exec(t.Context(), `UPDATE tickets.events SET cancelled_at = now(), is_active = false WHERE id = $1`, event)
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT sum(revenue_cents) FROM finance.orders WHERE event_id = $1`,
+		event).Scan(&cents))
+	_, err := b.db.Exec(t.Context(), `UPDATE tickets.events SET cancelled_at = now(), is_active = false WHERE id = $1`,
+		event)
 	require.NoError(t, err)
 	off, _ := amounts()
 	require.InDelta(t, after-cents/100, off, 0.001)

@@ -71,8 +71,10 @@ INSERT INTO tickets.tickets (id, event_id, customer_id, order_id, promo_code_id,
 INSERT INTO catalog.videos (id, slug, title, video_id, duration, release_date, register_date, register_update_date)
 	VALUES ('FILM', 'a-film', 'A film', 'https://videos.example.com/1', 90, '2026-01-01', '2026-01-01', '2026-01-01');
 INSERT INTO catalog.watch_history (user_id, video_id, timeline, updated_at) VALUES ('ANA', 'FILM', 60, '2026-04-04T12:00:00Z'), ('ADMIN', 'FILM', 60, '2026-04-05T12:00:00Z')`, ";\n") {
-		b.exec(strings.NewReplacer("'ANA'", "'"+string(customerID)+"'", "'ADMIN'", "'"+string(adminID)+"'", "'OLD'", "'"+oldSubscription+"'", "'NEW'", "'"+newSubscription+"'",
-			"'EVENT'", "'"+premiere+"'", "'ORDER'", "'"+anasOrder+"'", "'TICKET'", "'"+anasTicket+"'", "'GIFT'", "'"+giftTicket+"'", "'CODE'", "'"+giftCode+"'", "'FILM'", "'"+film+"'").Replace(sql))
+		b.exec(strings.NewReplacer("'ANA'", "'"+string(customerID)+"'", "'ADMIN'", "'"+string(adminID)+"'", "'OLD'",
+			"'"+oldSubscription+"'", "'NEW'", "'"+newSubscription+"'",
+			"'EVENT'", "'"+premiere+"'", "'ORDER'", "'"+anasOrder+"'", "'TICKET'", "'"+anasTicket+"'", "'GIFT'",
+			"'"+giftTicket+"'", "'CODE'", "'"+giftCode+"'", "'FILM'", "'"+film+"'").Replace(sql))
 	}
 }
 
@@ -190,7 +192,10 @@ func TestCustomer360(t *testing.T) {
 			"at": "2026-02-20T12:00:00.000Z", "type": "subscription",
 			"summary": "Subscription to Basic went from active to cancelled (customer cancelled).",
 		},
-		doc{"at": "2026-02-10T12:00:00.000Z", "type": "payment_failed", "summary": "A payment of R$ 19.90 failed at gwb."},
+		doc{
+			"at": "2026-02-10T12:00:00.000Z", "type": "payment_failed",
+			"summary": "A payment of R$ 19.90 failed at gwb.",
+		},
 		doc{
 			"at": "2026-01-10T12:00:01.000Z", "type": "payment",
 			"summary": "Paid R$ 19.90 for a subscription by credit card at gwb.",
@@ -246,6 +251,7 @@ func TestCustomer360Finds(t *testing.T) {
 	require.Equal(t, "NOT_FOUND", b.admin.Get(other).Expect(http.StatusNotFound).Code())
 	b.exec(`UPDATE accounts.users SET deleted_at = now() WHERE id = $1`, customerID)
 	for _, query := range []string{"_id=" + string(customerID), "email=ana@example.com", "tax_id=52998224725"} {
-		require.Equal(t, "NOT_FOUND", b.admin.Get("/admin/customers/360?"+query).Expect(http.StatusNotFound).Code(), query)
+		require.Equal(t, "NOT_FOUND", b.admin.Get("/admin/customers/360?"+query).Expect(http.StatusNotFound).Code(),
+			query)
 	}
 }

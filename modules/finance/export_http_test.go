@@ -55,7 +55,8 @@ func TestExportsNameTheirFiles(t *testing.T) {
 			require.Equal(t, disposition(name+"."+extensions[format]), answer.Header.Get("Content-Disposition"))
 			require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 		}
-		require.Equal(t, types["xlsx"], b.admin.Get(route).Expect(http.StatusOK).Header.Get("Content-Type"), "the default")
+		require.Equal(t, types["xlsx"], b.admin.Get(route).Expect(http.StatusOK).Header.Get("Content-Type"),
+			"the default")
 	}
 }
 
@@ -90,7 +91,8 @@ func TestExportsRefuseBadParameters(t *testing.T) {
 func TestCustomersExportFiltersAsTheListDoes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ana := accountstest.Customer(t, b.db, func(u *accounts.NewUser) { u.FullName, u.Phone = "=cmd|' /C calc'!A1", "+5511912345678" })
+	ana := accountstest.Customer(t, b.db,
+		func(u *accounts.NewUser) { u.FullName, u.Phone = "=cmd|' /C calc'!A1", "+5511912345678" })
 	bia := accountstest.Customer(t, b.db)
 	gone := accountstest.Customer(t, b.db)
 	subscriptionstest.Active(t, b.db, ana.ID)
@@ -104,7 +106,8 @@ func TestCustomersExportFiltersAsTheListDoes(t *testing.T) {
 				Username string `json:"username"`
 			} `json:"customers"`
 		}
-		b.admin.Get("/admin/customers/export?format=json&query=" + url.QueryEscape(filter)).Expect(http.StatusOK).JSON(&file)
+		b.admin.Get("/admin/customers/export?format=json&query=" + url.QueryEscape(filter)).Expect(http.StatusOK).
+			JSON(&file)
 		names := []string{}
 		for _, c := range file.Customers {
 			names = append(names, c.Username)
@@ -145,14 +148,16 @@ func TestEventsExport(t *testing.T) {
 	b := setup(t)
 	lecture := ticketstest.EventAt(t, b.db, 4, noon.AddDate(0, 1, 0))
 	hidden := ticketstest.EventAt(t, b.db, -1, noon)
-	_, err := b.db.Exec(t.Context(), `UPDATE tickets.events SET event_type = 'lecture', title = '@home' WHERE id = $1`, lecture)
+	_, err := b.db.Exec(t.Context(), `UPDATE tickets.events SET event_type = 'lecture', title = '@home' WHERE id = $1`,
+		lecture)
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), `UPDATE tickets.events SET is_active = false WHERE id = $1`, hidden)
 	require.NoError(t, err)
 	customer := accountstest.Customer(t, b.db)
 	_, err = b.db.Exec(t.Context(), `INSERT INTO tickets.customers VALUES ($1, 'Ana', 'ana@example.com')`, customer.ID)
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), `INSERT INTO tickets.tickets (event_id, customer_id, title, status, reason) VALUES ($1, $2, 'Seat', 'available', 'gift')`, lecture, customer.ID)
+	_, err = b.db.Exec(t.Context(),
+		`INSERT INTO tickets.tickets (event_id, customer_id, title, status, reason) VALUES ($1, $2, 'Seat', 'available', 'gift')`, lecture, customer.ID)
 	require.NoError(t, err)
 
 	read := func(query string) (events, tickets []map[string]any) {
@@ -190,14 +195,19 @@ func TestEventsExport(t *testing.T) {
 func TestExportsAreAudited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.admin.Get("/admin/customers/export?format=csv&query=" + url.QueryEscape(`{"email":"ana@example.com"}`)).Expect(http.StatusOK)
+	b.admin.Get("/admin/customers/export?format=csv&query=" + url.QueryEscape(`{"email":"ana@example.com"}`)).
+		Expect(http.StatusOK)
 	b.admin.Get("/admin/customers/export?format=pdf").Expect(http.StatusUnprocessableEntity)
 	var action, path string
 	var after json.RawMessage
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT action, path, after FROM accounts.audit_log WHERE resource = 'exports' AND actor_id = $1`, b.who.ID).Scan(&action, &path, &after))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(),
+			`SELECT action, path, after FROM accounts.audit_log WHERE resource = 'exports' AND actor_id = $1`,
+			b.who.ID).Scan(&action, &path, &after))
 	require.Equal(t, "customer_export", action)
 	require.Equal(t, "/api/v1/admin/customers/export", path)
-	require.JSONEq(t, `{"kind":"customers","format":"csv","filename":"customers_2026-11-15.zip","filtered":"true"}`, string(after))
+	require.JSONEq(t, `{"kind":"customers","format":"csv","filename":"customers_2026-11-15.zip","filtered":"true"}`,
+		string(after))
 }
 
 func TestALongExportIsWrittenByAJob(t *testing.T) {

@@ -50,7 +50,8 @@ func TestAJobWritesAnExport(t *testing.T) {
 	require.Greater(t, len(whole.Body), finance.ChunkBytes)
 	require.Equal(t, disposition("customers_2026-11-15.json"), whole.Header.Get("Content-Disposition"))
 	require.Equal(t, "application/json; charset=utf-8", whole.Header.Get("Content-Type"))
-	require.Equal(t, string(b.admin.Get("/admin/customers/export?format=json").Expect(http.StatusOK).Body), string(whole.Body), "what is sent at once is the same file")
+	require.Equal(t, string(b.admin.Get("/admin/customers/export?format=json").Expect(http.StatusOK).Body),
+		string(whole.Body), "what is sent at once is the same file")
 
 	req, err := http.NewRequest(http.MethodGet, b.nobody.URL()+path(t, state["download_url"]), nil)
 	require.NoError(t, err)
@@ -86,7 +87,8 @@ func TestDownloadsAreForWhoAsked(t *testing.T) {
 	other.Delete("/admin/exports/"+id, nil).Expect(http.StatusNotFound)
 	root := b.nobody.As(accountstest.Token(t, b.db, accountstest.Root(t, b.db).Username))
 	root.Get(file).Expect(http.StatusOK)
-	b.nobody.Get(path(t, root.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()["download_url"])).Expect(http.StatusOK)
+	b.nobody.Get(path(t, root.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()["download_url"])).
+		Expect(http.StatusOK)
 	customer := b.nobody.As(accountstest.Token(t, b.db, accountstest.Customer(t, b.db).Username))
 	customer.Get(file).Expect(http.StatusForbidden)
 	customer.Get("/admin/exports/" + id).Expect(http.StatusForbidden)
@@ -163,7 +165,8 @@ func (b *bundle) inStatus(id objectid.ID, status string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool {
 		var now string
-		require.NoError(b.t, b.db.QueryRow(b.t.Context(), `SELECT status FROM finance.exports WHERE id = $1`, id).Scan(&now))
+		require.NoError(b.t,
+			b.db.QueryRow(b.t.Context(), `SELECT status FROM finance.exports WHERE id = $1`, id).Scan(&now))
 		return now == status
 	}, 20*time.Second, 5*time.Millisecond)
 }
@@ -187,9 +190,12 @@ func TestAnExportSurvivesItsWorker(t *testing.T) {
 	b.inStatus(id, "queued")
 
 	// Killed: it has stored a piece and says no more.
-	_, err := b.db.Exec(t.Context(), `UPDATE finance.exports SET status = 'running', attempt = attempt + 1, lease_until = $2 WHERE id = $1`, id, noon.Add(time.Minute))
+	_, err := b.db.Exec(t.Context(),
+		`UPDATE finance.exports SET status = 'running', attempt = attempt + 1, lease_until = $2 WHERE id = $1`, id,
+		noon.Add(time.Minute))
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), `INSERT INTO finance.export_chunks SELECT id, attempt, 0, 'half' FROM finance.exports`)
+	_, err = b.db.Exec(t.Context(),
+		`INSERT INTO finance.export_chunks SELECT id, attempt, 0, 'half' FROM finance.exports`)
 	require.NoError(t, err)
 	require.NoError(t, b.svc.SweepExports(t.Context()))
 	b.inStatus(id, "running") // it may speak yet
@@ -202,7 +208,9 @@ func TestAnExportSurvivesItsWorker(t *testing.T) {
 	b.inStatus(id, "queued")
 	require.Zero(t, b.chunks())
 	var waiting int
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM jobs.river_job WHERE kind = 'finance_write_export'`).Scan(&waiting))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(), `SELECT count(*) FROM jobs.river_job WHERE kind = 'finance_write_export'`).
+			Scan(&waiting))
 	require.Equal(t, 2, waiting)
 
 	require.NoError(t, b.svc.RunExport(t.Context(), id))
@@ -278,7 +286,8 @@ func TestASlowReaderHoldsNoConnection(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.customers(30_000) // more than sockets hold
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.nobody.URL()+"/api/v1/admin/customers/export?format=json&token="+b.token, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		b.nobody.URL()+"/api/v1/admin/customers/export?format=json&token="+b.token, nil)
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
@@ -296,7 +305,8 @@ func TestASlowReaderHoldsNoConnection(t *testing.T) {
 func TestFewExportsAreSentAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *finance.Deps) {
-		reads, err := postgres.NewPool(t.Context(), d.Pool.Config().ConnString(), postgres.Options{MaxConns: finance.MaxSending + 1})
+		reads, err := postgres.NewPool(t.Context(), d.Pool.Config().ConnString(),
+			postgres.Options{MaxConns: finance.MaxSending + 1})
 		require.NoError(t, err)
 		t.Cleanup(reads.Close)
 		d.Reads = reads
@@ -309,7 +319,9 @@ func TestFewExportsAreSentAtOnce(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		var waiting int
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
+		require.NoError(t,
+			b.db.QueryRow(t.Context(),
+				`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
 		return waiting == finance.MaxSending
 	}, 20*time.Second, 10*time.Millisecond)
 	refused := b.admin.Get(address).Expect(http.StatusServiceUnavailable)

@@ -36,7 +36,8 @@ func (b *bundle) customers(n int) {
 	require.NoError(b.t, err)
 	_, err = tx.Exec(b.t.Context(), `SET LOCAL session_replication_role = replica`)
 	require.NoError(b.t, err)
-	_, err = tx.Exec(b.t.Context(), `INSERT INTO accounts.users (id, user_type, username, email, full_name, created_at, updated_at)
+	_, err = tx.Exec(b.t.Context(),
+		`INSERT INTO accounts.users (id, user_type, username, email, full_name, created_at, updated_at)
 		SELECT lpad(to_hex(i), 24, '0'), 'customer', 'bulk' || i, 'bulk' || i || '@example.com', 'Bulk ' || i, $2, $2 FROM generate_series(1, $1::int) i`, n, noon)
 	require.NoError(b.t, err)
 	require.NoError(b.t, tx.Commit(b.t.Context()))

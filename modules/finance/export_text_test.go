@@ -73,7 +73,8 @@ func TestExportsWithAByteOrderMark(t *testing.T) {
 	b := setup(t)
 	heading := func(file []byte) string { return csvFiles(t, file)["customers.csv"][0][0] }
 	require.Equal(t, "_id", heading(b.admin.Get("/admin/customers/export?format=csv").Expect(http.StatusOK).Body))
-	require.Equal(t, "\ufeff_id", heading(b.admin.Get("/admin/customers/export?format=csv&bom=1").Expect(http.StatusOK).Body))
+	require.Equal(t, "\ufeff_id",
+		heading(b.admin.Get("/admin/customers/export?format=csv&bom=1").Expect(http.StatusOK).Body))
 	id := b.requestExport("/admin/customers/export?format=csv&bom=true&async=1")
 	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
 	require.Equal(t, "\ufeff_id", heading(b.admin.Get("/admin/exports/"+id+"/file").Expect(http.StatusOK).Body))
@@ -101,7 +102,8 @@ func TestAnExportTellsHowFarItIs(t *testing.T) {
 		{status: "running", written: 0, total: 0, percent: 0},
 	} {
 		_, err := b.db.Exec(t.Context(), `UPDATE finance.exports SET status = $1, rows_written = $2, rows_total = $3,
-			attempt = 1, started_at = $4, lease_until = CASE $1 WHEN 'running' THEN $4::timestamptz END`, step.status, step.written, step.total, noon)
+			attempt = 1, started_at = $4, lease_until = CASE $1 WHEN 'running' THEN $4::timestamptz END`, step.status,
+			step.written, step.total, noon)
 		require.NoError(t, err)
 		state := b.get("/admin/exports/" + id)
 		require.Equal(t, step.status, state["status"])

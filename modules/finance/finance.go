@@ -55,9 +55,11 @@ func New(d Deps) *Service {
 	}
 	figures := reports.New(reports.Deps{Reads: d.Reads, Clock: d.Clock, Zone: d.Zone})
 	return &Service{
-		pool: d.Pool, clock: d.Clock, log: d.Log, location: d.Zone, zone: d.Zone.String(), db: financedb.New(), reports: figures,
+		pool: d.Pool, clock: d.Clock, log: d.Log, location: d.Zone, zone: d.Zone.String(), db: financedb.New(),
+		reports: figures,
 		exports: exports.New(exports.Deps{
-			Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Zone: d.Zone, Reports: figures, Callers: d.Callers, Config: d.Exports,
+			Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Zone: d.Zone, Reports: figures, Callers: d.Callers,
+			Config: d.Exports,
 		}),
 	}
 }

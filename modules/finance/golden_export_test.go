@@ -126,7 +126,8 @@ func asCSV(t testing.TB, raw string, style *excelize.Style, kind excelize.CellTy
 	case style.CustomNumFmt != nil:
 		zone, err := time.LoadLocation("America/Sao_Paulo")
 		require.NoError(t, err)
-		at := time.Date(1899, 12, 30, 0, 0, 0, 0, zone).AddDate(0, 0, int(x)).Add(time.Duration(math.Round((x-math.Trunc(x))*86_400_000)) * time.Millisecond)
+		at := time.Date(1899, 12, 30, 0, 0, 0, 0, zone).AddDate(0, 0, int(x)).
+			Add(time.Duration(math.Round((x-math.Trunc(x))*86_400_000)) * time.Millisecond)
 		if !strings.Contains(*style.CustomNumFmt, "hh") {
 			return at.Format(time.DateOnly)
 		}
@@ -211,10 +212,12 @@ func exportSummary(t *testing.T, s sheets) {
 		}
 	}
 	for _, r := range financetest.Table(t, "By payment method") {
-		want = append(want, fmt.Sprintln("by_payment_method.count", r["method"], r["count"]), fmt.Sprintln("by_payment_method.mrr", r["method"], amount(t, r, "mrr")))
+		want = append(want, fmt.Sprintln("by_payment_method.count", r["method"], r["count"]),
+			fmt.Sprintln("by_payment_method.mrr", r["method"], amount(t, r, "mrr")))
 	}
 	for _, r := range financetest.Table(t, "By plan") {
-		want = append(want, fmt.Sprintln("by_plan.count", r["plan_id"], r["count"]), fmt.Sprintln("by_plan.mrr", r["plan_id"], amount(t, r, "mrr")))
+		want = append(want, fmt.Sprintln("by_plan.count", r["plan_id"], r["count"]),
+			fmt.Sprintln("by_plan.mrr", r["plan_id"], amount(t, r, "mrr")))
 	}
 	require.ElementsMatch(t, want, s.lines("summary", "figure", "of", "value"))
 }
@@ -224,12 +227,14 @@ func exportSubscriptions(t *testing.T, s sheets) {
 	for _, r := range financetest.Table(t, "Subscriptions") {
 		customers := financetest.Names(t, r["customers"])
 		for i, name := range financetest.Names(t, r["subscriptions"]) {
-			want = append(want, fmt.Sprintln(name, customers[i], r["plan"], r["gateway"], r["method"], amount(t, r, "price"), r["months"], r["status"], r["active"], r["trial"],
+			want = append(want, fmt.Sprintln(name, customers[i], r["plan"], r["gateway"], r["method"],
+				amount(t, r, "price"), r["months"], r["status"], r["active"], r["trial"],
 				r["failures"], amount(t, r, "refunded"), r["chargeback"]))
 		}
 	}
 	require.Len(t, want, 68)
-	got := s.lines("subscriptions", "subscription_id", "customer_id", "plan_id", "gateway", "payment_method", "monthly_price", "period_months", "status", "is_active", "is_trial",
+	got := s.lines("subscriptions", "subscription_id", "customer_id", "plan_id", "gateway", "payment_method",
+		"monthly_price", "period_months", "status", "is_active", "is_trial",
 		"payment_failures", "total_refunded", "has_chargeback")
 	slices.Sort(got)
 	require.Equal(t, want, got)
@@ -238,23 +243,28 @@ func exportSubscriptions(t *testing.T, s sheets) {
 func exportOverdue(t *testing.T, s sheets) {
 	var want []string
 	for _, r := range financetest.Table(t, "Overdue") {
-		want = append(want, fmt.Sprintln(r["subscription"], r["status"], r["gateway"], r["method"], r["failures"], amount(t, r, "amount"), r["days_overdue"]))
+		want = append(want, fmt.Sprintln(r["subscription"], r["status"], r["gateway"], r["method"], r["failures"],
+			amount(t, r, "amount"), r["days_overdue"]))
 	}
-	require.Equal(t, want, s.lines("overdue", "subscription_id", "subscription_status", "gateway", "payment_method", "payment_failures", "amount", "days_overdue"))
+	require.Equal(t, want, s.lines("overdue", "subscription_id", "subscription_status", "gateway", "payment_method",
+		"payment_failures", "amount", "days_overdue"))
 }
 
 func exportCancellations(t *testing.T, s sheets) {
 	var want []string
 	for _, r := range financetest.Table(t, "Exits") {
-		want = append(want, fmt.Sprintln(r["subscription"], r["customer"], r["day"], instant(r["at"]), r["reason"], instant(r["returned"]), r["counted"]))
+		want = append(want, fmt.Sprintln(r["subscription"], r["customer"], r["day"], instant(r["at"]), r["reason"],
+			instant(r["returned"]), r["counted"]))
 	}
-	require.Equal(t, want, s.lines("cancellations", "subscription_id", "customer_id", "day", "at", "reason", "returned_at", "counted"))
+	require.Equal(t, want,
+		s.lines("cancellations", "subscription_id", "customer_id", "day", "at", "reason", "returned_at", "counted"))
 }
 
 func exportRefunds(t *testing.T, s sheets) {
 	var want []string
 	for _, r := range financetest.Table(t, "Refunds") {
-		want = append(want, fmt.Sprintln(r["refund"], r["subscription"], r["gateway"], amount(t, r, "amount"), instant(r["refunded"])))
+		want = append(want, fmt.Sprintln(r["refund"], r["subscription"], r["gateway"], amount(t, r, "amount"),
+			instant(r["refunded"])))
 	}
 	require.Equal(t, want, s.lines("refunds", "refund_id", "subscription_id", "gateway", "amount", "refunded_at"))
 }
@@ -263,7 +273,8 @@ func exportEvents(t *testing.T, s sheets) {
 	var want []string
 	tickets := map[string]int64{}
 	for _, r := range financetest.Table(t, "Events") {
-		want = append(want, fmt.Sprintln(r["event"], r["type"], r["capacity"], r["issued"], r["sold"], r["promo"], r["available"], r["consumed"], r["expired"], r["orders"],
+		want = append(want, fmt.Sprintln(r["event"], r["type"], r["capacity"], r["issued"], r["sold"], r["promo"],
+			r["available"], r["consumed"], r["expired"], r["orders"],
 			amount(t, r, "revenue"), r.Float(t, "occupancy_pct")))
 		for _, status := range []string{"pending", "available", "consumed", "expired"} {
 			if n := r.Int(t, status); n > 0 {
@@ -272,7 +283,8 @@ func exportEvents(t *testing.T, s sheets) {
 		}
 	}
 	require.Len(t, s, 2)
-	got := s.lines("Events", "event_id", "event_type", "capacity", "tickets_issued", "tickets_sold", "tickets_promo", "available", "consumed", "expired", "orders_count", "revenue", "occupancy_pct")
+	got := s.lines("Events", "event_id", "event_type", "capacity", "tickets_issued", "tickets_sold", "tickets_promo",
+		"available", "consumed", "expired", "orders_count", "revenue", "occupancy_pct")
 	slices.Sort(got)
 	require.Equal(t, want, got)
 	counted := map[string]int64{}
@@ -280,7 +292,8 @@ func exportEvents(t *testing.T, s sheets) {
 		counted[line]++
 	}
 	require.Equal(t, tickets, counted)
-	require.Contains(t, s.lines("Tickets", "ticket_order_id", "unit_price", "payment_status", "customer_email"), "O3 30.00 succeeded c03@example.com\n")
+	require.Contains(t, s.lines("Tickets", "ticket_order_id", "unit_price", "payment_status", "customer_email"),
+		"O3 30.00 succeeded c03@example.com\n")
 }
 
 func exportCustomers(t *testing.T, s sheets) {

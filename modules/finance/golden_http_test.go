@@ -172,7 +172,8 @@ func httpOverdue(t *testing.T, b *bundle) {
 	want := []string{}
 	for _, r := range rows {
 		customer := "C" + r["subscription"][1:]
-		want = append(want, fmt.Sprintln(customer, "c"+customer[1:], "c"+customer[1:]+"@example.com", "Customer "+customer,
+		want = append(want, fmt.Sprintln(customer, "c"+customer[1:], "c"+customer[1:]+"@example.com",
+			"Customer "+customer,
 			r["status"], r["gateway"], r["method"], r["failures"], r["amount"], r["days_overdue"]))
 	}
 	fields := []string{
@@ -224,7 +225,8 @@ func httpEvents(t *testing.T, b *bundle) {
 			"event_type": r["type"], "capacity": r.Float(t, "capacity"), "tickets_issued": r.Float(t, "issued"),
 			"tickets_sold": r.Float(t, "sold"), "tickets_promo": r.Float(t, "promo"),
 			"ticket_status": doc{
-				"available": r.Float(t, "available"), "consumed": r.Float(t, "consumed"), "expired": r.Float(t, "expired"),
+				"available": r.Float(t, "available"), "consumed": r.Float(t, "consumed"),
+				"expired": r.Float(t, "expired"),
 			},
 			"revenue": inReais(t, r, "revenue"), "orders_count": r.Float(t, "orders"),
 			"occupancy_pct": r.Float(t, "occupancy_pct"),
@@ -247,8 +249,11 @@ func httpEvents(t *testing.T, b *bundle) {
 		}
 		require.Len(t, one["orders"], int(row["orders_count"].(float64)))
 	}
-	require.Equal(t, []string{"E1\n"}, picked(b.get("/admin/events-dashboard/events?active_only=true&event_type=movie_premiere")["events"], "event_id"))
-	require.Equal(t, []string{"E2\n"}, picked(b.get("/admin/events-dashboard/events?page=2&limit=1")["events"], "event_id"))
+	require.Equal(t, []string{"E1\n"},
+		picked(b.get("/admin/events-dashboard/events?active_only=true&event_type=movie_premiere")["events"],
+			"event_id"))
+	require.Equal(t, []string{"E2\n"},
+		picked(b.get("/admin/events-dashboard/events?page=2&limit=1")["events"], "event_id"))
 }
 
 func httpOrders(t *testing.T, b *bundle) {
@@ -275,7 +280,8 @@ func httpPromoCodes(t *testing.T, b *bundle) {
 			"total": r.Float(t, "total"), "active": r.Float(t, "active"),
 			"tickets_generated": r.Float(t, "tickets_generated"),
 		}
-		total, active, tickets = total+r.Float(t, "total"), active+r.Float(t, "active"), tickets+r.Float(t, "tickets_generated")
+		total, active, tickets = total+r.Float(t, "total"), active+r.Float(t, "active"),
+			tickets+r.Float(t, "tickets_generated")
 	}
 	got := b.get("/admin/events-dashboard/promo-codes")
 	require.Equal(t, want, got["by_type"])
@@ -300,7 +306,8 @@ func httpSubscriptions(t *testing.T, b *bundle) {
 			"expired": f["expired"],
 		},
 		"by_gateway": doc{
-			"gwa": doc{"count": f["gwa_count"], "mrr": o["mrr_gwa"]}, "gwb": doc{"count": f["gwb_count"], "mrr": o["mrr_gwb"]},
+			"gwa": doc{"count": f["gwa_count"], "mrr": o["mrr_gwa"]},
+			"gwb": doc{"count": f["gwb_count"], "mrr": o["mrr_gwb"]},
 		},
 		"by_payment_method": httpMethods(t), "by_plan": httpPlans(t), "mrr": o["mrr"], "new_30d": f["new_30d"],
 		"cancelled_30d": f["cancelled_30d"], "pending_pix": f["pending_pix"],
@@ -326,7 +333,9 @@ func httpCohorts(t *testing.T) []any {
 func httpInsights(t *testing.T, b *bundle) {
 	var failed []any
 	for _, r := range financetest.Table(t, "Failed payments") {
-		failed = append(failed, doc{"month": r["month"], "count": r.Float(t, "count"), "recovered": r.Float(t, "recovered")})
+		failed = append(failed, doc{
+			"month": r["month"], "count": r.Float(t, "count"), "recovered": r.Float(t, "recovered"),
+		})
 	}
 	got := b.get("/admin/subscriptions/insights?months=8")
 	require.Equal(t, b.get("/admin/finance/overdue")["customers"], got["at_risk"])

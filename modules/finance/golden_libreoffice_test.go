@@ -32,11 +32,13 @@ func TestGoldenWorkbookInLibreOfficeSoak(t *testing.T) {
 	b := goldenAPI(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "finance.xlsx")
-	require.NoError(t, os.WriteFile(file, b.admin.Get("/admin/finance/export?start=2026-01-01&end=2026-08-20").Expect(http.StatusOK).Body, 0o600))
+	require.NoError(t, os.WriteFile(file,
+		b.admin.Get("/admin/finance/export?start=2026-01-01&end=2026-08-20").Expect(http.StatusOK).Body, 0o600))
 	convert := func(to string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
-		said, err := exec.CommandContext(ctx, office, "-env:UserInstallation=file://"+dir+"/profile", "--headless", "--convert-to", to, "--outdir", dir, file).CombinedOutput()
+		said, err := exec.CommandContext(ctx, office, "-env:UserInstallation=file://"+dir+"/profile", "--headless",
+			"--convert-to", to, "--outdir", dir, file).CombinedOutput()
 		require.NoError(t, err, "%s", said)
 	}
 	// All sheets, as they are shown: comma, quotes, UTF-8.
@@ -59,7 +61,8 @@ func TestGoldenWorkbookInLibreOfficeSoak(t *testing.T) {
 	}
 	require.Contains(t, summary, "\nstart,,2026-01-01\n")
 	require.Contains(t, summary, "\ngenerated_at,,2026-08-20 12:00:00\n", "in the report time zone")
-	require.Contains(t, shown("overdue"), ","+financetest.ID("S60").String()+",basic,Basic,gwa,boleto,0,2026-05-08 09:00:00,,73,suspended,19.90\n")
+	require.Contains(t, shown("overdue"),
+		","+financetest.ID("S60").String()+",basic,Basic,gwa,boleto,0,2026-05-08 09:00:00,,73,suspended,19.90\n")
 	require.Contains(t, shown("cancellations"), "\n2026-04-30 23:59:59,2026-04-30,"+financetest.ID("C31").String()+",")
 	require.Contains(t, shown("refunds"), ",pay_R1,598.80,admin,")
 	if picture {
@@ -75,7 +78,8 @@ func drawPicture(t *testing.T, pages string) {
 	if err != nil {
 		t.Skip("pdftoppm (poppler-utils) is not installed: docs/finance-export.png stays as it is")
 	}
-	said, err := exec.CommandContext(t.Context(), draw, "-png", "-r", "80", "-singlefile", "-x", "45", "-y", "70", "-W", "505", "-H", "682", pages, "../../docs/finance-export").CombinedOutput()
+	said, err := exec.CommandContext(t.Context(), draw, "-png", "-r", "80", "-singlefile", "-x", "45", "-y", "70", "-W",
+		"505", "-H", "682", pages, "../../docs/finance-export").CombinedOutput()
 	require.NoError(t, err, "%s", said)
 }
 

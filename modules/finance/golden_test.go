@@ -135,14 +135,16 @@ func goldenChurn(t *testing.T, s *finance.Service) {
 			}
 			r := rows[n]
 			require.Equal(t, reports.ChurnMonth{
-				Month: r["month"], ActiveStart: r.Int(t, "active_start"), New: r.Int(t, "new"), Cancelled: r.Int(t, "cancelled"),
+				Month: r["month"], ActiveStart: r.Int(t, "active_start"), New: r.Int(t, "new"),
+				Cancelled: r.Int(t, "cancelled"),
 				ActiveEnd: r.Int(t, "active_end"), ChurnRate: r.Float(t, "churn_rate"),
 			}, c.Monthly[i])
 			reasons = reports.ChurnReasons{
 				PaymentFailure:    reasons.PaymentFailure + r.Int(t, "payment_failure"),
 				CustomerCancelled: reasons.CustomerCancelled + r.Int(t, "customer_cancelled"),
 				AdminCancelled:    reasons.AdminCancelled + r.Int(t, "admin_cancelled"),
-				Chargeback:        reasons.Chargeback + r.Int(t, "chargeback"), Expired: reasons.Expired + r.Int(t, "expired"),
+				Chargeback:        reasons.Chargeback + r.Int(t, "chargeback"),
+				Expired:           reasons.Expired + r.Int(t, "expired"),
 			}
 		}
 		require.Equal(t, reasons, c.ByReason)
@@ -155,9 +157,12 @@ func goldenViews(t *testing.T, db *pgxpool.Pool) {
 	require.NoError(t, asOf(t, db, financetest.Now, func(tx postgres.DB) error {
 		var overdue, cohorts, tenures, events, orders, promos, ledgers []string
 		for _, r := range financetest.Table(t, "Overdue") {
-			overdue = append(overdue, fmt.Sprintln(r["subscription"], r["status"], r["gateway"], r["method"], r["failures"], r["amount"], r["due_on"], r["days_overdue"]))
+			overdue = append(overdue, fmt.Sprintln(r["subscription"], r["status"], r["gateway"], r["method"],
+				r["failures"], r["amount"], r["due_on"], r["days_overdue"]))
 		}
-		require.Equal(t, overdue, lines(t, tx, `SELECT subscription_id, subscription_status, gateway, payment_method, payment_failures, amount_cents, due_on, days_overdue
+		require.Equal(t, overdue,
+			lines(t, tx,
+				`SELECT subscription_id, subscription_status, gateway, payment_method, payment_failures, amount_cents, due_on, days_overdue
 			FROM finance.overdue ORDER BY days_overdue DESC`))
 		for _, r := range financetest.Table(t, "Cohorts") {
 			for n := range 8 {
@@ -166,40 +171,57 @@ func goldenViews(t *testing.T, db *pgxpool.Pool) {
 				}
 			}
 		}
-		require.Equal(t, cohorts, lines(t, tx, `SELECT to_char(cohort_month, 'YYYY-MM'), months_since, customers, retained FROM finance.cohorts ORDER BY 1, 2`))
+		require.Equal(t, cohorts,
+			lines(t, tx,
+				`SELECT to_char(cohort_month, 'YYYY-MM'), months_since, customers, retained FROM finance.cohorts ORDER BY 1, 2`))
 		for _, r := range financetest.Table(t, "Tenure") {
 			for _, name := range financetest.Names(t, r["customers"]) {
 				tenures = append(tenures, fmt.Sprintln(name, r["access_days"], r["active"]))
 			}
 		}
-		require.Equal(t, tenures, lines(t, tx, `SELECT customer_id, access_days, is_active FROM finance.tenure ORDER BY customer_id`))
+		require.Equal(t, tenures,
+			lines(t, tx, `SELECT customer_id, access_days, is_active FROM finance.tenure ORDER BY customer_id`))
 		for _, r := range financetest.Table(t, "Events") {
-			events = append(events, fmt.Sprintln(r["event"], r["type"], r["capacity"], r["issued"], r["sold"], r["promo"], r["pending"], r["available"], r["consumed"], r["expired"],
+			events = append(events, fmt.Sprintln(r["event"], r["type"], r["capacity"], r["issued"], r["sold"],
+				r["promo"], r["pending"], r["available"], r["consumed"], r["expired"],
 				r["orders"], r["paid_orders"], r["revenue"], r["occupancy_pct"]))
 		}
-		require.Equal(t, events, lines(t, tx, `SELECT event_id, event_type, capacity, tickets_live, tickets_sold, tickets_promo, tickets_pending, tickets_available, tickets_consumed,
+		require.Equal(t, events,
+			lines(t, tx,
+				`SELECT event_id, event_type, capacity, tickets_live, tickets_sold, tickets_promo, tickets_pending, tickets_available, tickets_consumed,
 			tickets_expired, orders_count, paid_orders, revenue_cents, occupancy_pct::text FROM finance.events ORDER BY event_id`))
 		for _, r := range financetest.Table(t, "Orders") {
 			orders = append(orders, fmt.Sprintln(r["status"], r["count"], r["total"]))
 		}
-		require.ElementsMatch(t, orders, lines(t, tx, `SELECT payment_status, count(*), sum(total_cents)::bigint FROM finance.orders GROUP BY 1`))
+		require.ElementsMatch(t, orders,
+			lines(t, tx, `SELECT payment_status, count(*), sum(total_cents)::bigint FROM finance.orders GROUP BY 1`))
 		figures := financetest.Table(t, "Order figures")
-		require.Equal(t, []string{fmt.Sprintln(figures[0]["value"], figures[1]["value"], figures[2]["value"], figures[3]["value"], figures[4]["value"])},
-			lines(t, tx, `SELECT count(*), count(*) FILTER (WHERE is_paid), sum(total_cents) FILTER (WHERE is_paid)::bigint,
+		require.Equal(t, []string{
+			fmt.Sprintln(figures[0]["value"], figures[1]["value"], figures[2]["value"], figures[3]["value"],
+				figures[4]["value"]),
+		},
+			lines(t, tx,
+				`SELECT count(*), count(*) FILTER (WHERE is_paid), sum(total_cents) FILTER (WHERE is_paid)::bigint,
 				(sum(total_cents) FILTER (WHERE is_paid) / count(*) FILTER (WHERE is_paid))::bigint, sum(quantity) FILTER (WHERE is_paid) FROM finance.orders`))
 		for _, r := range financetest.Table(t, "Promo codes") {
-			promos = append(promos, fmt.Sprintln(r["promo"], r["code"], r["type"], r["active"], r["redemptions"], r["paid_redemptions"], r["tickets_generated"]))
+			promos = append(promos, fmt.Sprintln(r["promo"], r["code"], r["type"], r["active"], r["redemptions"],
+				r["paid_redemptions"], r["tickets_generated"]))
 		}
 		for _, r := range financetest.Table(t, "Ledgers") {
-			ledgers = append(ledgers, fmt.Sprintln(r["gateway"], r["method"], r["subscriptions"], r["payments"], r["amount"]))
+			ledgers = append(ledgers,
+				fmt.Sprintln(r["gateway"], r["method"], r["subscriptions"], r["payments"], r["amount"]))
 		}
-		require.ElementsMatch(t, ledgers, lines(t, tx, `SELECT s.gateway, s.payment_method, count(*), sum(p.n)::bigint, sum(p.cents)::bigint
+		require.ElementsMatch(t, ledgers,
+			lines(t, tx, `SELECT s.gateway, s.payment_method, count(*), sum(p.n)::bigint, sum(p.cents)::bigint
 			FROM finance.subscriptions s CROSS JOIN LATERAL (
 				SELECT count(*) AS n, coalesce(sum(amount_cents), 0) AS cents FROM finance.payments x WHERE x.subscription_id = s.subscription_id AND x.payment_method = s.payment_method) p
 			GROUP BY 1, 2`))
-		require.Equal(t, []string{"13 9 6 9 5\n"}, lines(t, tx, `SELECT (SELECT count(*) FROM finance.failed_attempts), (SELECT count(*) FROM finance.refunds),
+		require.Equal(t, []string{"13 9 6 9 5\n"},
+			lines(t, tx, `SELECT (SELECT count(*) FROM finance.failed_attempts), (SELECT count(*) FROM finance.refunds),
 			(SELECT count(*) FROM finance.disputes), (SELECT count(*) FROM finance.orders), (SELECT count(*) FROM finance.payments WHERE purpose = 'order')`))
-		require.Equal(t, promos, lines(t, tx, `SELECT promo_code_id, code, code_type, is_active, redemptions, paid_redemptions, tickets_generated
+		require.Equal(t, promos,
+			lines(t, tx,
+				`SELECT promo_code_id, code, code_type, is_active, redemptions, paid_redemptions, tickets_generated
 			FROM finance.promo_codes JOIN finance.promo_codes_personal USING (promo_code_id) ORDER BY promo_code_id`))
 		return nil
 	}))

@@ -79,7 +79,8 @@ func (m *InvariantMonitor) Check(ctx context.Context) error {
 	}
 	for _, r := range invariants.Broken(results) {
 		m.log.ErrorContext(ctx, "invariant broken", slog.String("invariant", r.Name), slog.String("meaning", r.Meaning),
-			slog.Int64("findings", r.Findings), slog.String("first", r.Offenders[0].ID), slog.String("detail", r.Offenders[0].Detail))
+			slog.Int64("findings", r.Findings), slog.String("first", r.Offenders[0].ID),
+			slog.String("detail", r.Offenders[0].Detail))
 	}
 	return postgres.InTx(ctx, m.pool, func(tx pgx.Tx) error { return keepResultsTx(ctx, tx, results, now) })
 }

@@ -10,8 +10,10 @@ import (
 )
 
 var (
-	findingsGauge = prometheus.NewDesc("marquee_invariant_findings", "Rows that break an invariant, as of the last check.", []string{"invariant"}, nil)
-	checkedGauge  = prometheus.NewDesc("marquee_invariants_checked_timestamp_seconds", "When the invariants were checked last, by Unix time.", nil, nil)
+	findingsGauge = prometheus.NewDesc("marquee_invariant_findings",
+		"Rows that break an invariant, as of the last check.", []string{"invariant"}, nil)
+	checkedGauge = prometheus.NewDesc("marquee_invariants_checked_timestamp_seconds",
+		"When the invariants were checked last, by Unix time.", nil, nil)
 )
 
 // Describe names the metrics.

@@ -19,7 +19,8 @@ func TestInvariantsAreCheckedByJobAndShown(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	clk := clock.NewFake(time.Now())
-	checking, showing := finance.NewInvariantMonitor(db, clk, slog.New(slog.DiscardHandler)), finance.NewInvariantMonitor(db, clk, slog.New(slog.DiscardHandler))
+	checking, showing := finance.NewInvariantMonitor(db, clk, slog.New(slog.DiscardHandler)),
+		finance.NewInvariantMonitor(db, clk, slog.New(slog.DiscardHandler))
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(showing)
 	shown := func() map[string]float64 {
@@ -42,7 +43,8 @@ func TestInvariantsAreCheckedByJobAndShown(t *testing.T) {
 	require.NoError(t, checking.Check(t.Context()))
 	require.Len(t, shown(), len(invariants.All())+1)
 	require.InDelta(t, clk.Now().Unix(), shown()["marquee_invariants_checked_timestamp_seconds"], 1)
-	_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (id, user_type, username, email, full_name, created_at, updated_at, current_subscription_id)
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO accounts.users (id, user_type, username, email, full_name, created_at, updated_at, current_subscription_id)
 		VALUES ('0000000000000000000000a1', 'customer', 'ana', 'ana@example.com', 'Ana', now(), now(), '0000000000000000000000b1')`)
 	require.NoError(t, err)
 	require.Zero(t, shown()["current_subscription_live"])
@@ -50,7 +52,10 @@ func TestInvariantsAreCheckedByJobAndShown(t *testing.T) {
 	require.NoError(t, checking.Check(t.Context()))
 	require.InDelta(t, 1, shown()["current_subscription_live"], 0)
 	var offender string
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT offenders -> 0 ->> 'id' FROM finance.invariant_results WHERE name = 'current_subscription_live'`).Scan(&offender))
+	require.NoError(t,
+		db.QueryRow(t.Context(),
+			`SELECT offenders -> 0 ->> 'id' FROM finance.invariant_results WHERE name = 'current_subscription_live'`).
+			Scan(&offender))
 	require.Equal(t, "0000000000000000000000a1", offender)
 }
 
@@ -60,8 +65,10 @@ func TestResultsOfUnknownInvariantsGo(t *testing.T) {
 	db := pgtest.DB(t)
 	_, err := db.Exec(t.Context(), `INSERT INTO finance.invariant_results VALUES ('gone', 3, '[]', '2026-01-01')`)
 	require.NoError(t, err)
-	require.NoError(t, finance.NewInvariantMonitor(db, clock.System{}, slog.New(slog.DiscardHandler)).Check(t.Context()))
+	require.NoError(t, finance.NewInvariantMonitor(db, clock.System{}, slog.New(slog.DiscardHandler)).
+		Check(t.Context()))
 	var n int
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM finance.invariant_results WHERE name = 'gone'`).Scan(&n))
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM finance.invariant_results WHERE name = 'gone'`).
+		Scan(&n))
 	require.Zero(t, n)
 }

@@ -16,7 +16,8 @@ func (s *Service) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{&rollupMetrics{
 		service: s,
 		differences: prometheus.NewDesc("marquee_finance_rollup_differences",
-			"Differences between the rollups and the ledgers, as the last nightly check found them; 0 is right.", nil, nil),
+			"Differences between the rollups and the ledgers, as the last nightly check found them; 0 is right.", nil,
+			nil),
 		checked: prometheus.NewDesc("marquee_finance_rollup_checked_timestamp_seconds",
 			"When the rollups were last compared with the ledgers, unix time; 0 for never.", nil, nil),
 		unfolded: prometheus.NewDesc("marquee_finance_unfolded_deltas",

@@ -24,7 +24,8 @@ import (
 func asOf(t testing.TB, db *pgxpool.Pool, now time.Time, f func(tx postgres.DB) error) error {
 	t.Helper()
 	return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(t.Context(), `SELECT set_config('finance.now', $1, true)`, now.Format(time.RFC3339Nano)); err != nil {
+		if _, err := tx.Exec(t.Context(), `SELECT set_config('finance.now', $1, true)`,
+			now.Format(time.RFC3339Nano)); err != nil {
 			return err
 		}
 		return f(tx)
@@ -130,7 +131,8 @@ func (h *history) step() {
 func (h *history) past() time.Time {
 	at := h.clock.Now().Add(-time.Duration(h.r.IntN(100)) * time.Hour)
 	if h.r.IntN(3) == 0 {
-		at = time.Date(at.Year(), at.Month(), at.Day(), 3, 0, 0, 0, time.UTC).Add(time.Duration(h.r.IntN(3)-1) * time.Millisecond)
+		at = time.Date(at.Year(), at.Month(), at.Day(), 3, 0, 0, 0, time.UTC).
+			Add(time.Duration(h.r.IntN(3)-1) * time.Millisecond)
 	}
 	return at
 }
@@ -140,13 +142,15 @@ func (h *history) gateway() string { return []string{"gwa", "gwb"}[h.r.IntN(2)] 
 func (h *history) pay() {
 	id, purpose := objectid.New(), []string{"subscription", "subscription", "order"}[h.r.IntN(3)]
 	h.exec(`INSERT INTO payments.payments (id, gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
-		VALUES ($1, $2, $1, $3, $1, $1, $4, 'pix', 'CONFIRMED', $5, $5, $5)`, id, h.gateway(), purpose, h.r.IntN(10000), h.past())
+		VALUES ($1, $2, $1, $3, $1, $1, $4, 'pix', 'CONFIRMED', $5, $5, $5)`, id, h.gateway(), purpose, h.r.IntN(10000),
+		h.past())
 	h.payments = append(h.payments, id)
 	switch h.r.IntN(6) {
 	case 0:
 		h.exec(`UPDATE payments.payments SET native_status = 'RECEIVED' WHERE id = $1`, id)
 	case 1:
-		h.exec(`UPDATE payments.payments SET settled_at = $2, amount_cents = amount_cents + 1 WHERE id = $1`, h.payments[h.r.IntN(len(h.payments))], h.past())
+		h.exec(`UPDATE payments.payments SET settled_at = $2, amount_cents = amount_cents + 1 WHERE id = $1`,
+			h.payments[h.r.IntN(len(h.payments))], h.past())
 	case 2:
 		h.exec(`DELETE FROM payments.payments WHERE id = $1`, h.payments[h.r.IntN(len(h.payments))])
 	}
@@ -155,7 +159,8 @@ func (h *history) pay() {
 func (h *history) refund() {
 	id, at := objectid.New(), h.past()
 	h.exec(`INSERT INTO payments.refunds (id, gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, requested_at, created_at, updated_at)
-		VALUES ($1, $2, $1, 'subscription', $1, $1, $3, 'requested', 'admin', $1, 'admin_refund', $4, $4, $4)`, id, h.gateway(), 1+h.r.IntN(5000), at)
+		VALUES ($1, $2, $1, 'subscription', $1, $1, $3, 'requested', 'admin', $1, 'admin_refund', $4, $4, $4)`, id,
+		h.gateway(), 1+h.r.IntN(5000), at)
 	if h.r.IntN(4) > 0 {
 		h.exec(`UPDATE payments.refunds SET status = 'done', refunded_at = $2 WHERE id = $1`, id, at)
 	}
@@ -168,10 +173,12 @@ func (h *history) dispute() {
 	id := objectid.New()
 	state := []string{"inquiry", "open"}[h.r.IntN(2)]
 	h.exec(`INSERT INTO payments.disputes (id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
-		VALUES ($1, 'gwb', $1, $1, 'subscription', $1, $1, $2, $3, $3, $4, $4, $4, $4)`, id, h.r.IntN(5000), state, h.past())
+		VALUES ($1, 'gwb', $1, $1, 'subscription', $1, $1, $2, $3, $3, $4, $4, $4, $4)`, id, h.r.IntN(5000), state,
+		h.past())
 	if h.r.IntN(2) == 0 {
 		end := map[string][]string{"inquiry": {"dismissed", "won"}, "open": {"won", "lost"}}[state][h.r.IntN(2)]
-		h.exec(`UPDATE payments.disputes SET state = $2, native_status = $2, closed_at = $3 WHERE id = $1`, id, end, h.clock.Now())
+		h.exec(`UPDATE payments.disputes SET state = $2, native_status = $2, closed_at = $3 WHERE id = $1`, id, end,
+			h.clock.Now())
 	}
 }
 
@@ -227,13 +234,16 @@ func (h *history) moveActive(s *subscription) {
 	case 4: // paid until then; the job may come late, or a payment first
 		until := now.Add(time.Duration(h.r.IntN(200)) * time.Hour)
 		s.expires = &until
-		h.exec(`UPDATE subscriptions.subscriptions SET expires_at = $2, cancel_at_period_end = $3 WHERE id = $1`, s.id, until, h.r.IntN(2) == 0)
+		h.exec(`UPDATE subscriptions.subscriptions SET expires_at = $2, cancel_at_period_end = $3 WHERE id = $1`, s.id,
+			until, h.r.IntN(2) == 0)
 	case 5:
-		h.exec(`UPDATE subscriptions.subscriptions SET price_cents = price_cents + 100, plan_id = $2 WHERE id = $1`, s.id, []string{
-			"plan-a", "plan-b",
-		}[h.r.IntN(2)])
+		h.exec(`UPDATE subscriptions.subscriptions SET price_cents = price_cents + 100, plan_id = $2 WHERE id = $1`,
+			s.id, []string{
+				"plan-a", "plan-b",
+			}[h.r.IntN(2)])
 	case 6:
-		h.exec(`UPDATE subscriptions.subscriptions SET last_payment_at = $2, payment_failures = 0 WHERE id = $1`, s.id, now)
+		h.exec(`UPDATE subscriptions.subscriptions SET last_payment_at = $2, payment_failures = 0 WHERE id = $1`, s.id,
+			now)
 	case 7:
 		h.exec(`UPDATE subscriptions.subscriptions SET payment_failures = payment_failures + 1 WHERE id = $1`, s.id)
 	default:
@@ -288,11 +298,13 @@ func (h *history) move(s *subscription, to, reason string) {
 }
 
 func moveTx(ctx context.Context, tx pgx.Tx, s *subscription, to, reason string, now time.Time, ended bool) error {
-	_, err := tx.Exec(ctx, `UPDATE subscriptions.subscriptions SET status = $2, ended_at = CASE WHEN $3 THEN $4::timestamptz END, register_update_date = $4 WHERE id = $1`, s.id, to, ended, now)
+	_, err := tx.Exec(ctx,
+		`UPDATE subscriptions.subscriptions SET status = $2, ended_at = CASE WHEN $3 THEN $4::timestamptz END, register_update_date = $4 WHERE id = $1`, s.id, to, ended, now)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ($1, $2, $3, $4, $5, $6, 'job')`,
+	_, err = tx.Exec(ctx,
+		`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ($1, $2, $3, $4, $5, $6, 'job')`,
 		s.id, s.customer, now, s.status, to, reason)
 	return err
 }
@@ -312,7 +324,8 @@ func (h *history) require() {
 	require.NoError(h.t, err)
 	require.Equal(h.t, o.MRR, o.MRRGWA+o.MRRGWB)
 	var byStatus, mrr int64
-	require.NoError(h.t, h.db.QueryRow(h.t.Context(), `SELECT count(*), coalesce(sum(price_cents), 0) FROM subscriptions.subscriptions
+	require.NoError(h.t,
+		h.db.QueryRow(h.t.Context(), `SELECT count(*), coalesce(sum(price_cents), 0) FROM subscriptions.subscriptions
 		WHERE status = 'active' AND (expires_at IS NULL OR expires_at > $1)`, h.clock.Now()).Scan(&byStatus, &mrr))
 	require.Equal(h.t, byStatus, o.ActiveSubscriptions)
 	require.Equal(h.t, mrr, o.MRR)

@@ -74,7 +74,8 @@ func TestEveryParameterIsNamedWhenItIsBad(t *testing.T) {
 				if p.In == "path" {
 					path = strings.Replace(path, "{"+p.Name+"}", url.PathEscape(value), 1)
 				} else {
-					path, query = strings.NewReplacer("{event_id}", unknown, "{id}", unknown).Replace(path), "?"+url.Values{p.Name: {value}}.Encode()
+					path, query = strings.NewReplacer("{event_id}", unknown, "{id}", unknown).Replace(path),
+						"?"+url.Values{p.Name: {value}}.Encode()
 				}
 				answer := b.admin.Get(path + query)
 				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s%s: %s", path, query, answer.Body)

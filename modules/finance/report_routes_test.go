@@ -29,7 +29,8 @@ func TestReportsAreForAdmins(t *testing.T) {
 	me := b.nobody.As(accountstest.Token(t, b.db, accountstest.Customer(t, b.db).Username))
 	for _, path := range routes {
 		require.Equal(t, "Not authenticated", b.nobody.Get(path).Expect(http.StatusUnauthorized).Detail(), path)
-		require.Equal(t, "Access Denied: Could not validate token.", b.nobody.As("forged").Get(path).Expect(http.StatusForbidden).Detail(), path)
+		require.Equal(t, "Access Denied: Could not validate token.",
+			b.nobody.As("forged").Get(path).Expect(http.StatusForbidden).Detail(), path)
 		require.Equal(t, "FORBIDDEN", me.Get(path).Expect(http.StatusForbidden).Code(), path)
 	}
 }

@@ -50,7 +50,8 @@ func TestReportsInAnotherZone(t *testing.T) {
 		months[m.(doc)["date"].(string)] = m.(doc)
 	}
 	for _, r := range financetest.Table(t, "Revenue by month") {
-		gross, refunds, entered, left := r.Float(t, "gross"), r.Float(t, "refunds"), r.Float(t, "new_subscriptions"), r.Float(t, "cancellations")
+		gross, refunds, entered, left := r.Float(t, "gross"), r.Float(t, "refunds"), r.Float(t, "new_subscriptions"),
+			r.Float(t, "cancellations")
 		switch r["month"] { // at 02:59:59Z it is noon of the next day
 		case "2026-02":
 			gross, entered = gross-59880, entered-1 // S21
@@ -80,7 +81,8 @@ func TestReportsInAnotherZone(t *testing.T) {
 
 	s := b.opened("/admin/finance/export?start=2026-05-01&end=2026-05-01", "csv")
 	require.Equal(t, []string{"R2\n", "R3\n"}, s.lines("refunds", "refund_id"))
-	require.Equal(t, []string{"S31 2026-05-01\n", "S32 2026-05-01\n"}, s.lines("cancellations", "subscription_id", "day"))
+	require.Equal(t, []string{"S31 2026-05-01\n", "S32 2026-05-01\n"},
+		s.lines("cancellations", "subscription_id", "day"))
 }
 
 // TestReportsWhereClocksAreMoved: a day of 23 hours, one of 25, and months around
@@ -93,18 +95,23 @@ func TestReportsWhereClocksAreMoved(t *testing.T) {
 	require.NoError(t, b.svc.UseReportZone(t.Context()))
 	for i, instant := range []string{
 		"2026-03-01T04:59:59Z", "2026-03-01T05:00:00Z", // February, March
-		"2026-03-08T04:59:59Z", "2026-03-08T05:00:00Z", "2026-03-09T03:59:59Z", "2026-03-09T04:00:00Z", // the 8th has 23 hours
+		"2026-03-08T04:59:59Z", "2026-03-08T05:00:00Z", "2026-03-09T03:59:59Z",
+		"2026-03-09T04:00:00Z",                         // the 8th has 23 hours
 		"2026-04-01T03:59:59Z", "2026-04-01T04:00:00Z", // March, April
-		"2026-11-01T03:59:59Z", "2026-11-01T04:00:00Z", "2026-11-02T04:59:59Z", "2026-11-02T05:00:00Z", // 1 November has 25 hours
+		"2026-11-01T03:59:59Z", "2026-11-01T04:00:00Z", "2026-11-02T04:59:59Z",
+		"2026-11-02T05:00:00Z", // 1 November has 25 hours
 	} {
-		_, err := b.db.Exec(t.Context(), `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
-			VALUES ('gwa', $1, 'subscription', $2, $2, $3, 'pix', 'RECEIVED', $4, $4, $4)`, fmt.Sprintf("pay_%d", i), financetest.ID("S01"), 1<<i, at(instant))
+		_, err := b.db.Exec(t.Context(),
+			`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+			VALUES ('gwa', $1, 'subscription', $2, $2, $3, 'pix', 'RECEIVED', $4, $4, $4)`, fmt.Sprintf("pay_%d", i),
+			financetest.ID("S01"), 1<<i, at(instant))
 		require.NoError(t, err)
 	}
 	check := func() {
 		t.Helper()
 		for day, gross := range map[string]float64{
-			"2026-02-28": 1, "2026-03-01": 2, "2026-03-07": 4, "2026-03-08": 8 + 16, "2026-03-09": 32, "2026-03-31": 64, "2026-04-01": 128,
+			"2026-02-28": 1, "2026-03-01": 2, "2026-03-07": 4, "2026-03-08": 8 + 16, "2026-03-09": 32, "2026-03-31": 64,
+			"2026-04-01": 128,
 			"2026-10-31": 256, "2026-11-01": 512 + 1024, "2026-11-02": 2048,
 		} {
 			require.Equal(t, []any{gross}, b.day(day, "gross"), day)
@@ -114,7 +121,8 @@ func TestReportsWhereClocksAreMoved(t *testing.T) {
 			months[m.(doc)["date"]] = m.(doc)["gross"]
 		}
 		require.Equal(t, map[any]any{
-			"2026-02": 1.0, "2026-03": 2.0 + 4 + 8 + 16 + 32 + 64, "2026-04": 128.0, "2026-05": 0.0, "2026-06": 0.0, "2026-07": 0.0, "2026-08": 0.0, "2026-09": 0.0,
+			"2026-02": 1.0, "2026-03": 2.0 + 4 + 8 + 16 + 32 + 64, "2026-04": 128.0, "2026-05": 0.0, "2026-06": 0.0,
+			"2026-07": 0.0, "2026-08": 0.0, "2026-09": 0.0,
 			"2026-10": 256.0, "2026-11": 512.0 + 1024 + 2048, "2026-12": 0.0,
 		}, months)
 		requireNoDifference(t, b.db, at("2026-12-10T15:00:00Z"))

@@ -89,11 +89,14 @@ func write(ctx context.Context, db *pgxpool.Pool, writer, rounds int) error {
 			if _, err := tx.Exec(ctx, payment, fmt.Sprintf("pay_%d_%d", writer, n), r.IntN(5000), at); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO payments.failed_attempts (gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
-				VALUES ('gwb', $1, 1, 'subscription', platform.new_object_id(), 100, $2, $2)`, fmt.Sprintf("in_%d_%d", writer, n), at); err != nil {
+			if _, err := tx.Exec(ctx,
+				`INSERT INTO payments.failed_attempts (gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
+				VALUES ('gwb', $1, 1, 'subscription', platform.new_object_id(), 100, $2, $2)`,
+				fmt.Sprintf("in_%d_%d", writer, n), at); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, `UPDATE subscriptions.subscriptions SET payment_failures = 1 - least(payment_failures, 1) WHERE id = $1`,
+			if _, err := tx.Exec(ctx,
+				`UPDATE subscriptions.subscriptions SET payment_failures = 1 - least(payment_failures, 1) WHERE id = $1`,
 				financetest.ID(fmt.Sprintf("S%02d", 1+writer*20+r.IntN(20)))); err != nil {
 				return err
 			}
@@ -130,7 +133,8 @@ func TestAFoldInTwoStepsLosesMoney(t *testing.T) {
 		require.NoError(t, pgx.BeginFunc(t.Context(), db, func(tx pgx.Tx) error {
 			for step, sql := range fold {
 				if step > 0 || guarded { // another transaction commits in the midst of it
-					if _, err := db.Exec(t.Context(), payment, fmt.Sprintf("pay_between_%d", n), 55, financetest.Now); err != nil {
+					if _, err := db.Exec(t.Context(), payment, fmt.Sprintf("pay_between_%d", n), 55,
+						financetest.Now); err != nil {
 						return err
 					}
 				}
@@ -162,7 +166,8 @@ func TestCheckFindsWhatNoTriggerSaw(t *testing.T) {
 	registry.MustRegister(s.Metrics()...)
 	shown := func() string {
 		answer := httptest.NewRecorder()
-		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer,
+			httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 		text, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
@@ -182,10 +187,13 @@ func TestCheckFindsWhatNoTriggerSaw(t *testing.T) {
 	check(0)
 	require.NoError(t, pgx.BeginFunc(t.Context(), db, func(tx pgx.Tx) error {
 		for _, sql := range []string{
-			"ALTER TABLE payments.payments DISABLE TRIGGER USER", "ALTER TABLE subscriptions.subscriptions DISABLE TRIGGER USER",
+			"ALTER TABLE payments.payments DISABLE TRIGGER USER",
+			"ALTER TABLE subscriptions.subscriptions DISABLE TRIGGER USER",
 			strings.NewReplacer("$1", "'pay_unseen'", "$2", "12345", "$3", "'2026-05-02T12:00:00Z'").Replace(payment),
-			"UPDATE subscriptions.subscriptions SET status = 'suspended' WHERE id = '" + string(financetest.ID("S01")) + "' AND status = 'active'",
-			"ALTER TABLE payments.payments ENABLE TRIGGER USER", "ALTER TABLE subscriptions.subscriptions ENABLE TRIGGER USER",
+			"UPDATE subscriptions.subscriptions SET status = 'suspended' WHERE id = '" + string(financetest.ID("S01")) +
+				"' AND status = 'active'",
+			"ALTER TABLE payments.payments ENABLE TRIGGER USER",
+			"ALTER TABLE subscriptions.subscriptions ENABLE TRIGGER USER",
 		} {
 			tag, err := tx.Exec(t.Context(), sql)
 			if err != nil {

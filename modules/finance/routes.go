@@ -13,29 +13,49 @@ func (s *Service) Routes(api *httpapi.API) {
 	h := s.reports.Handlers()
 	admin, title := httpapi.Admin, httpapi.Summary
 
-	httpapi.Route(api, http.MethodGet, "/admin/finance/overview", "finance_overview", admin, h.GetOverview, title("Subscription business at a glance"))
-	httpapi.Route(api, http.MethodGet, "/admin/finance/revenue", "finance_revenue", admin, h.GetRevenue, title("Revenue by month or day"))
-	httpapi.Route(api, http.MethodGet, "/admin/finance/overdue", "finance_overdue", admin, h.GetOverdue, reports.SchemaOf[reports.OverdueList](api), title("Overdue subscriptions"))
-	httpapi.Route(api, http.MethodGet, "/admin/finance/churn", "finance_churn", admin, h.GetChurn, title("Churn by month"))
-	httpapi.Route(api, http.MethodGet, "/admin/finance/definitions", "finance_definitions", admin, h.GetDefinitions, title("What each figure means"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/overview", "finance_overview", admin, h.GetOverview,
+		title("Subscription business at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/revenue", "finance_revenue", admin, h.GetRevenue,
+		title("Revenue by month or day"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/overdue", "finance_overdue", admin, h.GetOverdue,
+		reports.SchemaOf[reports.OverdueList](api), title("Overdue subscriptions"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/churn", "finance_churn", admin, h.GetChurn,
+		title("Churn by month"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/definitions", "finance_definitions", admin, h.GetDefinitions,
+		title("What each figure means"))
 
-	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/overview", "events_dashboard_overview", admin, h.GetEventsOverview, reports.SchemaOf[reports.EventsOverview](api), title("Events at a glance"))
-	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events", "events_dashboard_list", admin, h.ListEvents, reports.SchemaOf[reports.EventList](api), title("Events with their sales"))
-	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events/{event_id}", "events_dashboard_get", admin, h.GetEvent, reports.SchemaOf[reports.EventDetail](api), title("One event with its orders, tickets and codes"))
-	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/promo-codes", "events_dashboard_promo_codes", admin, h.GetPromoPerformance, reports.SchemaOf[reports.PromoPerformance](api), title("What promo codes brought"))
-	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/orders", "events_dashboard_orders", admin, h.GetOrderTotals, reports.SchemaOf[reports.OrderTotals](api), title("Ticket orders at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/overview", "events_dashboard_overview", admin,
+		h.GetEventsOverview, reports.SchemaOf[reports.EventsOverview](api), title("Events at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events", "events_dashboard_list", admin, h.ListEvents,
+		reports.SchemaOf[reports.EventList](api), title("Events with their sales"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events/{event_id}", "events_dashboard_get", admin,
+		h.GetEvent, reports.SchemaOf[reports.EventDetail](api), title("One event with its orders, tickets and codes"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/promo-codes", "events_dashboard_promo_codes", admin,
+		h.GetPromoPerformance, reports.SchemaOf[reports.PromoPerformance](api), title("What promo codes brought"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/orders", "events_dashboard_orders", admin,
+		h.GetOrderTotals, reports.SchemaOf[reports.OrderTotals](api), title("Ticket orders at a glance"))
 
-	httpapi.Route(api, http.MethodGet, "/admin/subscriptions/dashboard", "subscription_dashboard", admin, h.GetSubscriptionDashboard, reports.SchemaOf[reports.SubscriptionDashboard](api), title("Subscriptions at a glance"))
-	httpapi.Route(api, http.MethodGet, "/admin/subscriptions/insights", "subscription_insights", admin, h.GetSubscriptionInsights, reports.SchemaOf[reports.SubscriptionInsights](api), title("How subscriptions hold"))
+	httpapi.Route(api, http.MethodGet, "/admin/subscriptions/dashboard", "subscription_dashboard", admin,
+		h.GetSubscriptionDashboard, reports.SchemaOf[reports.SubscriptionDashboard](api),
+		title("Subscriptions at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/subscriptions/insights", "subscription_insights", admin,
+		h.GetSubscriptionInsights, reports.SchemaOf[reports.SubscriptionInsights](api), title("How subscriptions hold"))
 
-	httpapi.Route(api, http.MethodGet, "/admin/customers/360", "customer_360", admin, h.GetCustomer360, reports.SchemaOf[reports.Customer360](api), title("Everything about one customer"))
-	httpapi.Route(api, http.MethodGet, "/admin/customers/tenure", "customer_tenure", admin, h.GetTenure, reports.SchemaOf[reports.Tenure](api), title("How long customers stay"))
+	httpapi.Route(api, http.MethodGet, "/admin/customers/360", "customer_360", admin, h.GetCustomer360,
+		reports.SchemaOf[reports.Customer360](api), title("Everything about one customer"))
+	httpapi.Route(api, http.MethodGet, "/admin/customers/tenure", "customer_tenure", admin, h.GetTenure,
+		reports.SchemaOf[reports.Tenure](api), title("How long customers stay"))
 
 	e, file := exports.NewHandlers(s.exports, api), exports.Responses(api)
-	httpapi.Route(api, http.MethodGet, "/admin/finance/export", "finance_export", admin, e.Finance, append(file, title("Figures, subscriptions, overdue, cancellations and refunds as a file"))...)
-	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events/export", "events_dashboard_export", admin, e.Events, append(file, title("Events and tickets as a file"))...)
-	httpapi.Route(api, http.MethodGet, "/admin/customers/export", "customer_export", admin, e.Customers, append(file, title("Customers as a file"))...)
-	httpapi.Route(api, http.MethodGet, exports.Path+"/{id}", "export_get", admin, e.Get, httpapi.TokenInQuery(), title("How far the file of an export is, and where it can be fetched"))
-	httpapi.Route(api, http.MethodDelete, exports.Path+"/{id}", "export_delete", admin, e.Delete, title("Cancels an export, or removes its file"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/export", "finance_export", admin, e.Finance,
+		append(file, title("Figures, subscriptions, overdue, cancellations and refunds as a file"))...)
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events/export", "events_dashboard_export", admin,
+		e.Events, append(file, title("Events and tickets as a file"))...)
+	httpapi.Route(api, http.MethodGet, "/admin/customers/export", "customer_export", admin, e.Customers,
+		append(file, title("Customers as a file"))...)
+	httpapi.Route(api, http.MethodGet, exports.Path+"/{id}", "export_get", admin, e.Get, httpapi.TokenInQuery(),
+		title("How far the file of an export is, and where it can be fetched"))
+	httpapi.Route(api, http.MethodDelete, exports.Path+"/{id}", "export_delete", admin, e.Delete,
+		title("Cancels an export, or removes its file"))
 	e.MountDownload()
 }

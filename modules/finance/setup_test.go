@@ -81,7 +81,8 @@ func setupAt(t testing.TB, now time.Time) *bundle {
 	b := setup(t, func(d *finance.Deps) { d.Clock = clock.NewFake(now) })
 	b.exec(`INSERT INTO accounts.users (id, user_type, username, email, full_name, tax_id, email_verified, email_verified_at, password_hash, created_at, updated_at)
 		VALUES ($1, 'customer', 'ana', 'ana@example.com', 'Ana Souza', '52998224725', true, $2, '$argon2id$secret-hash', $2, $2),
-			($3, 'admin', 'admin', 'admin@example.com', NULL, NULL, true, $2, '$argon2id$secret-hash', $2, $2)`, customerID, at("2026-01-05T15:00:00Z"), adminID)
+			($3, 'admin', 'admin', 'admin@example.com', NULL, NULL, true, $2, '$argon2id$secret-hash', $2, $2)`,
+		customerID, at("2026-01-05T15:00:00Z"), adminID)
 	return b
 }
 
@@ -135,7 +136,8 @@ func differences(t testing.TB, db *pgxpool.Pool, now time.Time) []difference {
 	t.Helper()
 	var all []difference
 	require.NoError(t, asOf(t, db, now, func(tx postgres.DB) error {
-		rows, err := tx.Query(t.Context(), `SELECT rollup, key, figure, kept, counted FROM finance.rollup_differences()`)
+		rows, err := tx.Query(t.Context(),
+			`SELECT rollup, key, figure, kept, counted FROM finance.rollup_differences()`)
 		if err != nil {
 			return err
 		}

@@ -54,8 +54,10 @@ func TestAWithdrawnChargebackLeavesNoTrace(t *testing.T) {
 			at := func(when time.Time, sql string, args ...any) {
 				h.exec(sql, append(args, when)...)
 			}
-			at(suspended, `INSERT INTO payments.disputes (id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
-				VALUES ($1, 'gwa', $1, $1, 'subscription', $2, $3, 4990, 'open', 'reported_by_admin', $4, $4, $4, $4)`, dispute, s.id, s.customer)
+			at(suspended,
+				`INSERT INTO payments.disputes (id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
+				VALUES ($1, 'gwa', $1, $1, 'subscription', $2, $3, 4990, 'open', 'reported_by_admin', $4, $4, $4, $4)`,
+				dispute, s.id, s.customer)
 			move := func(when time.Time, to, reason string) {
 				require.NoError(t, postgres.InTx(t.Context(), h.db, func(tx pgx.Tx) error {
 					return moveTx(t.Context(), tx, s, to, reason, when, false)

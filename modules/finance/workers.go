@@ -25,6 +25,7 @@ func (s *Service) Periodic() []jobs.Periodic {
 			return checkArgs{}, &river.InsertOpts{MaxAttempts: 3}
 		}, nil),
 		jobs.NewPeriodic(river.PeriodicInterval(exports.SweepEvery),
-			func() (river.JobArgs, *river.InsertOpts) { return exports.SweepExportsArgs{}, nil }, &river.PeriodicJobOpts{ID: exports.SweepExportsArgs{}.Kind()}),
+			func() (river.JobArgs, *river.InsertOpts) { return exports.SweepExportsArgs{}, nil },
+			&river.PeriodicJobOpts{ID: exports.SweepExportsArgs{}.Kind()}),
 	}
 }

@@ -30,7 +30,10 @@ var pauseUses = []gatewayUse{
 		c := g.collection(t)
 		require.NoError(t, g.clean.StopCollection(t.Context(), c))
 		return use{
-			do:       func(ctx context.Context) (any, error) { return replied(g.ResumeCollection(ctx, c, nil, time.Time{})) },
+			do: func(ctx context.Context) (any, error) {
+				return replied(g.ResumeCollection(ctx, c, nil,
+					time.Time{}))
+			},
 			happened: func(*testing.T) int { return -1 },
 		}
 	}},

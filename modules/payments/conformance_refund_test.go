@@ -167,7 +167,8 @@ func TestChangeOfCard(t *testing.T) {
 		_, err = g.ChangeCard(t.Context(), change)
 		var declined *gateway.Declined
 		require.ErrorAs(t, err, &declined)
-		change.ChangeID, change.SubscriptionGatewayID, change.Instrument = objectid.New(), "sub_0000000000000000", g.other
+		change.ChangeID, change.SubscriptionGatewayID, change.Instrument = objectid.New(), "sub_0000000000000000",
+			g.other
 		_, err = g.ChangeCard(t.Context(), change)
 		require.ErrorIs(t, err, gateway.ErrMissing)
 		_, open, err := g.PayOpenInvoice(t.Context(), gateway.InvoicePayment{
@@ -183,7 +184,8 @@ func TestPaymentsOfASubscription(t *testing.T) {
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		terms := g.terms(t, g.approved)
 		_, err := g.ChargeCard(t.Context(), gateway.CardTerms{
-			Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: g.approved,
+			Reference: objectid.New(), Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000,
+			Instrument: g.approved,
 		})
 		require.NoError(t, err)
 		sub, err := g.Subscribe(t.Context(), terms)
@@ -238,7 +240,8 @@ func TestPaymentsOfAPixSubscription(t *testing.T) {
 }
 
 // madeSince reads all pages of what was made since an instant.
-func (g *gatewayUnderTest) madeSince(t *testing.T, since time.Time) (settled, refunded, disputed map[string]gateway.Event) {
+func (g *gatewayUnderTest) madeSince(t *testing.T,
+	since time.Time) (settled, refunded, disputed map[string]gateway.Event) {
 	t.Helper()
 	settled, refunded, disputed = map[string]gateway.Event{}, map[string]gateway.Event{}, map[string]gateway.Event{}
 	for page := ""; ; {
@@ -359,7 +362,9 @@ func TestNothingSecretInRefundsAndCharges(t *testing.T) {
 		require.NoError(t, err)
 		made, err := g.Refund(t.Context(), g.refundTerms(charge.Payment, 100))
 		require.NoError(t, err)
-		for _, leak := range []string{paymentstest.CardApproved, "creditCardToken", "_secret_", "sk_test", "client_secret"} {
+		for _, leak := range []string{
+			paymentstest.CardApproved, "creditCardToken", "_secret_", "sk_test", "client_secret",
+		} {
 			require.NotContains(t, string(made.Response), leak)
 		}
 		if token := charge.CardToken.Reveal(); token != "" {

@@ -44,7 +44,8 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 		sandbox := all.Sandbox.GWA
 		run(t, &gatewayUnderTest{
 			Gateway: all.A, all: all, stage: sandbox.Stage(), prefix: "/v3", pixPath: "/payments",
-			approved: paymentstest.Card(paymentstest.CardApproved), declined: paymentstest.Card(paymentstest.CardDeclined),
+			approved:  paymentstest.Card(paymentstest.CardApproved),
+			declined:  paymentstest.Card(paymentstest.CardDeclined),
 			payPix:    func(id string) error { _, err := sandbox.Pay(id); return err },
 			expirePix: func(id string) error { _, err := sandbox.ExpirePIX(id); return err },
 			started:   gateway.OutcomeUnknown, firstStatus: "PENDING",
@@ -62,8 +63,9 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 		sandbox := all.Sandbox.GWB
 		g := &gatewayUnderTest{
 			Gateway: all.B, all: all, stage: sandbox.Stage(), prefix: "/v1", pixPath: "/payment_intents",
-			approved: paymentstest.Token(paymentstest.TokenApproved), declined: paymentstest.Token(paymentstest.TokenDeclined),
-			payPix: sandbox.PayPIX, expirePix: sandbox.ExpirePIX,
+			approved: paymentstest.Token(paymentstest.TokenApproved),
+			declined: paymentstest.Token(paymentstest.TokenDeclined),
+			payPix:   sandbox.PayPIX, expirePix: sandbox.ExpirePIX,
 			started: gateway.Succeeded, firstStatus: "succeeded",
 			other: paymentstest.Token("pm_card_mastercard"), refused: paymentstest.Token(paymentstest.TokenRefused),
 			chargeFirst: func(*testing.T) {},
@@ -110,8 +112,9 @@ func (g *gatewayUnderTest) terms(t *testing.T, i gateway.Instrument) gateway.Sub
 func (g *gatewayUnderTest) pixTerms(t *testing.T) gateway.PixTerms {
 	t.Helper()
 	return gateway.PixTerms{
-		Reference: objectid.New(), Kind: "subscription_pix", Payer: g.payer(t), Amount: 59880, Description: "Plus, 12 months",
-		DueDate: g.stage.Clock.Now(), ExpiresIn: 24 * time.Hour,
+		Reference: objectid.New(), Kind: "subscription_pix", Payer: g.payer(t), Amount: 59880,
+		Description: "Plus, 12 months",
+		DueDate:     g.stage.Clock.Now(), ExpiresIn: 24 * time.Hour,
 	}
 }
 
@@ -177,7 +180,8 @@ func TestSubscribeDeclinedLeavesNothingAlive(t *testing.T) {
 		found, ok, err := g.FindSubscription(t.Context(), terms)
 		require.NoError(t, err)
 		if ok {
-			require.Contains(t, []gateway.RemoteStatus{gateway.RemoteCanceled, gateway.RemoteIncompleteExpired}, found.Status)
+			require.Contains(t, []gateway.RemoteStatus{gateway.RemoteCanceled, gateway.RemoteIncompleteExpired},
+				found.Status)
 		}
 	})
 }

@@ -37,14 +37,17 @@ func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 		list := func(paid gateway.LedgerPayment) {
 			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 				_, err := s.svc.Cases().RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
-					Kind: payments.UnappliedLate, Gateway: name, PaymentID: paid.Payment.ID, Amount: &paid.Payment.Amount,
+					Kind: payments.UnappliedLate, Gateway: name, PaymentID: paid.Payment.ID,
+					Amount:     &paid.Payment.Amount,
 					CustomerID: paid.CustomerID, OrderID: paid.LocalID,
 				})
 				return err
 			}))
 		}
 		state := func(paid gateway.LedgerPayment) (is string) {
-			require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT state || ' ' || amount_cents FROM payments.unapplied_payments WHERE gateway_payment_id = $1", paid.Payment.ID).Scan(&is))
+			require.NoError(t,
+				s.pool.QueryRow(t.Context(),
+					"SELECT state || ' ' || amount_cents FROM payments.unapplied_payments WHERE gateway_payment_id = $1", paid.Payment.ID).Scan(&is))
 			return is
 		}
 		rest := s.sold(name)

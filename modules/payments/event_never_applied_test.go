@@ -35,7 +35,10 @@ func TestEventThatCanNeverBeApplied(t *testing.T) {
 			sample: "gwa.PAYMENT_CONFIRMED.card-subscription", from: `"pay_a1b2c3d4e5f6g7h8"`,
 			to: `"` + strings.Repeat("p", 3000) + `"`, reason: "an id that cannot be one",
 		},
-		{sample: "gwa.PAYMENT_REFUNDED.pix-full", from: `"value": 240.0`, to: `"value": -240.0`, reason: "a negative amount"},
+		{
+			sample: "gwa.PAYMENT_REFUNDED.pix-full", from: `"value": 240.0`, to: `"value": -240.0`,
+			reason: "a negative amount",
+		},
 		{
 			sample: "gwb.invoice.paid.first.dahlia", from: `"amount_paid": 4990`, to: `"amount_paid": -4990`,
 			reason: "a negative amount",
@@ -72,8 +75,10 @@ func TestQueuedEventThatCanNeverBeApplied(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply.failing.Store(true)
-	require.Equal(t, gateway.ResultQueued, b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription")).body.Result.Status)
-	_, err := b.pool.Exec(t.Context(), `UPDATE payments.webhook_logs SET payload = jsonb_set(payload, '{payment,value}', '-1')`)
+	require.Equal(t, gateway.ResultQueued,
+		b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription")).body.Result.Status)
+	_, err := b.pool.Exec(t.Context(),
+		`UPDATE payments.webhook_logs SET payload = jsonb_set(payload, '{payment,value}', '-1')`)
 	require.NoError(t, err)
 	b.work()
 	require.Eventually(t, func() bool {

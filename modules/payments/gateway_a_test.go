@@ -146,7 +146,8 @@ func TestA_DueDaysAreThoseOfTheReports(t *testing.T) {
 			Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: due.UTC(),
 		})
 		require.NoError(t, err, tc)
-		require.Equal(t, max(due.Format(time.DateOnly), today), made.Payment.DueDate.In(zoneA(t)).Format(time.DateOnly), tc)
+		require.Equal(t, max(due.Format(time.DateOnly), today), made.Payment.DueDate.In(zoneA(t)).Format(time.DateOnly),
+			tc)
 	}
 }
 
@@ -234,12 +235,15 @@ func TestA_AnswerThatDoesNotEcho(t *testing.T) {
 					_, _ = io.WriteString(w, `{"deleted":true,"id":"sub_1"}`)
 					return
 				}
-				_, _ = fmt.Fprintf(w, `{"object":"subscription","id":"sub_1","status":"ACTIVE","value":%s,"externalReference":%s}`, tc.value, reference)
+				_, _ = fmt.Fprintf(w,
+					`{"object":"subscription","id":"sub_1","status":"ACTIVE","value":%s,"externalReference":%s}`,
+					tc.value, reference)
 			}))
 			t.Cleanup(server.Close)
 			a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x"})
 			_, err := a.Subscribe(t.Context(), gateway.SubscriptionTerms{
-				SubscriptionID: local, Amount: 4990, FirstDue: time.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
+				SubscriptionID: local, Amount: 4990, FirstDue: time.Now(),
+				Instrument: paymentstest.Card(paymentstest.CardApproved),
 			})
 			require.Equal(t, tc.undone, deleted.Load())
 			if !tc.undone {

@@ -31,7 +31,8 @@ func setupB(t *testing.T, token string) *bundleB {
 	payer.GatewayID, err = b.B.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
 	b.terms = gateway.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", PriceID: plan.PriceID, Amount: 4990,
+		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", PriceID: plan.PriceID,
+		Amount:     4990,
 		Instrument: paymentstest.Token(token),
 	}
 	return b

@@ -95,7 +95,9 @@ func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
 func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, p := range []gateway.Payment{{ID: "pay_1", Status: gateway.PaymentStatusPending}, {Status: gateway.PaymentStatusSettled}} {
+	for _, p := range []gateway.Payment{
+		{ID: "pay_1", Status: gateway.PaymentStatusPending}, {Status: gateway.PaymentStatusSettled},
+	} {
 		err := postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
 				Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), Payment: p,
@@ -135,7 +137,8 @@ func TestOneOfManyAtOnceIsFirst(t *testing.T) {
 func TestManyAreFirstWithoutTheConstraint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.pool.Exec(t.Context(), "ALTER TABLE payments.payments DROP CONSTRAINT payments_one_row_per_gateway_payment")
+	_, err := b.pool.Exec(t.Context(),
+		"ALTER TABLE payments.payments DROP CONSTRAINT payments_one_row_per_gateway_payment")
 	require.NoError(t, err)
 	require.Equal(t, 8, recordAtOnce(b))
 }

@@ -77,28 +77,38 @@ func New(d Deps) *Service {
 	}
 	s := &Service{deps: d, gateways: gateway.Set{}}
 	s.intents = intent.New(intent.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Operators: d.Operators,
+		RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway,
 	})
-	rows := ledger.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Intents: s.intents, Accounts: d.Accounts}
+	rows := ledger.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Intents: s.intents, Accounts: d.Accounts,
+	}
 	s.reader = ledger.NewReader(rows)
 	s.cases = ledger.NewCases(rows, s.reader)
 	s.ledger = ledger.New(rows, s.reader, s.cases)
-	calls := webhook.Deps{Pool: d.Pool, Reads: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, KeepLogMonths: d.KeepLogMonths}
+	calls := webhook.Deps{
+		Pool: d.Pool, Reads: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways,
+		KeepLogMonths: d.KeepLogMonths,
+	}
 	s.refusals = webhook.NewRefusals(calls)
 	s.log = webhook.NewLog(calls, s.refusals)
 	s.webhooks = webhook.New(calls, s.reader, s.ledger, s.refusals)
 	s.refunds = refund.New(
-		refund.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Intents: s.intents}, s.reader, s.cases, s.ledger, s.webhooks,
+		refund.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Intents: s.intents},
+		s.reader, s.cases, s.ledger, s.webhooks,
 	)
 	s.unapplied = unapplied.New(unapplied.Deps{
-		Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Operators: d.Operators, Automatic: d.Automatic,
-		Accounts: d.Accounts, Mail: d.Mail, Templates: d.Templates,
+		Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Operators: d.Operators,
+		Automatic: d.Automatic,
+		Accounts:  d.Accounts, Mail: d.Mail, Templates: d.Templates,
 	}, s.reader, s.cases, s.ledger, s.refunds)
 	s.reconciler = reconcile.New(
-		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts, ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
+		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts,
+			ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
 	)
 	s.intents.Connect(intent.Hooks{
-		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx, Known: s.cases.IntentEndedTx,
+		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx,
+		Known: s.cases.IntentEndedTx,
 	})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
@@ -115,7 +125,8 @@ func (s *Service) Gateway(name gateway.Name) (gateway.Gateway, error) {
 
 // ReadSettled reads by its id a payment that an event has told; local as in ReadPayment.
 // gateway.ErrMissing: the gateway does not know it, or it is not paid.
-func (s *Service) ReadSettled(ctx context.Context, name gateway.Name, paymentID string, local objectid.ID) (gateway.Payment, error) {
+func (s *Service) ReadSettled(ctx context.Context, name gateway.Name, paymentID string,
+	local objectid.ID) (gateway.Payment, error) {
 	return s.gateways.ReadSettled(ctx, name, paymentID, local)
 }
 

@@ -149,7 +149,8 @@ func withoutRefundLock(t *testing.T, pool *pgxpool.Pool, table string) {
 		CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE INSERT ON `+table+` FOR EACH ROW EXECUTE FUNCTION public.wait()`)
 	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`)
+	_, err = pool.Exec(t.Context(),
+		`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`)
 	require.NoError(t, err)
 	pool.Reset()
 	var open []*pgxpool.Conn // all connections, so that none has to be made while they race
@@ -240,9 +241,11 @@ func TestAnAnswerOfAnotherRefundIsNotBooked(t *testing.T) {
 			s.listen()
 			paid := s.sold(gateway.GWB)
 			require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
-			require.Eventually(t, func() bool { return s.refunded() == 2000 }, 10*time.Second, 20*time.Millisecond, "told by its webhook")
+			require.Eventually(t, func() bool { return s.refunded() == 2000 }, 10*time.Second, 20*time.Millisecond,
+				"told by its webhook")
 			id := s.refundsAt(paid)[0].ID
-			require.Eventually(t, func() bool { return s.refunds()[0].GatewayRefundID == id }, 10*time.Second, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return s.refunds()[0].GatewayRefundID == id }, 10*time.Second,
+				20*time.Millisecond)
 			require.Len(t, s.refunds(), 1)
 			require.EqualValues(t, 2000, s.refunded())
 		})

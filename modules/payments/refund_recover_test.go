@@ -127,7 +127,8 @@ func TestARefundWhoseJobIsLostIsStillAskedAbout(t *testing.T) {
 // atPanel gives back a part of a payment at gateway A's own panel, which tells no reason.
 func (s *shop) atPanel(p gateway.LedgerPayment, reais string) {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.g.Sandbox.GWAURL()+"/payments/"+p.Payment.ID+"/refund", strings.NewReader(`{"value": `+reais+`}`))
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost,
+		s.g.Sandbox.GWAURL()+"/payments/"+p.Payment.ID+"/refund", strings.NewReader(`{"value": `+reais+`}`))
 	require.NoError(s.t, err)
 	req.Header.Set("access_token", "$aact_hmlg_sandbox")
 	req.Header.Set("Content-Type", "application/json")
@@ -151,7 +152,8 @@ func TestARefundOfTheSameValueAtThePanel(t *testing.T) {
 		faults := s.refundFault(paid, stage.Fault{Kind: tc.kind})
 		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
 		faults.Clear()
-		_, err := s.pool.Exec(t.Context(), "UPDATE payments.refunds SET requested_at = '2020-01-01'") // the sandbox has a clock of its own
+		_, err := s.pool.Exec(t.Context(),
+			"UPDATE payments.refunds SET requested_at = '2020-01-01'") // the sandbox has a clock of its own
 		require.NoError(t, err)
 		s.atPanel(paid, "20.00")
 		for range 5 {

@@ -94,7 +94,9 @@ func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
 	s.clock = clock.NewFake(paymentstest.Now())
-	s.svc = payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: s.clock, Log: quiet, Adapters: s.g.Adapters()})
+	s.svc = payments.New(payments.Deps{
+		Pool: s.pool, Jobs: client, Clock: s.clock, Log: quiet, Adapters: s.g.Adapters(),
+	})
 	s.svc.Connect(payments.Hooks{Appliers: []payments.Applier{s.order}})
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	s.svc.Routes(api)
@@ -202,9 +204,11 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 		require.Equal(t, "root", first.Admin)
 		require.Equal(t, admin, *first.AdminID)
 		require.Regexp(t, "^REFUND-"+s.local.String()+`-\d{13}$`, first.EventID)
-		want := map[gateway.Name]string{gateway.GWA: "ADMIN.REFUND.GWA_REFUND", gateway.GWB: "ADMIN.REFUND.GWB_REFUND"}[name]
+		want := map[gateway.Name]string{gateway.GWA: "ADMIN.REFUND.GWA_REFUND",
+			gateway.GWB: "ADMIN.REFUND.GWB_REFUND"}[name]
 		require.Equal(t, want, first.EventType)
-		require.Equal(t, 2, s.count("SELECT count(*) FROM payments.webhook_logs WHERE event_type = $1 AND processed AND payload->>'reason' IS NOT NULL", want), "logged as webhooks")
+		require.Equal(t, 2,
+			s.count("SELECT count(*) FROM payments.webhook_logs WHERE event_type = $1 AND processed AND payload->>'reason' IS NOT NULL", want), "logged as webhooks")
 	})
 }
 
@@ -234,7 +238,9 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 		if name == gateway.GWB {
 			st, path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
 		}
-		require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: path, Kind: stage.FaultResetAfter, Times: 50}))
+		require.NoError(t, st.Faults.Plan(stage.Fault{
+			Method: "POST", Path: path, Kind: stage.FaultResetAfter, Times: 50,
+		}))
 		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{
 			Payment: paid, Amount: 2000, Reason: "A courtesy",
 		}, nil)
@@ -313,7 +319,8 @@ func TestReportsInAnyOrderWriteOneStory(t *testing.T) {
 		var change ledger.RefundChange
 		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) (err error) {
 			r.Report = gateway.RefundReport{
-				PaymentID: "pi_1", Total: cents, HasTotal: true, At: b.clock.Now().Add(time.Duration(second) * time.Second),
+				PaymentID: "pi_1", Total: cents, HasTotal: true,
+				At:      b.clock.Now().Add(time.Duration(second) * time.Second),
 				EventID: "evt_1", Type: "charge.refunded",
 			}
 			change, err = b.svc.RecordRefundTx(t.Context(), tx, r)
@@ -378,8 +385,9 @@ func TestDisputeStory(t *testing.T) {
 			change, err = b.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
 				Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: local, CustomerID: objectid.New(),
 				Report: gateway.DisputeReport{
-					ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state, NativeStatus: string(state),
-					OpenedAt: at, At: at,
+					ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state,
+					NativeStatus: string(state),
+					OpenedAt:     at, At: at,
 				},
 			})
 			require.Equal(t, at, change.At)
@@ -391,19 +399,23 @@ func TestDisputeStory(t *testing.T) {
 	require.Equal(t, payments.DisputeChange{
 		State: gateway.DisputeOpen, Opened: true,
 	}, record("du_1", gateway.DisputeOpen, 1))
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen}, record("du_1", gateway.DisputeOpen, 1), "told twice")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeOpen}, record("du_1", gateway.DisputeOpen, 1),
+		"told twice")
 	require.Equal(t, payments.DisputeChange{
 		State: gateway.DisputeOpen, Opened: true,
 	}, record("du_2", gateway.DisputeOpen, 2))
 	require.Equal(t, payments.DisputeChange{
 		State: gateway.DisputeWon, Closed: true,
 	}, record("du_1", gateway.DisputeWon, 3))
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeWon}, record("du_1", gateway.DisputeOpen, 2), "late news reopen nothing")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeWon}, record("du_1", gateway.DisputeOpen, 2),
+		"late news reopen nothing")
 	require.Equal(t, payments.DisputeChange{
 		State: gateway.DisputeLost, Closed: true,
 	}, record("du_2", gateway.DisputeLost, 2), "in the same second the later step wins")
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeLost}, record("du_2", gateway.DisputeWon, 9), "what was lost stays lost")
-	require.Equal(t, payments.DisputeChange{State: gateway.DisputeInquiry}, record("du_3", gateway.DisputeInquiry, 5), "an inquiry holds no money")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeLost}, record("du_2", gateway.DisputeWon, 9),
+		"what was lost stays lost")
+	require.Equal(t, payments.DisputeChange{State: gateway.DisputeInquiry}, record("du_3", gateway.DisputeInquiry, 5),
+		"an inquiry holds no money")
 	all, err := b.svc.DisputesOf(t.Context(), b.pool, gateway.ForSubscription, local)
 	require.NoError(t, err)
 	require.Len(t, all, 3)
@@ -423,12 +435,17 @@ func TestDisputeOfAnInvoiceThatNeverToldItsIntent(t *testing.T) {
 		Instrument: paymentstest.Token(paymentstest.TokenApproved),
 	})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.payments") == 1 }, 10*time.Second, 20*time.Millisecond)
-	require.Equal(t, 1, s.count("SELECT count(*) FROM payments.payments WHERE payment_intent_id IS NULL"), "newer invoice events tell no intent")
+	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.payments") == 1 }, 10*time.Second,
+		20*time.Millisecond)
+	require.Equal(t, 1, s.count("SELECT count(*) FROM payments.payments WHERE payment_intent_id IS NULL"),
+		"newer invoice events tell no intent")
 	_, err = s.g.Sandbox.GWB.OpenDispute(sub.LatestPayment.PaymentIntentID, "fraudulent", false)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.disputes WHERE state = 'open'") == 1 }, 15*time.Second, 20*time.Millisecond)
-	require.Equal(t, 1, s.count("SELECT count(*) FROM payments.payments WHERE payment_intent_id = $1", sub.LatestPayment.PaymentIntentID))
+	require.Eventually(t,
+		func() bool { return s.count("SELECT count(*) FROM payments.disputes WHERE state = 'open'") == 1 },
+		15*time.Second, 20*time.Millisecond)
+	require.Equal(t, 1, s.count("SELECT count(*) FROM payments.payments WHERE payment_intent_id = $1",
+		sub.LatestPayment.PaymentIntentID))
 }
 
 func TestDisputeBeforeItsPayment(t *testing.T) {
@@ -457,5 +474,7 @@ func TestDisputeBeforeItsPayment(t *testing.T) {
 		})
 		return err
 	}))
-	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.disputes WHERE state = 'open'") == 1 }, 15*time.Second, 20*time.Millisecond)
+	require.Eventually(t,
+		func() bool { return s.count("SELECT count(*) FROM payments.disputes WHERE state = 'open'") == 1 },
+		15*time.Second, 20*time.Millisecond)
 }

@@ -18,19 +18,26 @@ func (s *Service) Routes(api *httpapi.API) {
 	api.Mount(http.MethodPost, "/webhooks/gwa", "webhook_gwa", httpapi.Gateway, s.webhooks.Handler(api, gateway.GWA))
 	api.Mount(http.MethodPost, "/webhooks/gwb", "webhook_gwb", httpapi.Gateway, s.webhooks.Handler(api, gateway.GWB))
 	lists := resource.Routes{Pool: s.deps.Pool, Reads: s.deps.Reads, Clock: s.deps.Clock, Log: s.deps.Log}
-	httpapi.Route(api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin, lists.List(webhook.Logs.View), webhook.Logs.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin,
+		lists.List(webhook.Logs.View), webhook.Logs.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/webhook-logs/stats", "webhook_log_stats", httpapi.Admin, s.log.Stats,
 		httpapi.Summary("How many webhooks came and what became of them"))
-	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin, s.webhooks.ReplayLog,
+	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin,
+		s.webhooks.ReplayLog,
 		httpapi.Summary("Apply a stored event again"))
 	const unapplied = "/admin/finance/unapplied-payments"
-	httpapi.Route(api, http.MethodGet, unapplied, "unapplied_payment_list", httpapi.Admin, lists.List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
-	again, one := httpapi.Idempotent(s.unapplied.Replay, nil), httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
-	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin, s.unapplied.Refund, again, one,
+	httpapi.Route(api, http.MethodGet, unapplied, "unapplied_payment_list", httpapi.Admin,
+		lists.List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
+	again, one := httpapi.Idempotent(s.unapplied.Replay, nil),
+		httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
+	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin,
+		s.unapplied.Refund, again, one,
 		httpapi.Summary("Give an unapplied payment back"))
-	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin, s.unapplied.Extend, again, one,
+	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin,
+		s.unapplied.Extend, again, one,
 		httpapi.Summary("Let an unapplied payment lengthen a living subscription of its customer"))
-	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/keep", "unapplied_payment_keep", httpapi.Admin, s.unapplied.Keep, again, one,
+	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/keep", "unapplied_payment_keep", httpapi.Admin,
+		s.unapplied.Keep, again, one,
 		httpapi.Summary("Keep an unapplied payment, and say why"))
 	httpapi.Route(api, http.MethodGet, "/gwb/config", "gwb_config", httpapi.Public, s.gwbConfig,
 		httpapi.Summary("The key with which a client makes card tokens at gateway B"))

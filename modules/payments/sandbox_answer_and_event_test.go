@@ -60,7 +60,9 @@ func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	quiet := secrettest.Logger(t)
 	client, err := jobs.New(pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
-	svc := payments.New(payments.Deps{Pool: pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: g.Adapters()})
+	svc := payments.New(payments.Deps{
+		Pool: pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: g.Adapters(),
+	})
 	svc.Connect(payments.Hooks{Appliers: []payments.Applier{c}})
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	svc.Routes(api)
@@ -140,7 +142,8 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 		defer c.mu.Unlock()
 		return slices.ContainsFunc(c.got, func(e gateway.Event) bool {
 			told, ok := e.Payload.(gateway.SubscriptionChange)
-			return ok && told.Subscription.Status == gateway.RemotePastDue && told.Subscription.LatestPayment.ID == failed.PaymentID()
+			return ok && told.Subscription.Status == gateway.RemotePastDue &&
+				told.Subscription.LatestPayment.ID == failed.PaymentID()
 		})
 	}, 10*time.Second, 10*time.Millisecond, "the status event names the same invoice")
 }
@@ -172,7 +175,8 @@ func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return slices.ContainsFunc(c.got, func(e gateway.Event) bool {
-			return e.Reference == pix.Reference && paymentOf(e).ID == made.Payment.ID && paymentOf(e).Method == gateway.MethodPix && paymentOf(e).Amount == 59880
+			return e.Reference == pix.Reference && paymentOf(e).ID == made.Payment.ID &&
+				paymentOf(e).Method == gateway.MethodPix && paymentOf(e).Amount == 59880
 		})
 	}, 10*time.Second, 10*time.Millisecond)
 }

@@ -89,7 +89,8 @@ func setupIn(t testing.TB) *bundle {
 		Adapters: []gateway.Adapter{
 			gwa.New(gwa.Config{APIKey: "$aact_hmlg_x", WebhookTokens: []string{paymentstest.GWAToken}, Clock: b.clock}),
 			gwb.New(gwb.Config{
-				SecretKey: "sk_test_x", WebhookSecrets: []string{paymentstest.GWBSecret, "whsec_rolled"}, Clock: b.clock,
+				SecretKey: "sk_test_x", WebhookSecrets: []string{paymentstest.GWBSecret, "whsec_rolled"},
+				Clock: b.clock,
 			}),
 		},
 	})

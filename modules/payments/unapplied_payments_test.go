@@ -48,7 +48,8 @@ func TestUnappliedPaymentIsListedOnce(t *testing.T) {
 	}
 	require.Equal(t, 1, n, "one row a payment, whoever comes first")
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments"))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_decisions WHERE from_state IS NULL AND to_state = 'open'"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.unapplied_decisions WHERE from_state IS NULL AND to_state = 'open'"))
 	u.Gateway = gateway.GWB
 	require.True(t, b.list(u), "the other gateway's ids are its own")
 }
@@ -61,16 +62,21 @@ func TestUnappliedUnknownIsCompleted(t *testing.T) {
 	require.True(t, b.list(payments.Unapplied{
 		Kind: payments.UnappliedUnknown, Gateway: gateway.GWA, Subject: objectid.New().String(),
 	}))
-	require.True(t, b.list(payments.Unapplied{Kind: payments.UnappliedUnknown, Gateway: gateway.GWA, PaymentID: "pay_2"}))
+	require.True(t, b.list(payments.Unapplied{
+		Kind: payments.UnappliedUnknown, Gateway: gateway.GWA, PaymentID: "pay_2",
+	}))
 	require.False(t, b.list(payments.Unapplied{
 		Kind: payments.UnappliedDuplicate, Gateway: gateway.GWA, PaymentID: "pay_2", Amount: new(money.Cents(1990)),
 		SubscriptionID: objectid.New(), Note: "twice",
 	}))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND amount_cents = 1990 AND note = 'twice' AND subscription_id IS NOT NULL"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND amount_cents = 1990 AND note = 'twice' AND subscription_id IS NOT NULL"))
 	require.False(t, b.list(payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: gateway.GWA, PaymentID: "pay_2", Amount: new(money.Cents(7)),
 	}))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND amount_cents = 1990"), "what is known stays")
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND amount_cents = 1990"),
+		"what is known stays")
 }
 
 func TestUnappliedRefusesWhatItIsNot(t *testing.T) {

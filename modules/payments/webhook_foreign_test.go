@@ -63,13 +63,16 @@ func TestForeignCallsAreLoggedAndRefused(t *testing.T) {
 	require.Equal(t, 0, b.count("SELECT count(*) FROM payments.webhook_logs"))
 	require.Equal(t, 0, b.count("SELECT count(*) FROM public.effects"))
 	require.Equal(t, 0, b.count("SELECT count(*) FROM payments.processed_events"))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refused_webhooks WHERE event_id = 'evt_2' AND event_type = 'PAYMENT_CONFIRMED'"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.refused_webhooks WHERE event_id = 'evt_2' AND event_type = 'PAYMENT_CONFIRMED'"))
 
 	a := b.send("gwb", "", "", []byte(`"`+strings.Repeat("a", 100_000)+`"`))
 	require.Equal(t, http.StatusUnauthorized, a.status)
-	require.LessOrEqual(t, b.count("SELECT max(octet_length(payload #>> '{}')) FROM payments.refused_webhooks WHERE jsonb_typeof(payload) = 'string'"), 4096, "stored bounded")
+	require.LessOrEqual(t,
+		b.count("SELECT max(octet_length(payload #>> '{}')) FROM payments.refused_webhooks WHERE jsonb_typeof(payload) = 'string'"), 4096, "stored bounded")
 
-	require.Equal(t, http.StatusRequestEntityTooLarge, b.deliver("gwb", []byte(`"`+strings.Repeat("a", 1<<20)+`"`)).status)
+	require.Equal(t, http.StatusRequestEntityTooLarge,
+		b.deliver("gwb", []byte(`"`+strings.Repeat("a", 1<<20)+`"`)).status)
 	require.NotContains(t, b.dump(), "not-the-token-that-was-agreed-upon")
 }
 
@@ -79,7 +82,8 @@ func TestAForgedEventDoesNotTakeThePlaceOfTheRealOne(t *testing.T) {
 	body := sample(t, "gwb.invoice.paid.first.dahlia")
 	require.Equal(t, http.StatusUnauthorized, b.send("gwb", "", "", body).status)
 	require.Equal(t, gateway.ResultApplied, b.deliver("gwb", body).body.Result.Status)
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refused_webhooks WHERE NOT signature_valid AND NOT processed AND result IS NULL"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.refused_webhooks WHERE NOT signature_valid AND NOT processed AND result IS NULL"))
 }
 
 func TestMalformedAuthenticatedBodiesAreIgnored(t *testing.T) {
@@ -94,7 +98,8 @@ func TestMalformedAuthenticatedBodiesAreIgnored(t *testing.T) {
 		`{"id":"evt_c","type":"invoice.paid","event":"PAYMENT_CONFIRMED","data":{"object":"in_1"},"payment":"pay_1"}`,
 		`{"id":"evt_d","type":"invoice.paid","event":"PAYMENT_CONFIRMED","data":{"object":[]},"payment":[]}`,
 		`{"id":"evt_e","type":"customer.subscription.updated","event":"PAYMENT_RECEIVED","data":{"object":{}},"payment":{}}`,
-		`{"id":"evt_f","type":"unheard.of","event":"UNHEARD_OF","deep":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`,
+		`{"id":"evt_f","type":"unheard.of","event":"UNHEARD_OF","deep":` + strings.Repeat("[", 60) +
+			strings.Repeat("]", 60) + `}`,
 		`{"id":"evt_g","type":"unheard.of","event":"UNHEARD_OF","n":1e99999,"s":"\ud800"}`,
 	}
 	for _, body := range bodies {
@@ -105,7 +110,8 @@ func TestMalformedAuthenticatedBodiesAreIgnored(t *testing.T) {
 			require.Equal(t, gateway.ResultIgnored, a.body.Result.Status, "%s %s: %s", name, body, a.raw)
 		}
 	}
-	require.Equal(t, 2*len(bodies), b.count("SELECT count(*) FROM payments.webhook_logs WHERE signature_valid AND processed"))
+	require.Equal(t, 2*len(bodies),
+		b.count("SELECT count(*) FROM payments.webhook_logs WHERE signature_valid AND processed"))
 }
 
 func TestConfigOfGatewayB(t *testing.T) {
@@ -140,6 +146,8 @@ func TestNoSecretIsKept(t *testing.T) {
 	for _, leak := range []string{paymentstest.GWAToken, paymentstest.GWBSecret, "aact_hmlg", "sk_test"} {
 		require.NotContains(t, dump, leak)
 	}
-	require.Equal(t, 2, b.count("SELECT count(*) FROM payments.webhook_logs WHERE gateway = 'gwa' AND signature IS NULL"))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.webhook_logs WHERE gateway = 'gwb' AND signature LIKE 't=%'"))
+	require.Equal(t, 2,
+		b.count("SELECT count(*) FROM payments.webhook_logs WHERE gateway = 'gwa' AND signature IS NULL"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.webhook_logs WHERE gateway = 'gwb' AND signature LIKE 't=%'"))
 }

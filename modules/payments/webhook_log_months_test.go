@@ -18,7 +18,8 @@ import (
 // monthsOf counts the logs by partition.
 func (b *bundle) monthsOf() map[string]int {
 	b.t.Helper()
-	rows, err := b.pool.Query(b.t.Context(), "SELECT tableoid::regclass::text, count(*) FROM payments.webhook_logs GROUP BY 1")
+	rows, err := b.pool.Query(b.t.Context(),
+		"SELECT tableoid::regclass::text, count(*) FROM payments.webhook_logs GROUP BY 1")
 	require.NoError(b.t, err)
 	counts := map[string]int{}
 	var name string

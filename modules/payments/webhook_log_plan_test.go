@@ -22,13 +22,15 @@ func (b *bundle) fillLogs(n int) {
 	require.NoError(b.t, err)
 	began := time.Now()
 	defer func() { b.t.Logf("filled in %v", time.Since(began).Round(time.Millisecond)) }()
-	_, err = b.pool.Exec(b.t.Context(), `INSERT INTO payments.webhook_logs (gateway, event_id, event_type, payload, signature_valid, processed, result, received_at, processed_at)
+	_, err = b.pool.Exec(b.t.Context(),
+		`INSERT INTO payments.webhook_logs (gateway, event_id, event_type, payload, signature_valid, processed, result, received_at, processed_at)
 		SELECT CASE n % 3 WHEN 0 THEN 'gwa' ELSE 'gwb' END, 'evt_' || n, CASE n % 7 WHEN 0 THEN 'invoice.payment_failed' ELSE 'invoice.paid' END,
 			jsonb_build_object('id', 'evt_' || n, 'data', $2::text), true, n % 100 <> 0, '{"status": "processed"}', at, at + interval '4 ms'
 		FROM generate_series(1, $1::int) n, LATERAL (SELECT now() - interval '400 days' * (n::float8 / $1) AS at) x`,
 		n, strings.Repeat("an invoice ", 100))
 	require.NoError(b.t, err)
-	_, err = b.pool.Exec(b.t.Context(), `INSERT INTO payments.processed_events (gateway, event_id, log_id, state, result, event_at, updated_at)
+	_, err = b.pool.Exec(b.t.Context(),
+		`INSERT INTO payments.processed_events (gateway, event_id, log_id, state, result, event_at, updated_at)
 		SELECT gateway, event_id, id, 'done', result, received_at, received_at FROM payments.webhook_logs`)
 	require.NoError(b.t, err)
 	_, err = b.pool.Exec(b.t.Context(), "VACUUM ANALYZE payments.webhook_logs, payments.processed_events")
@@ -74,7 +76,8 @@ func TestWebhookLogPlansSoak(t *testing.T) {
 		require.NoError(t, err)
 		sql, args := list.SQL()
 		var raw []byte
-		require.NoError(t, b.pool.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql, append([]any{pgx.QueryExecModeExec}, args...)...).Scan(&raw))
+		require.NoError(t, b.pool.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql,
+			append([]any{pgx.QueryExecModeExec}, args...)...).Scan(&raw))
 		var plans []struct{ Plan planStep }
 		require.NoError(t, json.Unmarshal(raw, &plans))
 		scans, sorts := 0, 0
@@ -93,7 +96,8 @@ func TestWebhookLogPlansSoak(t *testing.T) {
 		}
 		began := time.Now()
 		require.NotEmpty(t, b.logList(want.query))
-		t.Logf("%-70s %v, %d whole partitions, %d sorts", want.query, time.Since(began).Round(time.Millisecond), scans, sorts)
+		t.Logf("%-70s %v, %d whole partitions, %d sorts", want.query, time.Since(began).Round(time.Millisecond), scans,
+			sorts)
 	}
 	began := time.Now()
 	require.Positive(t, b.stats("").Total)

@@ -76,7 +76,8 @@ func TestWebhookLogs(t *testing.T) {
 	require.Len(t, b.logList(`{"signature_valid":false}`), 1)
 	require.Len(t, b.logList(`{"processed":true}`), 3)
 	require.Len(t, b.logList(`{"gateway":"gwa","event_type":"PAYMENT_CONFIRMED"}`), 1)
-	require.Len(t, b.logList(`{"payload.data.object.id":"in_1SVaBbLkdIwHu7ixQwErTyUi","processed":true}`), 2, "dotted paths lead into the payload")
+	require.Len(t, b.logList(`{"payload.data.object.id":"in_1SVaBbLkdIwHu7ixQwErTyUi","processed":true}`), 2,
+		"dotted paths lead into the payload")
 	require.Len(t, b.logList(`{"result.status":"processed"}`), 3)
 	require.Len(t, b.logList(`{"payload.payment.value":{"$gt":40}}`), 1)
 	redelivered := b.logList(`{"event_id":"` + eventIDOf(t, paid) + `","signature_valid":true}`)
@@ -90,7 +91,8 @@ func TestWebhookLogs(t *testing.T) {
 		for _, path := range []string{"/webhook-logs", "/webhook-logs/stats"} {
 			require.Equal(t, status, anybody.As(token).Get(path).Status, token)
 		}
-		require.Equal(t, status, anybody.As(token).Post("/webhook-logs/"+objectid.New().String()+"/replay", nil).Status, token)
+		require.Equal(t, status, anybody.As(token).Post("/webhook-logs/"+objectid.New().String()+"/replay", nil).Status,
+			token)
 	}
 }
 
@@ -108,7 +110,8 @@ func TestLogsShowNothingToPayWith(t *testing.T) {
 	b := setup(t)
 	b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription"))
 	b.deliver("gwb", sample(t, "gwb.payment_intent.requires_action.pix-subscription"))
-	b.send("gwa", "asaas-access-token", paymentstest.GWAToken+"x", []byte(`{"a":[{"creditCardToken":"11111111-2222"}]}`))
+	b.send("gwa", "asaas-access-token", paymentstest.GWAToken+"x",
+		[]byte(`{"a":[{"creditCardToken":"11111111-2222"}]}`))
 	all := string(b.admin().Get("/webhook-logs").Body) + b.dump()
 	for _, leak := range []string{
 		"0f6f1b52-66b2-4f2c-8f50-6c1f2f0a9b11", "11111111-2222", "_secret_", paymentstest.GWAToken,
@@ -156,11 +159,13 @@ func TestWebhookLogStats(t *testing.T) {
 	require.GreaterOrEqual(t, got.P95, 0.0)
 	got.LastReceivedAt, got.P95 = nil, 0
 	require.Equal(t, stats{
-		Total: 4, Processed: 1, Pending: 1, Failed: 1, InvalidSignature: 1, ByGateway: map[string]int{"gwa": 2, "gwb": 2},
+		Total: 4, Processed: 1, Pending: 1, Failed: 1, InvalidSignature: 1,
+		ByGateway:   map[string]int{"gwa": 2, "gwb": 2},
 		ByEventType: map[string]int{"invoice.paid": 2, "PAYMENT_CONFIRMED": 1},
 	}, got)
 
-	today, tomorrow := b.clock.Now().UTC().Format(time.DateOnly), b.clock.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	today, tomorrow := b.clock.Now().UTC().Format(time.DateOnly),
+		b.clock.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	require.Equal(t, 4, b.stats("?start="+today+"&end="+today).Total, "the last day is inside")
 	require.Zero(t, b.stats("?start="+tomorrow).Total)
 	require.Zero(t, b.stats("?end="+url.QueryEscape(b.clock.Now().Add(-time.Hour).Format(time.RFC3339))).Total)
@@ -186,7 +191,8 @@ func TestWebhookLogStatsOfTooManyCalls(t *testing.T) {
 	tx, err := b.pool.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(t.Context()) }()
-	_, err = tx.Exec(t.Context(), "LOCK TABLE payments.webhook_logs IN ACCESS EXCLUSIVE MODE") // it takes as long as many rows do
+	_, err = tx.Exec(t.Context(),
+		"LOCK TABLE payments.webhook_logs IN ACCESS EXCLUSIVE MODE") // it takes as long as many rows do
 	require.NoError(t, err)
 	require.Equal(t, "start", admin.Get("/webhook-logs/stats").Expect(422).Field())
 }
@@ -281,6 +287,7 @@ func TestWhatCannotBeReplayed(t *testing.T) {
 	status, _ := b.replay(objectid.New(), "")
 	require.Equal(t, http.StatusNotFound, status)
 	require.Equal(t, 422, b.admin().Post("/webhook-logs/7/replay", nil).Status)
-	require.Equal(t, 422, b.admin().Post("/webhook-logs/"+objectid.New().String()+"/replay?dry_run=perhaps", nil).Status)
+	require.Equal(t, 422,
+		b.admin().Post("/webhook-logs/"+objectid.New().String()+"/replay?dry_run=perhaps", nil).Status)
 	require.Zero(t, b.count("SELECT count(*) FROM public.effects"))
 }

@@ -70,7 +70,8 @@ func TestForgedCallsBesideGenuineOnesSoak(t *testing.T) {
 				case 2: // the body has to be read to know
 					a = b.send("gwb", "Stripe-Signature", signed("whsec_other", b.clock.Now(), body), body)
 				case 3:
-					a = b.send("gwb", "Stripe-Signature", signed(paymentstest.GWBSecret, b.clock.Now().Add(-time.Hour), []byte("another")), body)
+					a = b.send("gwb", "Stripe-Signature",
+						signed(paymentstest.GWBSecret, b.clock.Now().Add(-time.Hour), []byte("another")), body)
 				}
 				if a.status != http.StatusUnauthorized {
 					t.Errorf("a forged call was answered %d: %s", a.status, a.raw)
@@ -108,22 +109,26 @@ func TestRefusedCallsStoredByHourAddressAndDay(t *testing.T) {
 	for range 25 {
 		require.Equal(t, 401, b.sendFrom("192.0.2.7:1", "gwa", "", "", strings.NewReader("{}")))
 		require.Equal(t, 401, b.sendFrom("[2001:db8:1:2:a::1]:1", "gwa", "", "", strings.NewReader("{}")))
-		require.Equal(t, 401, b.sendFrom("[2001:db8:1:2:b::1]:1", "gwa", "", "", strings.NewReader("{}")), "the same /64")
+		require.Equal(t, 401, b.sendFrom("[2001:db8:1:2:b::1]:1", "gwa", "", "", strings.NewReader("{}")),
+			"the same /64")
 	}
 	require.Equal(t, 40, stored())
 	require.Equal(t, 401, b.sendFrom("192.0.2.8:1", "gwa", "", "", strings.NewReader("{}")))
 	require.Equal(t, 41, stored(), "another address of the same network")
-	require.Equal(t, 5, b.count("SELECT calls FROM payments.refused_webhook_counts WHERE network = '192.0.2.0/24' AND gateway = 'gwa' AND reason = 'signature'"))
+	require.Equal(t, 5,
+		b.count("SELECT calls FROM payments.refused_webhook_counts WHERE network = '192.0.2.0/24' AND gateway = 'gwa' AND reason = 'signature'"))
 	require.Equal(t, 30, b.count("SELECT calls FROM payments.refused_webhook_counts WHERE network = '2001:db8:1::/48'"))
 	b.clock.Advance(time.Hour)
 	require.Equal(t, 401, b.sendFrom("192.0.2.7:1", "gwa", "", "", strings.NewReader("{}")))
 	require.Equal(t, 42, stored(), "a new hour")
 
 	for n := range 1100 {
-		require.Equal(t, 401, b.sendFrom(fmt.Sprintf("198.%d.%d.1:1", 18+n/200, n%200), "gwa", "", "", strings.NewReader("{}")))
+		require.Equal(t, 401,
+			b.sendFrom(fmt.Sprintf("198.%d.%d.1:1", 18+n/200, n%200), "gwa", "", "", strings.NewReader("{}")))
 	}
 	require.Equal(t, 1000, stored(), "of the day")
-	require.LessOrEqual(t, b.count("SELECT count(*) FROM payments.refused_webhook_counts"), 210, "an hour names so many networks")
+	require.LessOrEqual(t, b.count("SELECT count(*) FROM payments.refused_webhook_counts"), 210,
+		"an hour names so many networks")
 	require.Equal(t, 75+1+1+1100, b.stats("").InvalidSignature)
 
 	b.clock.Advance(24 * time.Hour)
@@ -145,7 +150,8 @@ func TestRefusedCallsStoredByHourAddressAndDay(t *testing.T) {
 func TestAnotherProcessStoresNoMore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.pool.Exec(t.Context(), `INSERT INTO payments.refused_webhooks (id, gateway, payload, received_at, reason, address, network)
+	_, err := b.pool.Exec(t.Context(),
+		`INSERT INTO payments.refused_webhooks (id, gateway, payload, received_at, reason, address, network)
 		SELECT platform.new_object_id(), 'gwa', '{}', $1, 'signature', '192.0.2.7', '192.0.2.0/24' FROM generate_series(1, 20)`, b.clock.Now())
 	require.NoError(t, err)
 	require.Equal(t, 401, b.sendFrom("192.0.2.7:1", "gwa", "", "", strings.NewReader("{}")))
@@ -194,17 +200,24 @@ func TestClockSkewIsTold(t *testing.T) {
 	b := setup(t)
 	body := sample(t, "gwb.invoice.paid.first.dahlia")
 	for n, off := range []time.Duration{-6 * time.Minute, 6 * time.Minute, -23 * time.Hour, 23 * time.Hour} {
-		require.Equal(t, 401, b.send("gwb", "Stripe-Signature", signed(paymentstest.GWBSecret, b.clock.Now().Add(off), body), body).status)
-		require.Equal(t, n+1, b.count("SELECT count(*) FROM payments.refused_webhooks WHERE reason = 'clock_skew' AND event_id = $1", eventIDOf(t, body)))
+		require.Equal(t, 401,
+			b.send("gwb", "Stripe-Signature", signed(paymentstest.GWBSecret, b.clock.Now().Add(off), body), body).
+				status)
+		require.Equal(t, n+1,
+			b.count("SELECT count(*) FROM payments.refused_webhooks WHERE reason = 'clock_skew' AND event_id = $1",
+				eventIDOf(t, body)))
 	}
-	require.Equal(t, 401, b.send("gwb", "Stripe-Signature", signed("whsec_other", b.clock.Now().Add(-time.Hour), body), body).status)
+	require.Equal(t, 401, b.send("gwb", "Stripe-Signature", signed("whsec_other", b.clock.Now().Add(-time.Hour), body),
+		body).status)
 	logs := b.logList(`{"result.reason":"clock_skew"}`)
 	require.Len(t, logs, 4)
 	require.False(t, logs[0].SignatureValid)
 	require.False(t, logs[0].Processed)
 	require.Contains(t, b.logs.String(), "clock_skew")
 	for range 30 {
-		require.Equal(t, 401, b.send("gwb", "Stripe-Signature", signed(paymentstest.GWBSecret, b.clock.Now().Add(-time.Hour), body), body).status)
+		require.Equal(t, 401,
+			b.send("gwb", "Stripe-Signature", signed(paymentstest.GWBSecret, b.clock.Now().Add(-time.Hour), body),
+				body).status)
 	}
 	require.Equal(t, 15, b.count("SELECT sum(calls) FROM payments.refused_webhook_counts WHERE reason = 'clock_skew'"))
 	require.Zero(t, b.count("SELECT count(*) FROM public.effects"))
@@ -215,7 +228,8 @@ func TestClockSkewIsTold(t *testing.T) {
 func TestRefusedCallsOfTheLogItself(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.pool.Exec(t.Context(), `INSERT INTO payments.webhook_logs (gateway, payload, signature_valid, received_at)
+	_, err := b.pool.Exec(t.Context(),
+		`INSERT INTO payments.webhook_logs (gateway, payload, signature_valid, received_at)
 		SELECT 'gwb', '{}', false, $1::timestamptz - n * interval '1 day' FROM generate_series(1, 10) n`, b.clock.Now())
 	require.NoError(t, err)
 	require.Equal(t, 10, b.stats("").InvalidSignature)

@@ -33,7 +33,8 @@ func TestEverySampleIsAccepted(t *testing.T) {
 		require.True(t, strings.HasPrefix(name[4:], *a.body.EventType), name)
 		require.Equal(t, gateway.ResultIgnored, a.body.Result.Status, name)
 	}
-	require.Equal(t, len(files), b.count("SELECT count(*) FROM payments.webhook_logs WHERE signature_valid AND processed"))
+	require.Equal(t, len(files),
+		b.count("SELECT count(*) FROM payments.webhook_logs WHERE signature_valid AND processed"))
 }
 
 func TestAnswerHasTheSpecifiedForm(t *testing.T) {
@@ -44,7 +45,8 @@ func TestAnswerHasTheSpecifiedForm(t *testing.T) {
 		"result":{"status":"processed","subscription_id":"`+b.apply.local.String()+`","new_status":"active"}}`, a.raw)
 	b.apply.unknown.Store(true)
 	a = b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription"))
-	require.JSONEq(t, `{"received":true,"event_id":"evt_15e444ff9b9ab9ec29294aa1abe68025&41870213","event_type":"PAYMENT_CONFIRMED",
+	require.JSONEq(t,
+		`{"received":true,"event_id":"evt_15e444ff9b9ab9ec29294aa1abe68025&41870213","event_type":"PAYMENT_CONFIRMED",
 		"result":{"status":"ignored","subscription_id":null,"new_status":null,"reason":"it names an id of ours that is not known here"}}`, a.raw)
 }
 
@@ -96,7 +98,8 @@ func TestFiveDeliveriesAtOnceHaveOneEffect(t *testing.T) {
 func TestFiveDeliveriesAtOnceWithoutTheConstraint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.pool.Exec(t.Context(), "ALTER TABLE payments.processed_events DROP CONSTRAINT processed_events_one_row_per_gateway_event")
+	_, err := b.pool.Exec(t.Context(),
+		"ALTER TABLE payments.processed_events DROP CONSTRAINT processed_events_one_row_per_gateway_event")
 	require.NoError(t, err)
 	fiveAtOnce(b)
 	require.Equal(t, 5, b.count("SELECT count(*) FROM public.effects"))
@@ -121,7 +124,8 @@ func TestManyRepetitionsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
-	require.Equal(t, 80, b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
+	require.Equal(t, 80,
+		b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
 }
 
 // TestRowHeldBySomebodyElseQueuesTheEvent: the gateway gets its answer in time.
@@ -137,7 +141,8 @@ func TestRowHeldBySomebodyElseQueuesTheEvent(t *testing.T) {
 	require.Equal(t, gateway.ResultQueued, a.body.Result.Status)
 	require.NoError(t, tx.Rollback(t.Context()))
 	b.work()
-	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second,
+		20*time.Millisecond)
 }
 
 // TestRepetitionWhileTheEventIsAppliedAgain: its log must not keep the result
@@ -155,7 +160,8 @@ func TestRepetitionWhileTheEventIsAppliedAgain(t *testing.T) {
 		n++
 		return b.deliver("gwb", body).body.Result.Status == gateway.ResultApplied
 	}, 10*time.Second, time.Millisecond)
-	require.Equal(t, n, b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
+	require.Equal(t, n,
+		b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
 }
 
 func TestFailureIsQueuedAndRetried(t *testing.T) {
@@ -174,7 +180,8 @@ func TestFailureIsQueuedAndRetried(t *testing.T) {
 			require.Equal(t, http.StatusOK, first.status)
 			require.Equal(t, gateway.ResultQueued, first.body.Result.Status)
 			require.Equal(t, 0, b.count("SELECT count(*) FROM public.effects"), "nothing of what failed stays")
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND processed_at IS NULL AND result->>'status' = 'queued'"))
+			require.Equal(t, 1,
+				b.count("SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND processed_at IS NULL AND result->>'status' = 'queued'"))
 			require.Equal(t, first.raw, b.deliver("gwa", body).raw, "a repetition tells the same")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_event_retry'"))
 
@@ -208,7 +215,8 @@ func TestEarlyEventIsAppliedOnceItsSubjectIsKnown(t *testing.T) {
 		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 			return b.svc.ReplayWaitingTx(t.Context(), tx, gateway.GWA, "", subject, "another")
 		}))
-		require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 },
+			10*time.Second, 20*time.Millisecond)
 		require.Eventually(t, jobsDone, 10*time.Second, 20*time.Millisecond)
 		require.Equal(t, gateway.ResultApplied, b.deliver("gwa", body).body.Result.Status)
 		require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
@@ -225,5 +233,6 @@ func TestSubjectThatBecomesKnownWhileTheEventIsTaken(t *testing.T) {
 	b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription"))
 	b.apply.unknown.Store(false)
 	b.work()
-	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second,
+		20*time.Millisecond)
 }

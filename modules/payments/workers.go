@@ -25,7 +25,8 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refund.TrackRefundArgs]) error {
 		return s.refunds.Recover(ctx, job.Args.RefundID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[refund.AdoptArgs]) error { return s.refunds.Adopt(ctx) }))
+	river.AddWorker(w,
+		river.WorkFunc(func(ctx context.Context, _ *river.Job[refund.AdoptArgs]) error { return s.refunds.Adopt(ctx) }))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhook.ConfirmEventArgs]) error {
 		return s.webhooks.ConfirmEvent(ctx, job.Args)
 	}))
@@ -49,8 +50,12 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(river.PeriodicInterval(unapplied.SweepEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return unapplied.SweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		jobs.NewPeriodic(webhook.Nightly{}, func() (river.JobArgs, *river.InsertOpts) { return webhook.LogMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: webhook.LogMonthsArgs{}.Kind()}),
-		jobs.NewPeriodic(river.PeriodicInterval(refund.AdoptEvery), func() (river.JobArgs, *river.InsertOpts) { return refund.AdoptArgs{}, nil },
+		jobs.NewPeriodic(webhook.Nightly{}, func() (river.JobArgs, *river.InsertOpts) {
+			return webhook.LogMonthsArgs{},
+				nil
+		}, &river.PeriodicJobOpts{ID: webhook.LogMonthsArgs{}.Kind()}),
+		jobs.NewPeriodic(river.PeriodicInterval(refund.AdoptEvery),
+			func() (river.JobArgs, *river.InsertOpts) { return refund.AdoptArgs{}, nil },
 			&river.PeriodicJobOpts{ID: refund.AdoptArgs{}.Kind(), RunOnStart: true}),
 	)
 }

@@ -28,20 +28,32 @@ func newCodes(s *Service) *resource.Resource {
 	return resource.New(resource.Definition{
 		Name: "promo-codes", Singular: "Promo code", Table: "promos.promo_codes", Search: "t.search",
 		Fields: []resource.Field{
-			{Name: "code", Kind: query.String, Write: resource.Once, Nullable: true, Doc: "Kept in upper case; made up when it is null", Rule: resource.Rule{
-				Pattern: `^[A-Za-z0-9]{6}$`, Means: "6 letters and digits",
-			}},
+			{Name: "code", Kind: query.String, Write: resource.Once, Nullable: true,
+				Doc: "Kept in upper case; made up when it is null", Rule: resource.Rule{
+					Pattern: `^[A-Za-z0-9]{6}$`, Means: "6 letters and digits",
+				}},
 			{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 			{Name: "subtitle", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 200}},
 			{Name: "description", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 1000}},
-			{Name: "code_type", Kind: query.String, Write: resource.Once, Rule: resource.Rule{Required: true, Enum: []string{TypePromo, TypeTicket}}},
-			{Name: "discount_first_month", Column: "discount_first_month_cents", Kind: query.Cents, Nullable: true, Doc: "Reais that the first month costs; for promo alone",
+			{
+				Name: "code_type", Kind: query.String, Write: resource.Once,
+				Rule: resource.Rule{Required: true, Enum: []string{TypePromo, TypeTicket}},
+			},
+			{Name: "discount_first_month", Column: "discount_first_month_cents", Kind: query.Cents, Nullable: true,
+				Doc:  "Reais that the first month costs; for promo alone",
 				Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)}},
-			{Name: "bonus_tickets", Kind: query.Int, Nullable: true, Doc: "Tickets of one redemption, null is 1; for ticket alone",
+			{Name: "bonus_tickets", Kind: query.Int, Nullable: true,
+				Doc:  "Tickets of one redemption, null is 1; for ticket alone",
 				Rule: resource.Rule{Min: resource.Limit(1), Max: resource.Limit(maxTickets)}},
 			{Name: "event_id", Kind: query.OID, Nullable: true, Doc: "Required for ticket"},
-			{Name: "target_customer_ids", Kind: query.OID, Array: true, Doc: "Customers who are given a ticket at once"},
-			{Name: "children_code_ids", Kind: query.OID, Array: true, Rule: resource.Rule{MaxItems: maxBundle}, Doc: "Codes redeemed along with this one; for promo alone"},
+			{
+				Name: "target_customer_ids", Kind: query.OID, Array: true,
+				Doc: "Customers who are given a ticket at once",
+			},
+			{
+				Name: "children_code_ids", Kind: query.OID, Array: true, Rule: resource.Rule{MaxItems: maxBundle},
+				Doc: "Codes redeemed along with this one; for promo alone",
+			},
 			{Name: "event_date", Kind: query.Date, Nullable: true, Doc: "Listed to customers until then"},
 			{Name: "valid_from", Kind: query.Date, Nullable: true},
 			{Name: "valid_until", Kind: query.Date, Nullable: true},
@@ -51,14 +63,27 @@ func newCodes(s *Service) *resource.Resource {
 				Expr: "(SELECT count(*) FROM promos.redemptions r WHERE r.promo_code_id = t.id AND r.redeemed_at IS NOT NULL)"},
 		},
 		Constraints: map[string]resource.Violation{
-			"promo_codes_code_unique":       {Field: "code", Message: "is already taken"},
-			"promo_codes_discount_of_promo": {Kind: fault.KindInvalid, Field: "discount_first_month", Message: "is for codes of type promo only"},
-			"promo_codes_bonus_of_ticket":   {Kind: fault.KindInvalid, Field: "bonus_tickets", Message: "is for codes of type ticket only"},
-			"promo_codes_event_of_ticket":   {Kind: fault.KindInvalid, Field: "event_id", Message: "is required for codes of type ticket"},
-			"promo_codes_children_of_promo": {Kind: fault.KindInvalid, Field: "children_code_ids", Message: "is for codes of type promo only"},
-			"promo_codes_window":            {Kind: fault.KindInvalid, Field: "valid_until", Message: "has to be after valid_from"},
+			"promo_codes_code_unique": {Field: "code", Message: "is already taken"},
+			"promo_codes_discount_of_promo": {
+				Kind: fault.KindInvalid, Field: "discount_first_month", Message: "is for codes of type promo only",
+			},
+			"promo_codes_bonus_of_ticket": {
+				Kind: fault.KindInvalid, Field: "bonus_tickets", Message: "is for codes of type ticket only",
+			},
+			"promo_codes_event_of_ticket": {
+				Kind: fault.KindInvalid, Field: "event_id", Message: "is required for codes of type ticket",
+			},
+			"promo_codes_children_of_promo": {
+				Kind: fault.KindInvalid, Field: "children_code_ids", Message: "is for codes of type promo only",
+			},
+			"promo_codes_window": {
+				Kind: fault.KindInvalid, Field: "valid_until", Message: "has to be after valid_from",
+			},
 		},
-		Hooks: resource.Hooks{BeforeCreate: s.beforeCreate, BeforeUpdate: s.checkReferences, BeforeDelete: s.beforeDelete, AfterWrite: s.afterWrite},
+		Hooks: resource.Hooks{
+			BeforeCreate: s.beforeCreate, BeforeUpdate: s.checkReferences, BeforeDelete: s.beforeDelete,
+			AfterWrite: s.afterWrite,
+		},
 	})
 }
 

@@ -39,11 +39,13 @@ func TestCodesThatAreRefused(t *testing.T) {
 		status int
 		field  string
 	}{
-		"no title":         {body: doc{"code_type": "promo"}, status: 422, field: "title"},
-		"no type":          {body: doc{"title": "x"}, status: 422, field: "code_type"},
-		"other type":       {body: doc{"title": "x", "code_type": "gift"}, status: 422, field: "code_type"},
-		"short code":       {body: doc{"title": "x", "code_type": "promo", "code": "ABC"}, status: 422, field: "code"},
-		"taken":            {body: doc{"title": "x", "code_type": "promo", "code": "taken2"}, status: 409, field: "code"},
+		"no title":   {body: doc{"code_type": "promo"}, status: 422, field: "title"},
+		"no type":    {body: doc{"title": "x"}, status: 422, field: "code_type"},
+		"other type": {body: doc{"title": "x", "code_type": "gift"}, status: 422, field: "code_type"},
+		"short code": {body: doc{"title": "x", "code_type": "promo", "code": "ABC"}, status: 422, field: "code"},
+		"taken": {
+			body: doc{"title": "x", "code_type": "promo", "code": "taken2"}, status: 409, field: "code",
+		},
 		"ticket, no event": {body: doc{"title": "x", "code_type": "ticket"}, status: 422, field: "event_id"},
 		"unknown event": {
 			body: doc{"title": "x", "code_type": "ticket", "event_id": objectid.New()}, status: 422, field: "event_id",
@@ -68,7 +70,9 @@ func TestCodesThatAreRefused(t *testing.T) {
 			field: "children_code_ids",
 		},
 		"unknown target": {
-			body:   doc{"title": "x", "code_type": "ticket", "event_id": event, "target_customer_ids": []any{objectid.New()}},
+			body: doc{
+				"title": "x", "code_type": "ticket", "event_id": event, "target_customer_ids": []any{objectid.New()},
+			},
 			status: 422, field: "target_customer_ids",
 		},
 		"window": {
@@ -106,7 +110,9 @@ func TestBundlesHaveNoCycles(t *testing.T) {
 	require.Equal(t, 422, put(ticket, one["_id"]), "a ticket code is no bundle")
 	require.Equal(t, 200, put(one, ticket["_id"]))
 	b.admin.Delete("/admin/promo-codes/"+one["_id"].(string), nil).Expect(200)
-	require.Equal(t, []any{two["_id"]}, first(b.admin.Get("/admin/promo-codes/" + three["_id"].(string)))["children_code_ids"], "a deleted code is in no bundle")
+	require.Equal(t, []any{two["_id"]},
+		first(b.admin.Get("/admin/promo-codes/" + three["_id"].(string)))["children_code_ids"],
+		"a deleted code is in no bundle")
 
 	// Two changes at once cannot close a cycle between them.
 	four := b.code(doc{"code_type": "promo"})
@@ -179,7 +185,8 @@ func TestImage(t *testing.T) {
 	require.NotNil(t, got["image_id"])
 	b.nobody.Get(got["image_url"].(string)[len("https://api.example.com"):]).Expect(200)
 	require.Equal(t, 404, send("/admin/promo-codes/"+objectid.New().String()+"/image"))
-	require.Equal(t, 400, b.admin.Send(http.MethodPost, path, parts.FormDataContentType(), bytes.ReplaceAll(form.Bytes(), []byte("PNG"), []byte("GNP"))).Status)
+	require.Equal(t, 400, b.admin.Send(http.MethodPost, path, parts.FormDataContentType(),
+		bytes.ReplaceAll(form.Bytes(), []byte("PNG"), []byte("GNP"))).Status)
 	require.Equal(t, 403, b.me.Send(http.MethodPost, path, parts.FormDataContentType(), form.Bytes()).Status)
 	b.admin.Delete(path, nil).Expect(200)
 	require.Zero(t, b.count(`SELECT count(*) FROM files.files WHERE owner_id = $1`, c["_id"]))

@@ -22,7 +22,8 @@ func TestRedeemTicketCode(t *testing.T) {
 	require.Equal(t, true, got["consumed"])
 	require.Equal(t, "ABC234", got["code"])
 	require.NotEmpty(t, got["redeemed_at"])
-	require.Equal(t, 3, b.count(`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND promo_code = 'ABC234' AND promo_code_id = $2`, b.customer.ID, c["_id"]))
+	require.Equal(t, 3,
+		b.count(`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND promo_code = 'ABC234' AND promo_code_id = $2`, b.customer.ID, c["_id"]))
 	require.Equal(t, 3, b.count(`SELECT tickets_issued FROM tickets.events WHERE id = $1`, event))
 
 	again := b.me.Put("/customers/me/redeem-promo-code?code=ABC234", nil).Expect(409)
@@ -126,14 +127,16 @@ func TestTargetsHaveTheirTicketAtCreation(t *testing.T) {
 		"code": "TARGT2", "code_type": "ticket", "event_id": event, "bonus_tickets": 2,
 		"target_customer_ids": []any{b.customer.ID, b.customer.ID},
 	})
-	require.Equal(t, 1, b.count(`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND promo_code_id = $2`, b.customer.ID, c["_id"]))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND promo_code_id = $2`,
+		b.customer.ID, c["_id"]))
 	b.me.Put("/customers/me/redeem-promo-code?code=TARGT2", nil).Expect(409)
 	mine := first(b.me.Get("/customers/me/promo-codes").Expect(200))
 	require.Equal(t, true, mine["redeemed"])
 
 	_, other := b.another()
 	require.Empty(t, other.Get("/customers/me/promo-codes").Expect(200).Map()["docs"])
-	require.EqualValues(t, 2, other.Put("/customers/me/redeem-promo-code?code=TARGT2", nil).Expect(200).Map()["tickets"])
+	require.EqualValues(t, 2,
+		other.Put("/customers/me/redeem-promo-code?code=TARGT2", nil).Expect(200).Map()["tickets"])
 
 	a := b.admin.Post("/admin/promo-codes", []doc{{
 		"title": "x", "code_type": "ticket", "event_id": b.event(0), "target_customer_ids": []any{b.customer.ID},
@@ -158,7 +161,8 @@ func TestBundleIsRedeemedWhole(t *testing.T) {
 
 	_, other := b.another()
 	other.Put("/customers/me/redeem-promo-code?code=CHILD2", nil).Expect(200)
-	require.Nil(t, other.Put("/customers/me/redeem-promo-code?code=OUTER2", nil).Expect(200).Map()["tickets"], "what the customer has is passed over")
+	require.Nil(t, other.Put("/customers/me/redeem-promo-code?code=OUTER2", nil).Expect(200).Map()["tickets"],
+		"what the customer has is passed over")
 }
 
 // A bundle holds the event of its first child while it redeems the others; who

@@ -48,7 +48,8 @@ func TestValidateMessages(t *testing.T) {
 		"tickets": nil, "discount_first_month": 9.9, "event_date": nil, "image_id": nil, "image_url": nil,
 		"consumed": nil, "children": nil,
 	}, got)
-	hidden, unknown := b.nobody.Get("/customers/validate-promo-code?code=INACT2").Map(), b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Map()
+	hidden, unknown := b.nobody.Get("/customers/validate-promo-code?code=INACT2").Map(),
+		b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Map()
 	hidden["code"], unknown["code"] = "", ""
 	require.Equal(t, unknown, hidden, "an inactive code cannot be told from an unknown one")
 	require.Nil(t, hidden["title"])
@@ -56,7 +57,8 @@ func TestValidateMessages(t *testing.T) {
 	b.nobody.Get("/customers/validate-promo-code").Expect(422)
 	b.nobody.As("bad").Get("/customers/validate-promo-code?code=VALID2").Expect(403)
 	b.clock.Advance(2 * time.Hour)
-	require.Equal(t, "This promo code has expired.", b.nobody.Get("/customers/validate-promo-code?code=VALID2").Map()["message"])
+	require.Equal(t, "This promo code has expired.",
+		b.nobody.Get("/customers/validate-promo-code?code=VALID2").Map()["message"])
 }
 
 func TestVisibleCodes(t *testing.T) {
@@ -111,7 +113,8 @@ func TestVisibleCodesAreReadTogether(t *testing.T) {
 	require.Empty(t, shown["BUNDL3"]["children"])
 	require.NotNil(t, shown["BUNDL3"]["children"])
 	require.Nil(t, shown["FIRST2"]["children"])
-	require.Equal(t, shown["BUNDL2"]["children"], b.me.Get("/customers/validate-promo-code?code=BUNDL2").Expect(200).Map()["children"])
+	require.Equal(t, shown["BUNDL2"]["children"],
+		b.me.Get("/customers/validate-promo-code?code=BUNDL2").Expect(200).Map()["children"])
 }
 
 // TestGuessingIsThrottled: by account, by address where nobody is signed in, and

@@ -34,7 +34,9 @@ type PromoReais struct{ money.Reais }
 
 // Schema is a number with two decimals, or null.
 func (PromoReais) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Description: "Reais that the first month costs; null for ticket"}
+	return &huma.Schema{
+		Type: huma.TypeNumber, Nullable: true, Description: "Reais that the first month costs; null for ticket",
+	}
 }
 
 // PromoValidated is the answer of GET /customers/validate-promo-code (docs/contract/promo-codes.md, Validating).
@@ -161,7 +163,8 @@ func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*resourc
 		return nil, err
 	}
 	now := s.clock.Now()
-	total, err := s.db.CodeCountVisible(ctx, s.pool, promosdb.CodeCountVisibleParams{Now: &now, CustomerID: customerID.String()})
+	total, err := s.db.CodeCountVisible(ctx, s.pool,
+		promosdb.CodeCountVisibleParams{Now: &now, CustomerID: customerID.String()})
 	if err != nil {
 		return nil, fmt.Errorf("count promo codes: %w", err)
 	}
@@ -192,7 +195,9 @@ func (s *Service) documents(ctx context.Context, rows []promosdb.CodeListVisible
 	for i, row := range rows {
 		v, redeemed := described[i], row.RedeemedAt != nil
 		v.Consumed = &redeemed
-		doc, err := json.Marshal(promoListed{PromoValidated: v, Redeemed: redeemed, RedeemedAt: httpapi.TimePtr(row.RedeemedAt)})
+		doc, err := json.Marshal(promoListed{
+			PromoValidated: v, Redeemed: redeemed, RedeemedAt: httpapi.TimePtr(row.RedeemedAt),
+		})
 		if err != nil {
 			return nil, fmt.Errorf("write promo code: %w", err)
 		}

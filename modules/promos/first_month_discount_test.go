@@ -40,7 +40,8 @@ func TestSubscriptionHoldsAndUsesACode(t *testing.T) {
 	require.NoError(t, hold(one))
 	require.NoError(t, hold(one), "again")
 	require.True(t, fault.Is(hold(two), fault.KindConflict), "held by another")
-	require.Equal(t, false, b.me.Get("/customers/validate-promo-code?code=FIRST2").Map()["consumed"], "held is not redeemed")
+	require.Equal(t, false, b.me.Get("/customers/validate-promo-code?code=FIRST2").Map()["consumed"],
+		"held is not redeemed")
 
 	require.NoError(t, b.inTx(func(tx pgx.Tx) error { return b.service.ReleaseTx(ctx, tx, me, one, "FIRST2") }))
 	require.NoError(t, hold(two), "given back, so free again")
@@ -50,9 +51,12 @@ func TestSubscriptionHoldsAndUsesACode(t *testing.T) {
 	pay(two)
 	pay(two)
 	pay(one) // its money came late, after the code went to the other
-	require.Equal(t, 1, b.count(`SELECT count(*) FROM promos.redemptions WHERE code = 'FIRST2' AND subscription_id = $1 AND paid_at IS NOT NULL`, two))
-	require.Equal(t, 1, b.count(`SELECT count(*) FROM tickets.tickets WHERE promo_code = 'GIFTX2'`), "the bundle comes with the payment, once")
-	require.Zero(t, b.count(`SELECT count(*) FROM promos.redemptions WHERE code = 'SOLDX2'`), "a sold out event stands in nobody's way")
+	require.Equal(t, 1,
+		b.count(`SELECT count(*) FROM promos.redemptions WHERE code = 'FIRST2' AND subscription_id = $1 AND paid_at IS NOT NULL`, two))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM tickets.tickets WHERE promo_code = 'GIFTX2'`),
+		"the bundle comes with the payment, once")
+	require.Zero(t, b.count(`SELECT count(*) FROM promos.redemptions WHERE code = 'SOLDX2'`),
+		"a sold out event stands in nobody's way")
 
 	_, _, err = b.service.FirstMonth(ctx, me, "FIRST2")
 	require.True(t, fault.Is(err, fault.KindConflict))
@@ -80,7 +84,8 @@ func TestRedeemedCodeLowersOneMonth(t *testing.T) {
 	b.me.Put("/customers/me/redeem-promo-code?code=OWNED2", nil).Expect(200)
 	require.NoError(t, b.inTx(func(tx pgx.Tx) error { return b.service.HoldTx(ctx, tx, me, sub, "OWNED2") }))
 	require.NoError(t, b.inTx(func(tx pgx.Tx) error { return b.service.ReleaseTx(ctx, tx, me, sub, "OWNED2") }))
-	require.Equal(t, 1, b.count(`SELECT count(*) FROM promos.redemptions WHERE redeemed_at IS NOT NULL AND subscription_id IS NULL`))
+	require.Equal(t, 1,
+		b.count(`SELECT count(*) FROM promos.redemptions WHERE redeemed_at IS NOT NULL AND subscription_id IS NULL`))
 }
 
 func TestCodesThatGiveNoDiscount(t *testing.T) {

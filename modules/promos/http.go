@@ -86,7 +86,8 @@ func (s *Service) deleteCode(ctx context.Context, in *codeInput) (*httpapi.Envel
 		return nil, err
 	}
 	return &httpapi.EnvelopeOutput[struct{}]{Body: httpapi.Envelope[struct{}]{
-		Docs: []struct{}{}, Msg: "1 document was deleted.", Links: []httpapi.Link{{LinkType: "GET", Rel: "self", Href: httpapi.SelfURL(ctx)}},
+		Docs: []struct{}{}, Msg: "1 document was deleted.",
+		Links: []httpapi.Link{{LinkType: "GET", Rel: "self", Href: httpapi.SelfURL(ctx)}},
 	}}, nil
 }
 
@@ -103,7 +104,9 @@ func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[pr
 
 // limit keeps callers from guessing codes, wherever one may be given: 429.
 func (s *Service) limit(ctx context.Context) error {
-	return s.accounts.LimitCaller(ctx, accounts.CallerLimit{Kind: "promo codes", PerCaller: s.cfg.TriesPerMinute, PerAddress: s.cfg.TriesPerAddress})
+	return s.accounts.LimitCaller(ctx, accounts.CallerLimit{
+		Kind: "promo codes", PerCaller: s.cfg.TriesPerMinute, PerAddress: s.cfg.TriesPerAddress,
+	})
 }
 
 type validateInput struct {
@@ -142,7 +145,9 @@ func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Out
 	if err != nil {
 		return nil, err
 	}
-	out := promoRedeemed{Message: "Promo code redeemed.", Code: c.Code, Title: c.Title, Consumed: true, RedeemedAt: httpapi.Time(at)}
+	out := promoRedeemed{
+		Message: "Promo code redeemed.", Code: c.Code, Title: c.Title, Consumed: true, RedeemedAt: httpapi.Time(at),
+	}
 	if made > 0 {
 		out.Tickets = &made
 	}

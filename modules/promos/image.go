@@ -25,7 +25,8 @@ const imagePath = "/admin/promo-codes/{id}/image"
 func (s *Service) imageRoutes(api *httpapi.API) {
 	api.Mount(http.MethodPost, httpapi.Prefix+imagePath, "promo_code_image_post", httpapi.Admin, s.postImage(api))
 	documentPostImage(api)
-	httpapi.Route(api, http.MethodDelete, imagePath, "promo_code_image_delete", httpapi.Admin, s.deleteImage, httpapi.Summary("Remove the image"))
+	httpapi.Route(api, http.MethodDelete, imagePath, "promo_code_image_delete", httpapi.Admin, s.deleteImage,
+		httpapi.Summary("Remove the image"))
 }
 
 type promoImageSet struct {
@@ -72,7 +73,8 @@ func (s *Service) takeImage(api *httpapi.API, r *http.Request) (promoImageSet, e
 // setImage replaces the image, and deletes the old one.
 func (s *Service) setImage(ctx context.Context, id, by objectid.ID, img files.Image) (file objectid.ID, err error) {
 	err = s.changeImage(ctx, id, func(tx pgx.Tx) (*objectid.ID, error) {
-		stored, err := s.files.StoreImageTx(ctx, tx, img, files.Place{Purpose: files.PromoImage, Kind: fileKind, RecordID: id, CreatedBy: by})
+		stored, err := s.files.StoreImageTx(ctx, tx, img,
+			files.Place{Purpose: files.PromoImage, Kind: fileKind, RecordID: id, CreatedBy: by})
 		file = stored.ID
 		return &file, err
 	})
@@ -120,14 +122,19 @@ func missing(err error) error {
 func documentPostImage(api *httpapi.API) {
 	doc := api.OpenAPI()
 	schema := func(v any) map[string]*huma.MediaType {
-		return map[string]*huma.MediaType{"application/json": {Schema: huma.SchemaFromType(doc.Components.Schemas, reflect.TypeOf(v))}}
+		return map[string]*huma.MediaType{
+			"application/json": {Schema: huma.SchemaFromType(doc.Components.Schemas, reflect.TypeOf(v))},
+		}
 	}
 	doc.AddOperation(&huma.Operation{
-		Method: http.MethodPost, Path: httpapi.Prefix + imagePath, OperationID: "promo_code_image_post", Tags: []string{"admin promo-codes"},
-		Summary:     "Replaces the image by a JPEG, PNG or WebP of at most MAX_IMAGE_BYTES",
-		Security:    []map[string][]string{{"bearer": {}}},
-		Extensions:  map[string]any{"x-auth": string(httpapi.Admin)},
-		Parameters:  []*huma.Param{{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}},
+		Method: http.MethodPost, Path: httpapi.Prefix + imagePath, OperationID: "promo_code_image_post",
+		Tags:       []string{"admin promo-codes"},
+		Summary:    "Replaces the image by a JPEG, PNG or WebP of at most MAX_IMAGE_BYTES",
+		Security:   []map[string][]string{{"bearer": {}}},
+		Extensions: map[string]any{"x-auth": string(httpapi.Admin)},
+		Parameters: []*huma.Param{
+			{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
+		},
 		RequestBody: files.MultipartBody(),
 		Responses: map[string]*huma.Response{
 			"200":     {Description: "OK", Content: schema(promoImageSet{})},

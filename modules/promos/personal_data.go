@@ -28,7 +28,10 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	}
 	out := make([]redemptionDoc, len(rows))
 	for i, row := range rows {
-		out[i] = redemptionDoc{Code: row.Code, CodeType: row.CodeType, Tickets: int(row.Tickets), RedeemedAt: httpapi.TimePtr(row.RedeemedAt)}
+		out[i] = redemptionDoc{
+			Code: row.Code, CodeType: row.CodeType, Tickets: int(row.Tickets),
+			RedeemedAt: httpapi.TimePtr(row.RedeemedAt),
+		}
 	}
 	return out, nil
 }

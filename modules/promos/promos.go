@@ -60,7 +60,8 @@ func New(d Deps) *Service {
 		d.Config.TriesPerAddress = 300
 	}
 	s := &Service{
-		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, files: d.Files, tickets: d.Tickets, cfg: d.Config, db: promosdb.New(),
+		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, files: d.Files, tickets: d.Tickets,
+		cfg: d.Config, db: promosdb.New(),
 		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.codes = newCodes(s)

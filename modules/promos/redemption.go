@@ -39,7 +39,8 @@ type redemption struct {
 // how many tickets that made. Errors: 404 for an unknown or inactive code; 400 when
 // it is outside of its window, or its event over; 409 when they have redeemed it
 // or the event is sold out.
-func (s *Service) redeem(ctx context.Context, customerID objectid.ID, text string) (c code, made int, at time.Time, err error) {
+func (s *Service) redeem(ctx context.Context, customerID objectid.ID,
+	text string) (c code, made int, at time.Time, err error) {
 	at = s.clock.Now()
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		// What one customer redeems at once goes one after the other: a code and a
@@ -62,7 +63,8 @@ func (s *Service) redeem(ctx context.Context, customerID objectid.ID, text strin
 	return c, made, at, err
 }
 
-func (s *Service) redeemTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID, origin string) (made int, err error) {
+func (s *Service) redeemTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID,
+	origin string) (made int, err error) {
 	if n := ticketsOf(c); n != nil {
 		made = *n
 	}
@@ -109,7 +111,8 @@ func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, c code, customers []ob
 // redeemBundleTx redeems what the bundle holds, through all levels, each child
 // behind a savepoint. What is not valid now is left out, and so is whatever
 // passOver says of the error that its redemption gives.
-func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID, passOver func(child code, err error) bool) (made int, err error) {
+func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID,
+	passOver func(child code, err error) bool) (made int, err error) {
 	children, err := s.db.CodeDescendants(ctx, tx, c.ID)
 	if err != nil {
 		return 0, fmt.Errorf("read bundle: %w", err)

@@ -35,8 +35,11 @@ type bundle struct {
 func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now())}
-	begun := b.clock.Now()                                                                           // what waits for a job or for its time is no matter of the end
-	t.Cleanup(func() { pgtest.RequireInvariants(t, b.db, begun, "redemptions_have_subscriptions") }) // there are none below subscriptions
+	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
+	t.Cleanup(func() {
+		pgtest.RequireInvariants(t, b.db, begun,
+			"redemptions_have_subscriptions")
+	}) // there are none below subscriptions
 	cfg := promos.Config{TriesPerMinute: 100_000, TriesPerAddress: 100_000}
 	for _, c := range change {
 		c(&cfg)

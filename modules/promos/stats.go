@@ -48,8 +48,10 @@ func (s *Service) stats(ctx context.Context) (promoStats, error) {
 		return promoStats{}, fmt.Errorf("read top promo codes: %w", err)
 	}
 	out := promoStats{
-		Total: int(counts.Total), Active: int(counts.Active), Expired: int(counts.Expired), ByType: promoTypes{Promo: int(counts.Promo), Ticket: int(counts.Ticket)},
-		Redemptions: int(totals.Redemptions), TicketsGenerated: int(totals.Tickets), TopCodes: make([]topPromoCode, len(top)),
+		Total: int(counts.Total), Active: int(counts.Active), Expired: int(counts.Expired),
+		ByType:      promoTypes{Promo: int(counts.Promo), Ticket: int(counts.Ticket)},
+		Redemptions: int(totals.Redemptions), TicketsGenerated: int(totals.Tickets),
+		TopCodes: make([]topPromoCode, len(top)),
 	}
 	for i, row := range top {
 		out.TopCodes[i] = topPromoCode{

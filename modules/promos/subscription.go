@@ -25,7 +25,8 @@ type Discount struct {
 // asks for the code given at signup; ok is false when none applies. Errors, with the field promo_code: 400 in one
 // sentence for a code that is unknown, not valid or gives no discount, 409 for one that the
 // customer has used in a paid subscription; 429 after too many tries.
-func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID, text string) (d Discount, ok bool, err error) {
+func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID,
+	text string) (d Discount, ok bool, err error) {
 	if text != "" {
 		if err := s.limit(ctx); err != nil {
 			return d, false, err
@@ -71,7 +72,8 @@ func (s *Service) HoldTx(ctx context.Context, tx pgx.Tx, customerID, subscriptio
 		return asUseless(err)
 	}
 	n, err := s.db.RedemptionHold(ctx, tx, promosdb.RedemptionHoldParams{
-		PromoCodeID: c.ID, CustomerID: customerID, Code: c.Code, SubscriptionID: subscriptionID.String(), Now: s.clock.Now(),
+		PromoCodeID: c.ID, CustomerID: customerID, Code: c.Code, SubscriptionID: subscriptionID.String(),
+		Now: s.clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("hold promo code: %w", err)
@@ -91,7 +93,9 @@ func (s *Service) RedeemTx(ctx context.Context, tx pgx.Tx, customerID, subscript
 	if err != nil {
 		return err
 	}
-	n, err := s.db.RedemptionPay(ctx, tx, promosdb.RedemptionPayParams{Now: now, CustomerID: customerID, SubscriptionID: subscriptionID.String()})
+	n, err := s.db.RedemptionPay(ctx, tx, promosdb.RedemptionPayParams{
+		Now: now, CustomerID: customerID, SubscriptionID: subscriptionID.String(),
+	})
 	if err == nil && n == 0 && known {
 		n, err = s.db.RedemptionPayLate(ctx, tx, promosdb.RedemptionPayLateParams{
 			PromoCodeID: c.ID, CustomerID: customerID, Code: c.Code, SubscriptionID: subscriptionID.String(), Now: now,
@@ -116,7 +120,8 @@ func (s *Service) redeemPaidBundleTx(ctx context.Context, tx pgx.Tx, c code, cus
 		}
 		if !isRedeemed(err) {
 			s.log.WarnContext(ctx, "child of a promo code not redeemed with the payment",
-				slog.String("promo_code_id", child.ID.String()), slog.String("customer_id", customerID.String()), slog.Any("error", refusal))
+				slog.String("promo_code_id", child.ID.String()), slog.String("customer_id", customerID.String()),
+				slog.Any("error", refusal))
 		}
 		return true
 	})
@@ -126,10 +131,12 @@ func (s *Service) redeemPaidBundleTx(ctx context.Context, tx pgx.Tx, c code, cus
 // ReleaseTx gives the code back: the subscription ended unpaid.
 func (s *Service) ReleaseTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID, _ string) error {
 	id := subscriptionID.String()
-	if err := s.db.RedemptionRelease(ctx, tx, promosdb.RedemptionReleaseParams{CustomerID: customerID, SubscriptionID: id}); err != nil {
+	if err := s.db.RedemptionRelease(ctx, tx,
+		promosdb.RedemptionReleaseParams{CustomerID: customerID, SubscriptionID: id}); err != nil {
 		return fmt.Errorf("give promo code back: %w", err)
 	}
-	err := s.db.RedemptionReleaseRedeemed(ctx, tx, promosdb.RedemptionReleaseRedeemedParams{CustomerID: customerID, SubscriptionID: id})
+	err := s.db.RedemptionReleaseRedeemed(ctx, tx,
+		promosdb.RedemptionReleaseRedeemedParams{CustomerID: customerID, SubscriptionID: id})
 	if err != nil {
 		return fmt.Errorf("give promo code back: %w", err)
 	}

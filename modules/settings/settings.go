@@ -69,7 +69,8 @@ func (s *Service) get(ctx context.Context) (settingsdb.SettingsPlatform, error) 
 const checkMinVersion = "platform_min_version_not_above"
 
 // change applies edit to the settings and writes down what became different.
-func (s *Service) change(ctx context.Context, edit func(*settingsdb.SettingsPlatform)) (settingsdb.SettingsPlatform, error) {
+func (s *Service) change(ctx context.Context,
+	edit func(*settingsdb.SettingsPlatform)) (settingsdb.SettingsPlatform, error) {
 	var after settingsdb.SettingsPlatform
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		before, err := s.q.PlatformLock(ctx, tx)
@@ -80,7 +81,8 @@ func (s *Service) change(ctx context.Context, edit func(*settingsdb.SettingsPlat
 		edit(&after)
 		err = s.q.PlatformUpdate(ctx, tx, settingsdb.PlatformUpdateParams{
 			DefaultPaymentGateway: after.DefaultPaymentGateway, PixBillingMode: after.PixBillingMode,
-			PixSubscriptionMode: after.PixSubscriptionMode, ClientVersion: after.ClientVersion, MinVersion: after.MinVersion,
+			PixSubscriptionMode: after.PixSubscriptionMode, ClientVersion: after.ClientVersion,
+			MinVersion: after.MinVersion,
 		})
 		if err != nil {
 			return err
@@ -88,7 +90,9 @@ func (s *Service) change(ctx context.Context, edit func(*settingsdb.SettingsPlat
 		if err := s.recordTx(ctx, tx, before, after); err != nil {
 			return err
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: "config", Before: valuesOf(before), After: valuesOf(after)})
+		return audit.RecordTx(ctx, tx, audit.Change{
+			Resource: "config", Before: valuesOf(before), After: valuesOf(after),
+		})
 	})
 	if postgres.Constraint(err) == checkMinVersion {
 		return after, fault.InvalidAt("may not be above client_version", "body", "min_version")

@@ -67,7 +67,9 @@ func (h handlers) putGateway(ctx context.Context, in *putGatewayInput) (*httpapi
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(gatewayBody{DefaultPaymentGateway: p.DefaultPaymentGateway, Message: "Default payment gateway updated."})
+	return httpapi.OK(gatewayBody{
+		DefaultPaymentGateway: p.DefaultPaymentGateway, Message: "Default payment gateway updated.",
+	})
 }
 
 func (h handlers) getPixBilling(ctx context.Context, _ *struct{}) (*httpapi.Output[pixBillingBody], error) {
@@ -83,7 +85,9 @@ func (h handlers) putPixBilling(ctx context.Context, in *putPixBillingInput) (*h
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(pixBillingBody{PixBillingMode: p.PixBillingMode, Message: "PIX billing mode updated. It counts for new subscriptions."})
+	return httpapi.OK(pixBillingBody{
+		PixBillingMode: p.PixBillingMode, Message: "PIX billing mode updated. It counts for new subscriptions.",
+	})
 }
 
 func (h handlers) getPixSubscription(ctx context.Context, _ *struct{}) (*httpapi.Output[pixSubscriptionBody], error) {
@@ -94,12 +98,16 @@ func (h handlers) getPixSubscription(ctx context.Context, _ *struct{}) (*httpapi
 	return httpapi.OK(pixSubscriptionBody{PixSubscriptionMode: p.PixSubscriptionMode})
 }
 
-func (h handlers) putPixSubscription(ctx context.Context, in *putPixSubscriptionInput) (*httpapi.Output[pixSubscriptionBody], error) {
+func (h handlers) putPixSubscription(ctx context.Context,
+	in *putPixSubscriptionInput) (*httpapi.Output[pixSubscriptionBody], error) {
 	p, err := h.s.change(ctx, func(p *settingsdb.SettingsPlatform) { p.PixSubscriptionMode = in.Body.Mode })
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(pixSubscriptionBody{PixSubscriptionMode: p.PixSubscriptionMode, Message: "PIX subscription mode updated. It counts for new subscriptions."})
+	return httpapi.OK(pixSubscriptionBody{
+		PixSubscriptionMode: p.PixSubscriptionMode,
+		Message:             "PIX subscription mode updated. It counts for new subscriptions.",
+	})
 }
 
 func (h handlers) getVersion(ctx context.Context, _ *struct{}) (*httpapi.Output[versionBody], error) {

@@ -48,7 +48,9 @@ func (p people) Caller(_ context.Context, claims httpapi.Claims) (httpapi.Caller
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{db: pgtest.DB(t)}
-	b.svc = settings.New(settings.Deps{Pool: b.db, Clock: clock.NewFake(time.Date(2026, 11, 20, 17, 3, 12, 0, time.UTC))})
+	b.svc = settings.New(settings.Deps{
+		Pool: b.db, Clock: clock.NewFake(time.Date(2026, 11, 20, 17, 3, 12, 0, time.UTC)),
+	})
 	api := httpapi.New(httpapi.Config{Log: secrettest.Logger(t), Auth: people{
 		"root":     {ID: objectid.New(), Type: httpapi.TypeAdmin, Root: true},
 		"admin":    {ID: adminID, Type: httpapi.TypeAdmin},
@@ -161,7 +163,8 @@ func TestRefusals(t *testing.T) {
 	b := setup(t)
 	for path, good := range map[string]string{
 		"/admin/config/payment-gateway": `{"gateway":"gwb"}`, "/admin/config/pix-billing-mode": `{"mode":"yearly"}`,
-		"/admin/config/pix-subscription-mode": `{"mode":"recurring"}`, "/config/client-version": `{"client_version":"2.0.0"}`,
+		"/admin/config/pix-subscription-mode": `{"mode":"recurring"}`,
+		"/config/client-version":              `{"client_version":"2.0.0"}`,
 	} {
 		for token, want := range map[string]int{"": 401, "x": 403, "customer": 403} {
 			status, raw := b.call(t, http.MethodPut, path, token, good)

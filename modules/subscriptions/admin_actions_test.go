@@ -30,18 +30,21 @@ func TestAdminRefundsAtGatewayB(t *testing.T) {
 	require.Equal(t, false, payment["refunded"])
 
 	require.Equal(t, 422, admin.Post(path+"/refund", object{"reason": "abc"}).Status)
-	require.Equal(t, 404, admin.Post(path+"/refund", object{"reason": "as agreed", "payment_intent_id": "pi_of_somebody"}).Status)
+	require.Equal(t, 404,
+		admin.Post(path+"/refund", object{"reason": "as agreed", "payment_intent_id": "pi_of_somebody"}).Status)
 	wrong := admin.Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"}).Expect(422)
 	require.Equal(t, "VALIDATION_ERROR", wrong.Code())
 
-	refund := admin.Post(path+"/refund", object{"reason": "as agreed", "payment_intent_id": payment["payment_intent"]}).Expect(200).Map()
+	refund := admin.Post(path+"/refund", object{"reason": "as agreed", "payment_intent_id": payment["payment_intent"]}).
+		Expect(200).Map()
 	require.Equal(t, 4990.0, refund["refund_amount"])
 	require.Equal(t, payment["payment_intent"], refund["payment_intent_id"])
 	require.Equal(t, "as agreed", refund["reason"])
 	require.NotEmpty(t, refund["admin"])
 	require.NotNil(t, refund["gateway_response"])
 	b.settle(t)
-	require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"), "once, by the answer and the webhook")
+	require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"),
+		"once, by the answer and the webhook")
 
 	again := admin.Post(path+"/refund", object{"reason": "as agreed"}).Expect(422)
 	require.Equal(t, "REFUND_NOT_ALLOWED", again.Code())
@@ -61,7 +64,8 @@ func TestAdminRefundsPartlyAtGatewayA(t *testing.T) {
 	b := setup(t)
 	id, admin := b.paidGWA(t), b.admin(t)
 	path := "/admin/gwa/subscriptions/" + id.String()
-	payment := admin.Get("/subscriptions/" + id.String() + "/payments").Expect(200).Map()["payments"].([]any)[0].(object)
+	payment := admin.Get("/subscriptions/" + id.String() + "/payments").Expect(200).
+		Map()["payments"].([]any)[0].(object)
 	require.Equal(t, "CREDIT_CARD", payment["billing_type"])
 	for _, value := range []string{"0", "-1", "1.001", "49.91", "1e9"} {
 		a := admin.Post(path+"/refund", fmt.Sprintf(`{"reason":"as agreed","value":%s}`, value)).Expect(422)
@@ -94,7 +98,8 @@ func TestRefundThatTheGatewayRejects(t *testing.T) {
 	a := admin.Post("/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"})
 	require.Equal(t, "REFUND_FAILED", a.Expect(500).Code())
 	require.Equal(t, "The payment gateway rejected the refund.", a.Detail())
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'failed'"), "the wish was written before the call")
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'failed'"),
+		"the wish was written before the call")
 	require.Zero(t, column[int64](t, b, id, "total_refunded_cents"))
 }
 
@@ -117,8 +122,10 @@ func TestAdminCancels(t *testing.T) {
 			b := setup(t)
 			id, admin := begin(b, t), b.admin(t)
 			other := map[string]string{"gwa": "gwb", "gwb": "gwa"}[name]
-			require.Equal(t, "VALIDATION_ERROR", admin.Post("/admin/"+other+"/subscriptions/"+id+"/cancel", nil).Expect(422).Code())
-			a := admin.Post("/admin/"+name+"/subscriptions/"+id+"/cancel", object{"reason": "asked by phone"}).Expect(200).Map()
+			require.Equal(t, "VALIDATION_ERROR",
+				admin.Post("/admin/"+other+"/subscriptions/"+id+"/cancel", nil).Expect(422).Code())
+			a := admin.Post("/admin/"+name+"/subscriptions/"+id+"/cancel", object{"reason": "asked by phone"}).
+				Expect(200).Map()
 			require.Equal(t, b.customer.ID.String(), a["customer_id"])
 			require.NotEmpty(t, a[name+"_subscription_id"])
 			require.NotNil(t, a["cancelled_at"])
@@ -126,8 +133,10 @@ func TestAdminCancels(t *testing.T) {
 			require.Empty(t, b.current(t))
 			b.settle(t)
 			require.Equal(t, 409, admin.Post("/subscriptions/"+id+"/cancel", nil).Status)
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.transitions WHERE reason = 'admin_cancelled' AND source = 'admin' AND actor_id IS NOT NULL"))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE action = 'admin_"+name+"_subscription_cancel' AND after ->> 'reason' = 'asked by phone'"))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM subscriptions.transitions WHERE reason = 'admin_cancelled' AND source = 'admin' AND actor_id IS NOT NULL"))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE action = 'admin_"+name+
+				"_subscription_cancel' AND after ->> 'reason' = 'asked by phone'"))
 			require.Equal(t, 404, admin.Post("/subscriptions/66f0a1b2c3d4e5f607182a01/cancel", nil).Status)
 			require.Equal(t, 422, admin.Post("/subscriptions/x/cancel", nil).Status)
 		})
@@ -147,8 +156,10 @@ func TestAdminSeesWhatAnAutomaticPixPaid(t *testing.T) {
 	require.Equal(t, "PIX", paid[0].(object)["billing_type"])
 	refund := admin.Post(path+"/refund", object{"reason": "as agreed"}).Expect(200).Map()
 	require.Equal(t, 4990.0, info(refund)["refund_amount"])
-	require.Equal(t, 4990.0, admin.Get(path + "/payments").Expect(200).Map()["payments"].([]any)[0].(object)["amount_refunded"])
-	require.Equal(t, object{"id": auth, "status": "canceled"}, admin.Post(path+"/cancel", nil).Expect(200).Map()["gateway_response"])
+	require.Equal(t, 4990.0,
+		admin.Get(path + "/payments").Expect(200).Map()["payments"].([]any)[0].(object)["amount_refunded"])
+	require.Equal(t, object{"id": auth, "status": "canceled"},
+		admin.Post(path+"/cancel", nil).Expect(200).Map()["gateway_response"])
 }
 
 func TestAdminCancelsAPeriodThatIsPaid(t *testing.T) {
@@ -170,7 +181,9 @@ func TestAdminCancelsWhileTheGatewayIsDown(t *testing.T) {
 	b := setup(t)
 	id, admin := b.paidGWB(t), b.admin(t)
 	faults := &b.gateways.Sandbox.GWB.Stage().Faults
-	require.NoError(t, (*faults).Plan(stage.Fault{Method: http.MethodDelete, Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	require.NoError(t, (*faults).Plan(stage.Fault{
+		Method: http.MethodDelete, Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+	}))
 	a := admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200).Map()
 	require.Nil(t, a["gateway_response"])
 	require.Equal(t, "cancelled", b.status(t, id))
@@ -185,17 +198,21 @@ func TestAdminExtendsAndActivates(t *testing.T) {
 	id, _ := b.in(t, "active")
 	admin, path := b.admin(t), "/admin/subscriptions/"+id.String()
 	next := column[time.Time](t, b, id, "next_billing_date")
-	for _, body := range []object{{}, {"days": 0}, {"days": 3651}, {"days": 3, "expires_at": "2030-01-01"}, {"expires_at": "2001-01-01"}} {
+	for _, body := range []object{
+		{}, {"days": 0}, {"days": 3651}, {"days": 3, "expires_at": "2030-01-01"}, {"expires_at": "2001-01-01"},
+	} {
 		require.Equal(t, 422, admin.Post(path+"/extend", body).Status, body)
 	}
-	require.Equal(t, 422, admin.Post(path+"/extend", object{"expires_at": next.AddDate(0, 0, -1)}).Status, "the customer has paid until then")
+	require.Equal(t, 422, admin.Post(path+"/extend", object{"expires_at": next.AddDate(0, 0, -1)}).Status,
+		"the customer has paid until then")
 	admin.Post(path+"/extend", object{"days": 10}).Expect(200)
 	expires := column[time.Time](t, b, id, "expires_at")
 	require.WithinDuration(t, next.AddDate(0, 0, 10), expires, time.Second)
 	require.WithinDuration(t, expires, column[time.Time](t, b, id, "next_billing_date"), time.Second)
 	require.Equal(t, 422, admin.Post(path+"/extend", object{"expires_at": next}).Status, "never back")
 	for _, malformed := range []string{"2030-02-31", "2030-01", "tomorrow", "2030-01-01T25:00"} {
-		require.Equal(t, "expires_at", admin.Post(path+"/extend", object{"expires_at": malformed}).Expect(422).Field(), malformed)
+		require.Equal(t, "expires_at", admin.Post(path+"/extend", object{"expires_at": malformed}).Expect(422).Field(),
+			malformed)
 	}
 	later := expires.UTC().AddDate(1, 0, 0).Truncate(24 * time.Hour)
 	for i, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
@@ -249,7 +266,8 @@ func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
 	require.NoError(t, err)
 	b.settle(t)
-	require.WithinDuration(t, lifecycle.AddMonths(end, 3, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second, "the code is paid all the same")
+	require.WithinDuration(t, lifecycle.AddMonths(end, 3, b.zone(t)), column[time.Time](t, b, id, "expires_at"),
+		time.Second, "the code is paid all the same")
 }
 
 // TestAdminActivatesAnAutomaticPixThatWasNeverMade: while nobody knows whether its
@@ -268,7 +286,8 @@ func TestAdminActivatesAnAutomaticPixThatWasNeverMade(t *testing.T) {
 	b.runStatusChecks(t, 20*time.Minute)
 	require.False(t, column[bool](t, b, id, "intent_open"))
 	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE subject_id = $1", id))
-	require.WithinDuration(t, lifecycle.AddMonths(began, 1, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second)
+	require.WithinDuration(t, lifecycle.AddMonths(began, 1, b.zone(t)), column[time.Time](t, b, id, "expires_at"),
+		time.Second)
 	require.True(t, b.access(t))
 
 	b.set(t, id, "expires_at = NULL") // by an earlier release
@@ -299,14 +318,22 @@ func TestAdminReportsAChargeback(t *testing.T) {
 	// No more than what was paid, without what was given back.
 	b.newcomer(t)
 	unpaid := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan}))
-	require.Equal(t, "amount", admin.Post("/subscriptions/"+unpaid.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(422).Field())
+	require.Equal(t, "amount",
+		admin.Post("/subscriptions/"+unpaid.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(422).
+			Field())
 	require.Equal(t, "pending", b.status(t, unpaid))
 	b.newcomer(t)
 	refunded := b.paidGWB(t)
-	admin.Post("/admin/gwb/subscriptions/"+refunded.String()+"/refund", object{"reason": "as agreed", "amount": 990}).Expect(200)
-	require.Equal(t, "amount", admin.Post("/subscriptions/"+refunded.String()+"/chargeback", object{"reason": "told by the bank", "amount": 4001}).Expect(422).Field())
-	admin.Post("/admin/gwb/subscriptions/"+refunded.String()+"/refund", object{"reason": "the rest", "amount": 4000}).Expect(200)
-	require.Equal(t, "amount", admin.Post("/subscriptions/"+refunded.String()+"/chargeback", object{"reason": "told by the bank", "amount": 1}).Expect(422).Field())
+	admin.Post("/admin/gwb/subscriptions/"+refunded.String()+"/refund", object{"reason": "as agreed", "amount": 990}).
+		Expect(200)
+	require.Equal(t, "amount",
+		admin.Post("/subscriptions/"+refunded.String()+"/chargeback",
+			object{"reason": "told by the bank", "amount": 4001}).Expect(422).Field())
+	admin.Post("/admin/gwb/subscriptions/"+refunded.String()+"/refund", object{"reason": "the rest", "amount": 4000}).
+		Expect(200)
+	require.Equal(t, "amount",
+		admin.Post("/subscriptions/"+refunded.String()+"/chargeback",
+			object{"reason": "told by the bank", "amount": 1}).Expect(422).Field())
 	require.Equal(t, "active", b.status(t, refunded))
 }
 
@@ -331,7 +358,8 @@ func TestAdminListsAndEdits(t *testing.T) {
 	subscriptionstest.Plan(t, b.db, "dearer", 9990)
 	remote := column[string](t, b, id, "gwb_subscription_id")
 	b.set(t, id, "gwb_subscription_id = NULL")
-	require.Equal(t, 200, put(object{"plan_id": "dearer", "next_billing_date": "2031-05-06T00:00:00Z", "started_at": "1999-01-01"}))
+	require.Equal(t, 200,
+		put(object{"plan_id": "dearer", "next_billing_date": "2031-05-06T00:00:00Z", "started_at": "1999-01-01"}))
 	b.set(t, id, "gwb_subscription_id = $2", remote)
 	require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"), "the plan moves the price")
 	require.Equal(t, 2031, column[time.Time](t, b, id, "next_billing_date").Year())
@@ -352,7 +380,8 @@ func TestAdminListsAndEdits(t *testing.T) {
 	other := subscriptionstest.Active(t, b.db, b.customer.ID)
 	require.Equal(t, 409, put(object{"status": "active"}))
 	require.Equal(t, other, b.current(t))
-	require.Equal(t, 404, admin.Put("/subscriptions", []object{{"_id": "66f0a1b2c3d4e5f607182a01", "status": "active"}}).Status)
+	require.Equal(t, 404,
+		admin.Put("/subscriptions", []object{{"_id": "66f0a1b2c3d4e5f607182a01", "status": "active"}}).Status)
 }
 
 func TestAdminRoutesRefuseCustomers(t *testing.T) {

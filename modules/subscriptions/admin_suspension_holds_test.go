@@ -19,7 +19,9 @@ func TestAdminsSuspensionHolds(t *testing.T) {
 		admin.Put("/subscriptions", []object{{"_id": id, "status": "suspended"}}).Expect(200)
 	}
 	suspend()
-	for i, status := range []gateway.RemoteStatus{gateway.RemoteActive, gateway.RemoteTrialing, gateway.RemoteIncomplete} {
+	for i, status := range []gateway.RemoteStatus{
+		gateway.RemoteActive, gateway.RemoteTrialing, gateway.RemoteIncomplete,
+	} {
 		result := b.apply(t, r.updated(status, 60+i))
 		require.Equal(t, gateway.ResultIgnored, result.Status, status)
 		require.EqualValues(t, "suspended by an admin", result.Reason)
@@ -61,13 +63,22 @@ func TestFirstCodesPaymentTellsThePeriodAlsoAfterItsAuthorization(t *testing.T) 
 	paidAt := b.clock.Now()
 	b.clock.Advance(20 * 24 * time.Hour)
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, AuthorizationID: b.text(t, "SELECT gwa_pix_auth_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
-		Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{Status: gateway.AuthorizationStatusActive}},
+		Gateway: gateway.GWA, AuthorizationID: b.text(t, "SELECT gwa_pix_auth_id FROM subscriptions.subscriptions"),
+		CreatedAt: paidAt,
+		Payload: gateway.AuthorizationChange{
+			Authorization: gateway.PixAuthorization{Status: gateway.AuthorizationStatusActive},
+		},
 	})
 	require.Equal(t, "active", b.status(t, id))
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, ConciliationID: b.text(t, "SELECT pix_conciliation_id FROM subscriptions.subscriptions"), CreatedAt: paidAt,
-		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_first", Method: gateway.MethodPix, Amount: 4990, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", SettledAt: &paidAt}},
+		Gateway: gateway.GWA, ConciliationID: b.text(t, "SELECT pix_conciliation_id FROM subscriptions.subscriptions"),
+		CreatedAt: paidAt,
+		Payload: gateway.SettledPayment{
+			Payment: gateway.Payment{
+				ID: "pay_first", Method: gateway.MethodPix, Amount: 4990, Status: gateway.PaymentStatusSettled,
+				NativeStatus: "RECEIVED", SettledAt: &paidAt,
+			},
+		},
 	})
 	require.WithinDuration(t, paidAt.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
 }

@@ -32,7 +32,8 @@ func TestAutomaticPixIsDebitedOnceACycle(t *testing.T) {
 	id, _ := b.authorized(t)
 	require.True(t, b.access(t))
 	require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "found by the code's id")
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+		"found by the code's id")
 	next := column[time.Time](t, b, id, "next_billing_date")
 	require.WithinDuration(t, time.Now().AddDate(0, 1, 0), next, 4*24*time.Hour)
 	require.NoError(t, b.service.Debit(t.Context(), id))
@@ -83,7 +84,12 @@ func TestFailedDebitCountsAndTheNextCycleFollows(t *testing.T) {
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	failed := gateway.Event{
 		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990}},
+		Payload: gateway.FailedPayment{
+			Attempt: 1, Payment: gateway.Payment{
+				ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix,
+				Amount: 4990,
+			},
+		},
 	}
 	b.apply(t, failed)
 	b.apply(t, failed) // PAYMENT_OVERDUE after the refused instruction
@@ -123,16 +129,20 @@ func TestFailureThatOvertakesItsDebitIsPassedOverByTheNextReport(t *testing.T) {
 	id, auth, debit := b.debited(t)
 	next := column[time.Time](t, b, id, "next_billing_date")
 	know := func(id *string) {
-		_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.debits SET gateway_payment_id = $1::text, ordered_at = CASE WHEN $1::text IS NOT NULL THEN tried_at END", id)
+		_, err := b.db.Exec(t.Context(),
+			"UPDATE subscriptions.debits SET gateway_payment_id = $1::text, ordered_at = CASE WHEN $1::text IS NOT NULL THEN tried_at END", id)
 		require.NoError(t, err)
 	}
 	failed := gateway.Event{
 		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: debit, Method: gateway.MethodPix, Amount: 4990}},
+		Payload: gateway.FailedPayment{
+			Attempt: 1, Payment: gateway.Payment{ID: debit, Method: gateway.MethodPix, Amount: 4990},
+		},
 	}
 	know(nil)
 	b.apply(t, failed)
-	require.WithinDuration(t, next, column[time.Time](t, b, id, "next_billing_date"), time.Second, "it is not known of which cycle it was")
+	require.WithinDuration(t, next, column[time.Time](t, b, id, "next_billing_date"), time.Second,
+		"it is not known of which cycle it was")
 	know(&debit)
 	b.apply(t, failed)
 	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
@@ -152,7 +162,10 @@ func TestAuthorizationEvents(t *testing.T) {
 		"cancelled": {func(b *bundle, auth string) (any, error) {
 			return b.gateways.Sandbox.GWA.CancelAuthorization(auth, "by the payer")
 		}, "cancelled"},
-		"expired": {func(b *bundle, auth string) (any, error) { return b.gateways.Sandbox.GWA.ExpireAuthorization(auth) }, "expired"},
+		"expired": {
+			func(b *bundle, auth string) (any, error) { return b.gateways.Sandbox.GWA.ExpireAuthorization(auth) },
+			"expired",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +184,8 @@ func TestAuthorizationEvents(t *testing.T) {
 			}
 			b.work(t)
 			b.eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, id) == tc.want })
-			b.eventually(t, "the log tells what came of it", func() bool { return b.text(t, authorizationResult) == "processed "+tc.want })
+			b.eventually(t, "the log tells what came of it",
+				func() bool { return b.text(t, authorizationResult) == "processed "+tc.want })
 			require.False(t, b.access(t))
 			require.Empty(t, b.current(t))
 			require.NoError(t, b.service.Debit(t.Context(), id), "nothing is debited any more")

@@ -33,13 +33,16 @@ func (m misfortune) fails() bool { return m.back || m.refusals > 0 }
 var years = map[string][12]misfortune{
 	"nothing goes wrong": {},
 	"each number of refusals": {
-		{}, {refusals: 1}, {}, {refusals: 2}, {}, {refusals: 3}, {}, {refusals: 4}, {refusals: 1}, {}, {refusals: 4}, {},
+		{}, {refusals: 1}, {}, {refusals: 2}, {}, {refusals: 3}, {}, {refusals: 4}, {refusals: 1}, {}, {refusals: 4},
+		{},
 	},
 	"the payer takes back, and pays later or not": {
-		{back: true}, {}, {back: true, late: true}, {}, {back: true, late: true}, {refusals: 1}, {back: true}, {}, {}, {back: true, late: true}, {}, {},
+		{back: true}, {}, {back: true, late: true}, {}, {back: true, late: true}, {refusals: 1}, {back: true}, {}, {},
+		{back: true, late: true}, {}, {},
 	},
 	"for good, and by the code": {
-		{refusals: 1, reason: "ACCOUNT_CLOSED"}, {}, {refusals: 1, reason: "ACCOUNT_CLOSED", late: true}, {refusals: 4, late: true}, {},
+		{refusals: 1, reason: "ACCOUNT_CLOSED"}, {}, {refusals: 1, reason: "ACCOUNT_CLOSED", late: true},
+		{refusals: 4, late: true}, {},
 		{refusals: 2, reason: "MAXIMUM_AMOUNT_EXCEEDED"}, {}, {}, {refusals: 4}, {refusals: 4, late: true}, {}, {},
 	},
 }
@@ -91,7 +94,8 @@ func TestAutomaticPixOverAYearSoak(t *testing.T) {
 	for b.clock.Now().Before(end) {
 		now := b.clock.Now().In(b.zone(t))
 		b.pass(t, time.Date(now.Year(), now.Month(), now.Day()+1, 21, 0, 0, 0, b.zone(t)).Sub(now))
-		if b.count(t, "SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'planned' AND register_date = $1", b.clock.Now()) > 0 {
+		if b.count(t, "SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'planned' AND register_date = $1",
+			b.clock.Now()) > 0 {
 			b.pass(t, 20*time.Minute) // the sweep leaves what is new to its job
 		}
 		for _, p := range payers {
@@ -119,9 +123,11 @@ func (p *payer) live(t *testing.T, b *bundle) {
 		open   bool
 		paid   bool
 	}
-	rows, err := b.db.Query(t.Context(), `SELECT d.gateway_payment_id, d.failed_at IS NOT NULL, EXISTS (SELECT 1 FROM subscriptions.debit_retries r
+	rows, err := b.db.Query(t.Context(),
+		`SELECT d.gateway_payment_id, d.failed_at IS NOT NULL, EXISTS (SELECT 1 FROM subscriptions.debit_retries r
 		WHERE r.subscription_id = d.subscription_id AND r.cycle = d.cycle AND r.state IN ('planned', 'ordered')), d.paid_at IS NOT NULL
-		FROM subscriptions.debits d WHERE d.subscription_id = $1 AND d.gateway_payment_id IS NOT NULL ORDER BY d.cycle`, p.id)
+		FROM subscriptions.debits d WHERE d.subscription_id = $1 AND d.gateway_payment_id IS NOT NULL ORDER BY d.cycle`,
+		p.id)
 	require.NoError(t, err)
 	var all []ordered
 	for rows.Next() {
@@ -168,13 +174,17 @@ func (p *payer) check(t *testing.T, b *bundle, name string) {
 		}
 	}
 	var booked int64
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT sum(amount_cents) FROM payments.payments p WHERE local_id = $1 AND NOT EXISTS (SELECT 1 FROM subscriptions.debits d
+	require.NoError(t,
+		b.db.QueryRow(t.Context(),
+			`SELECT sum(amount_cents) FROM payments.payments p WHERE local_id = $1 AND NOT EXISTS (SELECT 1 FROM subscriptions.debits d
 		WHERE d.gateway_payment_id = p.gateway_payment_id AND d.cycle >= (SELECT min(cycle) + interval '12 months' FROM subscriptions.debits WHERE subscription_id = $1))`, p.id).Scan(&booked))
-	require.Equal(t, want, booked, "%s: booked of %+v, in months %s", name, p.year, b.text(t, `SELECT string_agg(concat_ws(' ', cycle, failure, paid_at::date,
+	require.Equal(t, want, booked, "%s: booked of %+v, in months %s", name, p.year,
+		b.text(t, `SELECT string_agg(concat_ws(' ', cycle, failure, paid_at::date,
 		(SELECT string_agg(concat_ws(' ', retry_date - d.due_date, state, reason), ', ' ORDER BY retry_date) FROM subscriptions.debit_retries r WHERE r.subscription_id = d.subscription_id AND r.cycle = d.cycle)), E'\n' ORDER BY cycle)
 		FROM subscriptions.debits d WHERE subscription_id = $1`, p.id))
 	require.GreaterOrEqual(t, len(p.debits), 12, name)
-	require.Equal(t, failures, b.count(t, "SELECT count(*) FROM payments.failed_attempts WHERE local_id = $1", p.id), "%s: one failure a month", name)
+	require.Equal(t, failures, b.count(t, "SELECT count(*) FROM payments.failed_attempts WHERE local_id = $1", p.id),
+		"%s: one failure a month", name)
 	require.Equal(t, "active", b.status(t, p.id), name)
 	var collected int64 // by the gateway, of the twelve months
 	for _, c := range b.gateways.Paid(t) {

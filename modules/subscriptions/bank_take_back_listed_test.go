@@ -22,7 +22,8 @@ func TestWhatTheBankTookIsNotLeftToPeople(t *testing.T) {
 		row := b.listed(t, payment)
 		require.Equal(t, "kept", row["state"])
 		require.Equal(t, kept, row["note"])
-		require.Equal(t, "med lost", b.text(t, "SELECT kind || ' ' || state FROM payments.disputes WHERE payment_ref = $1", payment))
+		require.Equal(t, "med lost",
+			b.text(t, "SELECT kind || ' ' || state FROM payments.disputes WHERE payment_ref = $1", payment))
 		pgtest.RequireInvariants(t, b.db, b.clock.Now(), "subscription_status_is_history") // of latePix
 	}
 	t.Run("withdrawal", func(t *testing.T) {
@@ -42,7 +43,8 @@ func TestWhatTheBankTookIsNotLeftToPeople(t *testing.T) {
 		require.Equal(t, "cancelled", b.status(t, id))
 		lost(t, b, payment)
 
-		_, err = b.db.Exec(t.Context(), `WITH u AS (UPDATE payments.unapplied_payments SET state = 'open', note = 'payments: dispute of the payment is lost' RETURNING id)
+		_, err = b.db.Exec(t.Context(),
+			`WITH u AS (UPDATE payments.unapplied_payments SET state = 'open', note = 'payments: dispute of the payment is lost' RETURNING id)
 			INSERT INTO payments.unapplied_decisions (unapplied_id, at, from_state, to_state, source) SELECT id, now(), 'kept', 'open', 'gateway' FROM u`)
 		require.NoError(t, err)
 		b.refundUnapplied(t)
@@ -55,7 +57,8 @@ func TestWhatTheBankTookIsNotLeftToPeople(t *testing.T) {
 		b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 		_, err := b.gateways.Sandbox.GWA.TakeBack(payment, 0)
 		require.NoError(t, err)
-		detail := b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/refund", nil).Expect(422).Detail()
+		detail := b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/refund", nil).Expect(422).
+			Detail()
 		require.Contains(t, detail, "nothing is left to refund")
 		lost(t, b, payment)
 	})

@@ -85,7 +85,8 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 			require.NoError(t, b.service.Expire(t.Context(), id))
 			require.Contains(t, []string{"cancelled", "expired"}, b.status(t, id))
 			require.Contains(t, b.history(t, id)[2], " customer_cancelled ")
-			require.Equal(t, payments, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing was charged any more")
+			require.Equal(t, payments, b.count(t, "SELECT count(*) FROM payments.payments"),
+				"nothing was charged any more")
 			require.Empty(t, b.current(t))
 		})
 	}
@@ -100,7 +101,8 @@ func TestCancelAtPeriodEndOfAChargeMadeAhead(t *testing.T) {
 	id := b.paidGWA(t)
 	b.travel(t, "2027-02-02T15:00:00Z")
 	b.settle(t)
-	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"), "the gateway tells the date after the charge that it has made")
+	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"),
+		"the gateway tells the date after the charge that it has made")
 	b.expect(t, 200, http.MethodDelete, "/gwa/subscription"+atEnd, nil)
 	require.Equal(t, "2027-02-28", b.day(t, id, "expires_at"))
 	b.settle(t)
@@ -178,7 +180,9 @@ func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWA(t)
 	gateway := b.gateways.Sandbox.GWA.Stage()
-	require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodDelete, Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	require.NoError(t, gateway.Faults.Plan(stage.Fault{
+		Method: http.MethodDelete, Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+	}))
 	a := b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
 	require.Equal(t, "active", a["status"])
 	gateway.Faults.Clear()
@@ -201,8 +205,14 @@ func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 	b.settle(t)
 	due, now := time.Date(2027, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: now, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_slipped", Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due}},
+		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: now,
+		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Payload: gateway.SettledPayment{
+			Payment: gateway.Payment{
+				ID: "pay_slipped", Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED",
+				Method: gateway.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due,
+			},
+		},
 	})
 	require.Equal(t, "2027-04-10", b.day(t, id, "expires_at"))
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
@@ -239,13 +249,16 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 			b.settle(t)
 			gateway := b.gateways.Sandbox.GWB.Stage()
 			ends := func() bool {
-				remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
+				remote, err := b.gateways.B.ReadSubscription(t.Context(),
+					column[string](t, b, id, "gwb_subscription_id"), id)
 				require.NoError(t, err)
 				return remote.CancelAtPeriodEnd
 			}
 			lost := func() {
 				gateway.Webhooks.Hold("*")
-				require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: kind, Times: manyTimes}))
+				require.NoError(t, gateway.Faults.Plan(stage.Fault{
+					Method: http.MethodPost, Kind: kind, Times: manyTimes,
+				}))
 				a := b.expect(t, 200, http.MethodPut, renewPath, object{})
 				require.Equal(t, "pending", a["subscription"].(object)["status"])
 				require.Equal(t, id.String(), a["subscription"].(object)["id"])
@@ -253,13 +266,17 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 				require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "not known: nothing changes")
 				require.Equal(t, "active", b.status(t, id))
 				require.True(t, b.access(t))
-				next := b.text(t, `SELECT to_char(next_look_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM payments.intents WHERE kind = 'resume' AND state = 'open'`)
-				require.Contains(t, b.expect(t, 409, http.MethodPut, renewPath, object{})["detail"], "asked again at "+next)
+				next := b.text(t,
+					`SELECT to_char(next_look_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM payments.intents WHERE kind = 'resume' AND state = 'open'`)
+				require.Contains(t, b.expect(t, 409, http.MethodPut, renewPath, object{})["detail"],
+					"asked again at "+next)
 			}
 			lost()
 			gateway.Faults.Clear()
 			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
-			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'open'"), "it is to end after all")
+			require.Zero(t, b.count(t,
+				"SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'open'"),
+				"it is to end after all")
 			require.True(t, ends())
 			gateway.Webhooks.Release()
 			b.settle(t)
@@ -275,7 +292,8 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 			b.settle(t)
 			require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
 			require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "no charge")
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+				"no charge")
 		})
 	}
 }
@@ -337,7 +355,8 @@ func TestNullIsNoCardLeftOut(t *testing.T) {
 	id := b.paidGWB(t)
 	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
 	for _, field := range []string{"credit_card", "credit_card_holder_info", "payment_method_id"} {
-		refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{field: nil}), "VALIDATION_ERROR", "payment_method_id")
+		refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{field: nil}), "VALIDATION_ERROR",
+			"payment_method_id")
 	}
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 }

@@ -17,7 +17,9 @@ const renewPath = "/customers/me/subscription/renew"
 func TestCustomerCancels(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for name, begin := range map[string]func(*bundle, *testing.T) objectid.ID{"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB} {
+	for name, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
+		"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
+	} {
 		t.Run(name, func(t *testing.T) {
 			b.newcomer(t)
 			b.expect(t, 404, http.MethodDelete, "/customers/me/subscription", nil)
@@ -29,7 +31,8 @@ func TestCustomerCancels(t *testing.T) {
 			require.Empty(t, b.current(t))
 			require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"), "the recurrence is stopped")
 			b.settle(t)
-			require.Equal(t, "active>cancelled customer_cancelled customer", b.history(t, id)[2], "and its echo says nothing new")
+			require.Equal(t, "active>cancelled customer_cancelled customer", b.history(t, id)[2],
+				"and its echo says nothing new")
 			require.Len(t, b.history(t, id), 3)
 		})
 	}
@@ -39,7 +42,9 @@ func TestCustomerDropsAPix(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.listen()
-	for name, path := range map[string]string{"gwa": "/gwa/subscribe/pix", "gwb": "/gwb/subscribe/pix", "automatic": "/gwa/subscribe/pix-automatico"} {
+	for name, path := range map[string]string{
+		"gwa": "/gwa/subscribe/pix", "gwb": "/gwb/subscribe/pix", "automatic": "/gwa/subscribe/pix-automatico",
+	} {
 		t.Run(name, func(t *testing.T) {
 			b.newcomer(t)
 			id := idOf(b.expect(t, 201, http.MethodPost, path, object{"plan_id": plan}))
@@ -48,7 +53,8 @@ func TestCustomerDropsAPix(t *testing.T) {
 			require.NotEmpty(t, qr["qr_code"])
 			require.NotEmpty(t, qr["qr_code_image"])
 			require.NotEmpty(t, qr["payment_id"])
-			require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)["status"])
+			require.Equal(t, "cancelled",
+				b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)["status"])
 			b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
 			b.settle(t)
 			require.Empty(t, b.current(t))
@@ -74,7 +80,8 @@ func TestPixOfGatewayB(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
 	require.WithinDuration(t, time.Now().AddDate(1, 0, 0), column[time.Time](t, b, id, "expires_at"), 25*time.Hour)
-	require.Equal(t, "active", doc(b.expect(t, 200, http.MethodDelete, "/gwb/subscription", nil))["status"], "paid until the end")
+	require.Equal(t, "active", doc(b.expect(t, 200, http.MethodDelete, "/gwb/subscription", nil))["status"],
+		"paid until the end")
 	require.True(t, b.access(t))
 }
 
@@ -170,8 +177,10 @@ func TestChangeOfCard(t *testing.T) {
 	require.Equal(t, id, idOf(b.expect(t, 200, http.MethodPut, "/gwa/subscription/credit-card", card)))
 	declined := gwaCard(paymentstest.CardDeclined)
 	delete(declined, "plan_id")
-	refused(t, b.expect(t, 400, http.MethodPut, "/gwa/subscription/credit-card", declined), "VALIDATION_ERROR", "credit_card")
-	refused(t, b.expect(t, 400, http.MethodPut, "/gwa/subscription/credit-card", object{}), "VALIDATION_ERROR", "credit_card")
+	refused(t, b.expect(t, 400, http.MethodPut, "/gwa/subscription/credit-card", declined), "VALIDATION_ERROR",
+		"credit_card")
+	refused(t, b.expect(t, 400, http.MethodPut, "/gwa/subscription/credit-card", object{}), "VALIDATION_ERROR",
+		"credit_card")
 	b.expect(t, 400, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": "pm_card_visa"})
 	b.expect(t, 400, http.MethodDelete, "/gwb/subscription", nil)
 	require.Equal(t, "active", b.status(t, id))
@@ -184,12 +193,15 @@ func TestNewCardPaysWhatIsOpen(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	remote := column[string](t, b, id, "gwb_subscription_id")
-	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenDeclined})
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+		object{"payment_method_id": paymentstest.TokenDeclined})
 	require.NoError(t, b.gateways.Sandbox.GWB.Renew(remote))
 	b.settle(t)
 	require.Equal(t, "suspended", b.status(t, id))
-	refused(t, b.expect(t, 400, http.MethodPut, "/gwb/subscription/payment-method", object{}), "VALIDATION_ERROR", "payment_method_id")
-	a := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenApproved})
+	refused(t, b.expect(t, 400, http.MethodPut, "/gwb/subscription/payment-method", object{}), "VALIDATION_ERROR",
+		"payment_method_id")
+	a := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+		object{"payment_method_id": paymentstest.TokenApproved})
 	require.Equal(t, "active", doc(a)["status"])
 	require.Equal(t, 0.0, doc(a)["payment_failures"])
 	b.settle(t)

@@ -78,7 +78,8 @@ func TestSyncLearnsOfAnEndAtTheGateway(t *testing.T) {
 	id := subscribedAtB(t, b)
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Equal(t, "active", b.status(t, id), "nothing has changed")
-	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id))
+	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"),
+		id))
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Nil(t, column[*time.Time](t, b, id, "last_event_at"), "a later event is not held to be older")
@@ -90,7 +91,8 @@ func TestSyncOpensWhatTheGatewayHoldsActiveUnlessDisputed(t *testing.T) {
 	id := subscribedAtB(t, b)
 	suspend := func(disputed bool) {
 		b.forged()
-		_, err := b.db.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET status = 'suspended', payment_failures = 3, has_chargeback = $2 WHERE id = $1`, id, disputed)
+		_, err := b.db.Exec(t.Context(),
+			`UPDATE subscriptions.subscriptions SET status = 'suspended', payment_failures = 3, has_chargeback = $2 WHERE id = $1`, id, disputed)
 		require.NoError(t, err)
 		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	}
@@ -117,7 +119,9 @@ func TestSyncGivesUpWithItsContext(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	subscribedAtB(t, b)
-	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "GET", Kind: stage.FaultTimeoutBefore, Times: 50}))
+	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+		Method: "GET", Kind: stage.FaultTimeoutBefore, Times: 50,
+	}))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	start := time.Now()

@@ -104,14 +104,17 @@ func TestAnAdminsChargebackAfterARenewal(t *testing.T) {
 				first, admin := d.begin(b, t), b.admin(t)
 				last := b.renewedByCard(t)
 				if gateway == "gwb" {
-					_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
+					_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1",
+						b.intentOf(t))
 					require.NoError(t, err)
 				}
 				id := map[string]objectid.ID{"old": first, "new": last}[entered]
-				a := admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200).Map()
+				a := admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
+					Expect(200).Map()
 				require.Equal(t, true, doc(a)["has_chargeback"], entered)
 				b.suspendedAfterRenewal(t, first, last)
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND amount_cents = 4990", first))
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND amount_cents = 4990", first))
 				list := admin.Get("/subscriptions/" + last.String() + "/refunds").Expect(200).Map()
 				require.EqualValues(t, 1, list["chargeback_count"])
 				dispute := d.open(b, t, first)
@@ -130,7 +133,8 @@ func TestADisputeWhileARenewalWaits(t *testing.T) {
 		b := withdrawable(t)
 		first := b.paidGWB(t)
 		b.set(t, first, "payment_failures = 1") // nothing is paid: the card is charged, and asked for, at once
-		waiting := renewed(b.expect(t, 200, http.MethodPut, renewPath, object{"payment_method_id": paymentstest.TokenAuthentication}))
+		waiting := renewed(b.expect(t, 200, http.MethodPut, renewPath,
+			object{"payment_method_id": paymentstest.TokenAuthentication}))
 		b.settle(t)
 		require.Equal(t, "pending", b.status(t, waiting))
 		dispute := eachDispute["gwb"].open(b, t, first)
@@ -174,7 +178,8 @@ func TestTheSweepHoldsWhatWasDisputedBefore(t *testing.T) {
 				b.goBy(t, time.Hour)
 				if end == "open" {
 					require.Equal(t, "paused", b.pause(t, last))
-					b.admin(t).Post("/admin/subscriptions/"+last.String()+"/activate", object{"reason": "We know them"}).Expect(200)
+					b.admin(t).Post("/admin/subscriptions/"+last.String()+"/activate",
+						object{"reason": "We know them"}).Expect(200)
 					b.goBy(t, time.Hour)
 					require.Equal(t, "active", b.status(t, last), "an admin has lifted it")
 				}

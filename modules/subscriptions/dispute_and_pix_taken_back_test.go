@@ -33,8 +33,12 @@ func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 				b.goBy(t, 2*day)
 				faults := stages[gateway](b).Faults
 				down := func() {
-					for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete} {
-						require.NoError(t, faults.Plan(stage.Fault{Method: method, Path: "/v", Kind: kind, Times: manyTimes}))
+					for _, method := range []string{
+						http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete,
+					} {
+						require.NoError(t, faults.Plan(stage.Fault{
+							Method: method, Path: "/v", Kind: kind, Times: manyTimes,
+						}))
 					}
 				}
 				dispute := d.open(b, t, id)
@@ -86,12 +90,14 @@ func TestAChargeThatSlipsThroughIsListed(t *testing.T) {
 			b.gateways.Advance(t, time.Minute)
 			recurring[gateway].renew(b, t, id) // before the pause reaches the gateway
 			b.settle(t)
-			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "the ledger has it")
+			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+				"the ledger has it")
 			require.Equal(t, "suspended", b.status(t, id))
 			if gateway == "gwa" { // gateway B tells its period by customer.subscription.updated
 				require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
 			}
-			require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway_payment_id)
+			require.Equal(t, 1, b.count(t,
+				`SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway_payment_id)
 				WHERE p.local_id = $1 AND u.automatic AND u.amount_cents = 4990 AND u.subscription_id = $1 AND u.note LIKE '%disputed%'`, id))
 			b.goBy(t, time.Hour)
 			b.eventually(t, "the charge was not given back", func() bool { // the jobs may be at it, too
@@ -120,7 +126,10 @@ func TestEchoesOfAPause(t *testing.T) {
 	b.goBy(t, day)
 	inactivated := gateway.Event{
 		Gateway: gateway.GWA, Type: "SUBSCRIPTION_INACTIVATED", CreatedAt: b.clock.Now(),
-		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"), Payload: gateway.SubscriptionEnd{Subscription: gateway.RemoteSubscription{Status: gateway.RemoteCanceled, Inactive: true}},
+		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Payload: gateway.SubscriptionEnd{
+			Subscription: gateway.RemoteSubscription{Status: gateway.RemoteCanceled, Inactive: true},
+		},
 	}
 	require.Equal(t, gateway.ResultIgnored, b.apply(t, inactivated).Status)
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
@@ -135,7 +144,8 @@ func TestEchoesOfAPause(t *testing.T) {
 	b.apply(t, inactivated)
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id), "the gateway says that it runs")
-	require.NoError(t, b.gateways.A.StopCollection(t.Context(), gateway.Collection{SubscriptionID: id, GatewayID: inactivated.SubscriptionID}))
+	require.NoError(t, b.gateways.A.StopCollection(t.Context(),
+		gateway.Collection{SubscriptionID: id, GatewayID: inactivated.SubscriptionID}))
 	b.settle(t)
 	require.Equal(t, "cancelled", b.status(t, id), "somebody's hand at the gateway's console")
 }
@@ -148,12 +158,19 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 		first  gateway.DisputeState   // then
 		status string
 	}{
-		"one won of two":   {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeWon}, "", "suspended"},
-		"both won":         {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeWon}, gateway.DisputeWon, "active"},
-		"one lost":         {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeLost}, "", "cancelled"},
-		"lost, then won":   {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeLost}, gateway.DisputeWon, "cancelled"},
-		"won after lost":   {[]gateway.DisputeState{gateway.DisputeLost, gateway.DisputeWon}, "", "cancelled"},
-		"opened anew, won": {[]gateway.DisputeState{gateway.DisputeWon, gateway.DisputeOpen, gateway.DisputeWon}, gateway.DisputeWon, "active"},
+		"one won of two": {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeWon}, "", "suspended"},
+		"both won": {
+			[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeWon}, gateway.DisputeWon, "active",
+		},
+		"one lost": {[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeLost}, "", "cancelled"},
+		"lost, then won": {
+			[]gateway.DisputeState{gateway.DisputeOpen, gateway.DisputeLost}, gateway.DisputeWon, "cancelled",
+		},
+		"won after lost": {[]gateway.DisputeState{gateway.DisputeLost, gateway.DisputeWon}, "", "cancelled"},
+		"opened anew, won": {
+			[]gateway.DisputeState{gateway.DisputeWon, gateway.DisputeOpen, gateway.DisputeWon}, gateway.DisputeWon,
+			"active",
+		},
 	} {
 		b.newcomer(t)
 		id, r := b.in(t, "active")
@@ -161,7 +178,12 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 			for range 2 { // and once more changes nothing
 				b.apply(t, gateway.Event{
 					Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
-					Payload: gateway.DisputeChange{Report: gateway.DisputeReport{ID: dispute + r.id, PaymentID: dispute, Amount: 4990, State: state, At: r.at(second), OpenedAt: r.at(second)}},
+					Payload: gateway.DisputeChange{
+						Report: gateway.DisputeReport{
+							ID: dispute + r.id, PaymentID: dispute, Amount: 4990, State: state, At: r.at(second),
+							OpenedAt: r.at(second),
+						},
+					},
 				})
 			}
 		}
@@ -174,7 +196,9 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 		}
 		require.Equal(t, tc.status, b.status(t, id), name)
 		require.Equal(t, tc.status != "active", column[bool](t, b, id, "has_chargeback"), name)
-		require.LessOrEqual(t, b.count(t, "SELECT count(*) FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming')", id), 1, name)
+		require.LessOrEqual(t,
+			b.count(t,
+				"SELECT count(*) FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming')", id), 1, name)
 		if name == "lost, then won" {
 			require.True(t, column[bool](t, b, id, "has_chargeback"), "what was lost stays lost")
 		}
@@ -270,9 +294,16 @@ func TestARefundWhileTheDisputeIsOpenIsItsLoss(t *testing.T) {
 	payment := eachDispute["gwa"].open(b, t, id)
 	at := b.clock.Now().Add(time.Hour)
 	refunded := gateway.Event{
-		Gateway: gateway.GWA, Type: "PAYMENT_REFUNDED", CreatedAt: at, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Gateway: gateway.GWA, Type: "PAYMENT_REFUNDED", CreatedAt: at,
+		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
 
-		Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Payment: gateway.Payment{ID: payment, NativeStatus: "REFUNDED", Method: gateway.MethodCard, Amount: 4990}, Report: gateway.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"}},
+		Payload: gateway.RefundChange{
+			Status:  gateway.RefundStatusDone,
+			Payment: gateway.Payment{ID: payment, NativeStatus: "REFUNDED", Method: gateway.MethodCard, Amount: 4990},
+			Report: gateway.RefundReport{
+				PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED",
+			},
+		},
 	}
 	for range 2 {
 		b.apply(t, refunded)
@@ -314,14 +345,19 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Contains(t, b.listed(t, payment)["note"], payment)
 		require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
 		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 490", id))
-		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND note LIKE '%R$ 9.90%'`, payment))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 490", id))
+		require.Equal(t, 1, b.count(t,
+			`SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND note LIKE '%R$ 9.90%'`, payment))
 
 		item := unappliedPath + "/" + b.listed(t, payment)["_id"].(string)
-		require.Contains(t, b.admin(t).Post(item+"/refund", object{}).Expect(409).Map()["detail"], "nothing is left to refund")
-		require.Contains(t, b.admin(t).Post(item+"/extend", object{}).Expect(409).Map()["detail"], "nothing is left to refund")
+		require.Contains(t, b.admin(t).Post(item+"/refund", object{}).Expect(409).Map()["detail"],
+			"nothing is left to refund")
+		require.Contains(t, b.admin(t).Post(item+"/extend", object{}).Expect(409).Map()["detail"],
+			"nothing is left to refund")
 		b.settle(t)
-		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"), "a decision about the part moves no other money")
+		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"),
+			"a decision about the part moves no other money")
 		require.Equal(t, "open", b.listed(t, payment)["state"])
 
 		b.admin(t).Post(item+"/keep", object{"reason": "the bank's mistake"}).Expect(200)
@@ -331,14 +367,16 @@ func TestABankTakesAPixBack(t *testing.T) {
 
 		b.takeBack(t, payment, 0)
 		require.Equal(t, "cancelled", b.status(t, id), kind)
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 3900", id), "what was booked before stays a refund")
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 3900", id), "what was booked before stays a refund")
 		require.EqualValues(t, 1090, column[int64](t, b, id, "total_refunded_cents"))
 		moves := b.history(t, id)
 		require.Equal(t, "active>cancelled chargeback webhook", moves[len(moves)-1], "one exit")
 		require.Equal(t, "kept", b.listed(t, payment)["state"], "the part is decided with the whole")
 		require.Contains(t, b.listed(t, payment)["note"], "took all")
 		b.reconcile(t, false)
-		require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id), "and is found to be so")
+		require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id),
+			"and is found to be so")
 		require.Empty(t, b.reconcile(t, false).Findings)
 	}
 }
@@ -353,7 +391,8 @@ func TestAWholePixOfGatewayBThatNobodyHereGaveBackIsALostDispute(t *testing.T) {
 	b.settle(t)
 	b.consoleRefund(t, gateway.GWB, info(a)["payment_intent_id"].(string), 4990)
 	require.Equal(t, "cancelled", b.status(t, id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4990", id))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4990", id))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "whichever of the gateway's events came first")
 }
 
@@ -398,7 +437,8 @@ func TestADisputedAutomaticPixIsNotDebited(t *testing.T) {
 	b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Equal(t, "resumed", b.pause(t, id))
-	require.WithinDuration(t, b.clock.Now(), column[time.Time](t, b, id, "next_billing_date"), time.Minute, "from today")
+	require.WithinDuration(t, b.clock.Now(), column[time.Time](t, b, id, "next_billing_date"), time.Minute,
+		"from today")
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id <> $1", debit))
 }
@@ -415,23 +455,28 @@ func TestAPixTakenBackBesideOurRefund(t *testing.T) {
 	_, err := gateway.TakeBack(payment, 990)
 	require.NoError(t, err)
 	require.NoError(t, gateway.Stage().Faults.Plan(stage.Fault{
-		Method: http.MethodGet, Suffix: payment + "/refunds", Kind: stage.FaultStatus, Status: 200, Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
+		Method: http.MethodGet, Suffix: payment + "/refunds", Kind: stage.FaultStatus, Status: 200,
+		Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
 	}))
-	b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "They ask for it", "value": 10}).Expect(200)
+	b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund",
+		object{"reason": "They ask for it", "value": 10}).Expect(200)
 	refunds := func(kind string, cents int) int {
-		return b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = $2 AND status = 'done' AND amount_cents = $3", id, kind, cents)
+		return b.count(t,
+			"SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = $2 AND status = 'done' AND amount_cents = $3", id, kind, cents)
 	}
 	for range 2 {
 		require.Equal(t, 1, refunds("refund", 1000))
 		require.Equal(t, 1, refunds("med", 990))
 		require.EqualValues(t, 1990, column[int64](t, b, id, "total_refunded_cents"))
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND amount_cents = 990", payment))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND amount_cents = 990", payment))
 		require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
 		b.reconcile(t, false)
 	}
 	b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "They ask for it"}).Expect(200)
 	require.Equal(t, "refunded", b.listed(t, payment)["state"], "all of it is given back")
-	require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail'"), "it paid for a subscription")
+	require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail'"),
+		"it paid for a subscription")
 }
 
 // TestAPixTakenBackIsNoRefundWhoeverFindsIt: its event was lost, and the list of refunds
@@ -451,11 +496,14 @@ func TestAPixTakenBackIsNoRefundWhoeverFindsIt(t *testing.T) {
 	b.admin(t).Post(path, object{"reason": "They ask for it", "value": 45}).Expect(422)
 	require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
 	require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 990", id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic", payment))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 990", id))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic", payment))
 	takenBack(0)
 	b.admin(t).Post(path, object{"reason": "They ask for it"})
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4000", id))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4000", id))
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.False(t, b.access(t))
 }

@@ -71,7 +71,8 @@ var disputeOrders = map[string]disputeOrder{
 			return idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved)))
 		},
 		prepare: func(b *bundle, t *testing.T, id objectid.ID) string {
-			return b.chargedBack(t, b.cardChargedA(t, id), sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed, sandboxa.ChargebackLost)
+			return b.chargedBack(t, b.cardChargedA(t, id), sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed,
+				sandboxa.ChargebackLost)
 		},
 		deliver: deliverA, want: "cancelled chargeback lost",
 	},
@@ -156,11 +157,19 @@ func TestADisputeMayBeToldBeforeItsPayment(t *testing.T) {
 						b.idle(t)
 					}
 					b.settled(t)
-					require.Equal(t, o.want, b.status(t, id)+" "+b.text(t, "SELECT string_agg(kind || ' ' || state, ', ') FROM payments.disputes WHERE local_id = $1", id))
+					require.Equal(t, o.want,
+						b.status(t, id)+" "+
+							b.text(t,
+								"SELECT string_agg(kind || ' ' || state, ', ') FROM payments.disputes WHERE local_id = $1", id))
 					require.True(t, column[bool](t, b, id, "has_chargeback"))
-					require.Equal(t, strconv.Itoa(max(1, o.paid))+" true", b.text(t, "SELECT count(*) || ' ' || bool_and(counted) FROM payments.payments WHERE local_id = $1", id))
-					require.Equal(t, max(0, o.paid-1), b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE subscription_id = $1", id))
-					require.Zero(t, b.count(t, `SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway, gateway_payment_id)
+					require.Equal(t, strconv.Itoa(max(1, o.paid))+" true",
+						b.text(t,
+							"SELECT count(*) || ' ' || bool_and(counted) FROM payments.payments WHERE local_id = $1",
+							id))
+					require.Equal(t, max(0, o.paid-1),
+						b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE subscription_id = $1", id))
+					require.Zero(t, b.count(t,
+						`SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway, gateway_payment_id)
 						JOIN payments.disputes d ON d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id) WHERE u.subscription_id = $1`, id))
 					require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id))
 					moves := b.history(t, id)

@@ -63,7 +63,11 @@ func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
 	dispute := func(state gateway.DisputeState, second int) gateway.Event {
 		return gateway.Event{
 			Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
-			Payload: gateway.DisputeChange{Report: gateway.DisputeReport{ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(second)}},
+			Payload: gateway.DisputeChange{
+				Report: gateway.DisputeReport{
+					ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(second),
+				},
+			},
 		}
 	}
 	b.apply(t, dispute(gateway.DisputeOpen, 2))
@@ -89,12 +93,17 @@ func TestALostDisputeEndsWhateverCameBeforeIt(t *testing.T) {
 		for _, state := range states {
 			b.apply(t, gateway.Event{
 				Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
-				Payload: gateway.DisputeChange{Report: gateway.DisputeReport{ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])}},
+				Payload: gateway.DisputeChange{
+					Report: gateway.DisputeReport{
+						ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state]),
+					},
+				},
 			})
 		}
 		require.Equal(t, "cancelled", b.status(t, id), name)
 		require.True(t, column[bool](t, b, id, "has_chargeback"), name)
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1 AND from_status = 'active' AND reason = 'chargeback'", id), name)
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1 AND from_status = 'active' AND reason = 'chargeback'", id), name)
 	}
 }
 
@@ -105,7 +114,8 @@ func TestLateMoneyOpensNothingWhileItIsDisputed(t *testing.T) {
 	b.set(t, id, "has_chargeback = true, ended_at = now() - interval '1 day'")
 	b.apply(t, r.paid("in_9", 60))
 	require.Equal(t, "cancelled", b.status(t, id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "the ledger has it")
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+		"the ledger has it")
 }
 
 func TestOverdueChargesOfGatewayA(t *testing.T) {
@@ -116,7 +126,9 @@ func TestOverdueChargesOfGatewayA(t *testing.T) {
 	overdue := func(payment string) gateway.Event {
 		return gateway.Event{
 			Gateway: gateway.GWA, SubscriptionID: remote, CreatedAt: b.clock.Now(),
-			Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: payment, Method: gateway.MethodCard, Amount: 4990}},
+			Payload: gateway.FailedPayment{
+				Attempt: 1, Payment: gateway.Payment{ID: payment, Method: gateway.MethodCard, Amount: 4990},
+			},
 		}
 	}
 	for i, payment := range []string{"pay_2", "pay_3", "pay_4"} {
@@ -141,9 +153,14 @@ func TestDatesOfGatewayA(t *testing.T) {
 	id := b.paidGWA(t)
 	remote := column[string](t, b, id, "gwa_subscription_id")
 	dates := func() string {
-		return b.text(t, "SELECT concat_ws(' ', next_billing_date, anchor_day) FROM subscriptions.subscriptions WHERE id = '"+id.String()+"'")
+		return b.text(t,
+			"SELECT concat_ws(' ', next_billing_date, anchor_day) FROM subscriptions.subscriptions WHERE id = '"+
+				id.String()+"'")
 	}
-	forged := object{"object": "subscription", "id": remote, "status": "ACTIVE", "nextDueDate": "2030-01-01", "value": 1, "externalReference": id.String()}
+	forged := object{
+		"object": "subscription", "id": remote, "status": "ACTIVE", "nextDueDate": "2030-01-01", "value": 1,
+		"externalReference": id.String(),
+	}
 	before := dates()
 	b.forge(t, "SUBSCRIPTION_UPDATED", "subscription", forged)
 	require.Equal(t, before, dates())
@@ -166,7 +183,9 @@ func TestEventsOfOrdersAreNotOurs(t *testing.T) {
 	e.Purpose, e.SubscriptionID = gateway.ForOrder, ""
 	require.True(t, b.apply(t, e).Unclaimed)
 	e = r.paid("pi_2", 1)
-	e.Payload = gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}}
+	e.Payload = gateway.RefundChange{
+		Status: gateway.RefundStatusDone, Report: gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true},
+	}
 	e.Known = &gateway.LedgerPayment{Purpose: gateway.ForOrder}
 	require.True(t, b.apply(t, e).Unclaimed)
 	require.Equal(t, "pending", b.status(t, id))
@@ -193,7 +212,8 @@ func TestLossOfAnotherPaymentDropsNothing(t *testing.T) {
 // intentOf is the payment intent behind the one payment of the ledger.
 func (b *bundle) intentOf(t *testing.T) string {
 	t.Helper()
-	paid, err := b.gateways.B.ReadPayment(t.Context(), b.text(t, "SELECT gateway_payment_id FROM payments.payments"), "")
+	paid, err := b.gateways.B.ReadPayment(t.Context(), b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
+		"")
 	require.NoError(t, err)
 	require.NotEmpty(t, paid.PaymentIntentID)
 	return paid.PaymentIntentID

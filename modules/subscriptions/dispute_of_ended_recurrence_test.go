@@ -21,7 +21,9 @@ func (b *bundle) forget(t *testing.T, gateway string, id objectid.ID) {
 		body = `{"error": {"code": "resource_missing", "message": "No such subscription", "type": "invalid_request_error"}}`
 	}
 	path += b.text(t, "SELECT "+column+" FROM subscriptions.subscriptions WHERE id = $1", id)
-	require.NoError(t, stages[gateway](b).Faults.Plan(stage.Fault{Path: path, Kind: stage.FaultStatus, Status: 404, Body: body, Times: manyTimes}))
+	require.NoError(t, stages[gateway](b).Faults.Plan(stage.Fault{
+		Path: path, Kind: stage.FaultStatus, Status: 404, Body: body, Times: manyTimes,
+	}))
 }
 
 // TestADisputeOfWhatHasEndedAtTheGateway: nothing collects any more, so that nothing is
@@ -57,11 +59,13 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "They say so"}).Expect(200)
 			b.goBy(t, time.Hour)
 			require.Equal(t, "paused", b.pause(t, id))
-			b.admin(t).Delete("/subscriptions/"+id.String()+"/chargebacks/"+b.text(t, "SELECT id FROM payments.disputes"), object{"reason": "A mistake"}).Expect(200)
+			b.admin(t).Delete("/subscriptions/"+id.String()+"/chargebacks/"+
+				b.text(t, "SELECT id FROM payments.disputes"), object{"reason": "A mistake"}).Expect(200)
 			confirmed(t, b, gateway, id)
 			return id
 		},
-		"opened again before its end was confirmed": func(b *bundle, t *testing.T, gateway string, _ disputes) objectid.ID {
+		"opened again before its end was confirmed": func(b *bundle, t *testing.T, gateway string,
+			_ disputes) objectid.ID {
 			t.Helper()
 			id := b.unended(t, gateway)
 			activate(b, t, id)
@@ -89,7 +93,8 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 				require.Equal(t, "active", b.status(t, id))
 				b.passes(t, time.Hour)
 				require.NotEqual(t, "resuming", b.pause(t, id))
-				require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'pause' AND state = 'open'"))
+				require.Zero(t, b.count(t,
+					"SELECT count(*) FROM payments.intents WHERE kind = 'pause' AND state = 'open'"))
 				require.NotNil(t, column[*time.Time](t, b, id, "expires_at"))
 				require.Equal(t, "active", b.status(t, id))
 			})

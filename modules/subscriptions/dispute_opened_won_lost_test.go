@@ -47,7 +47,8 @@ func (b *bundle) signLater(t *testing.T) {
 		at := strconv.FormatInt(b.clock.Now().Unix(), 10)
 		mac := hmac.New(sha256.New, []byte(paymentstest.GWBSecret))
 		mac.Write(append([]byte(at+"."), body...))
-		req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, b.serve().url+"/webhooks/gwb", bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, b.serve().url+"/webhooks/gwb",
+			bytes.NewReader(body))
 		if err == nil {
 			req.Header.Set("Stripe-Signature", "t="+at+",v1="+hex.EncodeToString(mac.Sum(nil)))
 			var res *http.Response
@@ -61,7 +62,8 @@ func (b *bundle) signLater(t *testing.T) {
 	}))
 	t.Cleanup(hooks.Close)
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
-		GWAURL: b.serve().url + "/webhooks/gwa", GWAToken: paymentstest.GWAToken, GWBURL: hooks.URL, GWBSecret: paymentstest.GWBSecret,
+		GWAURL: b.serve().url + "/webhooks/gwa", GWAToken: paymentstest.GWAToken, GWBURL: hooks.URL,
+		GWBSecret: paymentstest.GWBSecret,
 	})
 }
 
@@ -78,7 +80,8 @@ var eachDispute = map[string]disputes{
 		begin: (*bundle).paidGWA, ahead: 1,
 		open: func(b *bundle, t *testing.T, id objectid.ID) string {
 			t.Helper()
-			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1 ORDER BY id LIMIT 1", id)
+			payment := b.text(t,
+				"SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1 ORDER BY id LIMIT 1", id)
 			for _, step := range []sandboxa.ChargebackStep{sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed} {
 				_, err := b.gateways.Sandbox.GWA.Chargeback(payment, step, "")
 				require.NoError(t, err)
@@ -101,7 +104,8 @@ var eachDispute = map[string]disputes{
 		begin: (*bundle).paidGWB,
 		open: func(b *bundle, t *testing.T, id objectid.ID) string {
 			t.Helper()
-			invoice := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1 ORDER BY id LIMIT 1", id)
+			invoice := b.text(t,
+				"SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1 ORDER BY id LIMIT 1", id)
 			paid, err := b.gateways.B.ReadPayment(t.Context(), invoice, id)
 			require.NoError(t, err)
 			dispute, err := b.gateways.Sandbox.GWB.OpenDispute(paid.PaymentIntentID, "fraudulent", false)
@@ -135,7 +139,8 @@ func (b *bundle) taken(t *testing.T, id objectid.ID) (cents int64, waiting int) 
 
 func (b *bundle) pause(t *testing.T, id objectid.ID) string {
 	t.Helper()
-	return b.text(t, "SELECT coalesce((SELECT state FROM subscriptions.pauses WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1), '')", id)
+	return b.text(t,
+		"SELECT coalesce((SELECT state FROM subscriptions.pauses WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1), '')", id)
 }
 
 // TestADisputePausesCollection: a dispute with charges made 40 days ahead, for two
@@ -186,8 +191,11 @@ func (b *bundle) isLost(t *testing.T, id objectid.ID, d disputes) {
 	require.Equal(t, "void", b.pause(t, id))
 	require.True(t, column[bool](t, b, id, "has_chargeback"))
 	moves := b.history(t, id)
-	require.Equal(t, []string{"active>suspended chargeback webhook", "suspended>cancelled chargeback webhook"}, moves[len(moves)-2:])
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1 AND from_status = 'active'", id), "one exit")
+	require.Equal(t, []string{"active>suspended chargeback webhook", "suspended>cancelled chargeback webhook"},
+		moves[len(moves)-2:])
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1 AND from_status = 'active'", id),
+		"one exit")
 	require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 	require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
 	b.goBy(t, 40*day)
@@ -195,7 +203,8 @@ func (b *bundle) isLost(t *testing.T, id objectid.ID, d disputes) {
 	require.EqualValues(t, 4990, paid)
 	require.Zero(t, waiting)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "the dispute took it, no refund")
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE state = 'lost' AND kind = 'chargeback'"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.disputes WHERE state = 'lost' AND kind = 'chargeback'"))
 }
 
 func (b *bundle) isWon(t *testing.T, id objectid.ID, gateway string) {
@@ -255,9 +264,11 @@ func TestAfterALostDisputeACustomerMaySubscribeAnew(t *testing.T) {
 	dispute := eachDispute["gwb"].open(b, t, id)
 	refused := b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa"))
 	require.Contains(t, refused["detail"], "disputed")
-	refused = b.expect(t, 400, http.MethodPut, "/customers/me/subscription/renew", object{"payment_method_id": "pm_card_visa"})
+	refused = b.expect(t, 400, http.MethodPut, "/customers/me/subscription/renew",
+		object{"payment_method_id": "pm_card_visa"})
 	require.Contains(t, refused["detail"], "disputed")
-	changed := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": "pm_card_mastercard"})
+	changed := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+		object{"payment_method_id": "pm_card_mastercard"})
 	require.Contains(t, info(changed)["message"], "Nothing is charged while")
 	eachDispute["gwb"].close(b, t, dispute, false)
 	require.Equal(t, "cancelled", b.status(t, id))

@@ -26,7 +26,8 @@ func (b *bundle) unbooked(t *testing.T, at *stage.Stage, eventType string) strin
 		}
 		require.NoError(t, json.Unmarshal(d.Body, &e))
 		id := cmp.Or(e.Payment.ID, e.Data.Object.ID)
-		if d.Type == eventType && b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1", id) == 0 {
+		if d.Type == eventType &&
+			b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1", id) == 0 {
 			return id
 		}
 	}
@@ -83,7 +84,8 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 				require.Equal(t, "active", b.status(t, id))
 				require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
 				if atOnce {
-					_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET settled_at = $1 WHERE gateway_payment_id <> $2",
+					_, err := b.db.Exec(t.Context(),
+						"UPDATE payments.payments SET settled_at = $1 WHERE gateway_payment_id <> $2",
 						b.openedAt(t), dispute)
 					require.NoError(t, err)
 				}
@@ -92,7 +94,9 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 				b.signLater(t)
 				b.settle(t)
 				require.Equal(t, "suspended", b.status(t, id))
-				require.Equal(t, "late automatic", b.text(t, "SELECT string_agg(kind || CASE WHEN automatic AND NOT bought THEN ' automatic' ELSE '' END, ', ') FROM payments.unapplied_payments"))
+				require.Equal(t, "late automatic",
+					b.text(t,
+						"SELECT string_agg(kind || CASE WHEN automatic AND NOT bought THEN ' automatic' ELSE '' END, ', ') FROM payments.unapplied_payments"))
 				if gateway == "gwa" { // gateway B tells its period by customer.subscription.updated
 					require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
 				}
@@ -127,8 +131,11 @@ func TestALostDisputeListsTheMonthsThatItTakesAway(t *testing.T) {
 			d.close(b, t, d.open(b, t, id), false)
 			b.goBy(t, time.Hour)
 			require.Equal(t, "cancelled", b.status(t, id))
-			require.Equal(t, "late open 4990 by people", b.text(t, `SELECT string_agg(kind || ' ' || state || ' ' || amount_cents || CASE WHEN automatic THEN '' ELSE ' by people' END, ', ')
-				FROM payments.unapplied_payments`), "the month that was disputed had run out, and is no more than the disputed one")
+			require.Equal(t, "late open 4990 by people",
+				b.text(t,
+					`SELECT string_agg(kind || ' ' || state || ' ' || amount_cents || CASE WHEN automatic THEN '' ELSE ' by people' END, ', ')
+				FROM payments.unapplied_payments`),
+				"the month that was disputed had run out, and is no more than the disputed one")
 		})
 	}
 }
@@ -143,14 +150,16 @@ func TestASecondChargeForADueDate(t *testing.T) {
 	recurring["gwa"].renew(b, t, id)
 	b.settle(t)
 	require.Equal(t, 2, b.count(t, "SELECT count(DISTINCT due_at) FROM payments.payments WHERE counted"))
-	_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET shown_at = now()") // or the others, which no gateway has, were read first
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE payments.payments SET shown_at = now()") // or the others, which no gateway has, were read first
 	require.NoError(t, err)
 	paid := func(payment string, moved, madeFor time.Time) string {
 		b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, Type: gateway.ReadLive, Confirmed: true, CreatedAt: b.clock.Now(),
 			SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
 			Payload: gateway.SettledPayment{Payment: gateway.Payment{
-				ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990,
+				ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED",
+				Method: gateway.MethodCard, Amount: 4990,
 				SettledAt: new(b.clock.Now()), DueDate: &moved, MadeFor: &madeFor,
 			}},
 		})
@@ -162,7 +171,8 @@ func TestASecondChargeForADueDate(t *testing.T) {
 	require.Equal(t, "f duplicate t", paid("pay_second", next, next))
 	require.Equal(t, until, column[time.Time](t, b, id, "next_billing_date"), "it pays no period")
 	require.Equal(t, "t", paid("pay_moved", next, until), "an open one of another month, moved to the day of the first")
-	require.Equal(t, "f duplicate t", paid("pay_moved_too", until.AddDate(0, 1, 0), until), "nor does moving one make it another month's")
+	require.Equal(t, "f duplicate t", paid("pay_moved_too", until.AddDate(0, 1, 0), until),
+		"nor does moving one make it another month's")
 }
 
 // TestADisputeIsBookedThatIsToldBeforeItsPaymentAndAfterTheEnd: nothing opens; the payment is

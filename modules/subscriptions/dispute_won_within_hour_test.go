@@ -36,9 +36,11 @@ func TestADisputeThatIsWonWithinTheHour(t *testing.T) {
 			b.goBy(t, 3*day)
 			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"), "charged on its day")
 			after := func(months int) string {
-				return lifecycle.AddMonths(column[time.Time](t, b, id, "started_at"), months, b.zone(t)).In(b.zone(t)).Format(time.DateOnly)
+				return lifecycle.AddMonths(column[time.Time](t, b, id, "started_at"), months, b.zone(t)).In(b.zone(t)).
+					Format(time.DateOnly)
 			}
-			require.Contains(t, []string{after(2), after(3)}, b.day(t, id, "next_billing_date"), "gateway A tells the day after the charge that it made ahead")
+			require.Contains(t, []string{after(2), after(3)}, b.day(t, id, "next_billing_date"),
+				"gateway A tells the day after the charge that it made ahead")
 			require.Equal(t, "active", b.status(t, id))
 		})
 	}

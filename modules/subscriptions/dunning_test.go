@@ -41,14 +41,22 @@ var failedRenewals = map[string]func(t *testing.T, b *bundle) (objectid.ID, gate
 		id := b.paidGWA(t)
 		return id, gateway.Event{
 			Gateway: gateway.GWA, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
-			Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodCard, Amount: 4990}},
+			Payload: gateway.FailedPayment{
+				Attempt: 1, Payment: gateway.Payment{
+					ID: "pay_2_" + id.String(), Method: gateway.MethodCard, Amount: 4990,
+				},
+			},
 		}
 	},
 	"gwa automatic PIX": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
 		id, auth := b.authorized(t)
 		return id, gateway.Event{
 			Gateway: gateway.GWA, AuthorizationID: auth,
-			Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: "pay_2_" + id.String(), Method: gateway.MethodPix, Amount: 4990}},
+			Payload: gateway.FailedPayment{
+				Attempt: 1, Payment: gateway.Payment{
+					ID: "pay_2_" + id.String(), Method: gateway.MethodPix, Amount: 4990,
+				},
+			},
 		}
 	},
 	"gwb card": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
@@ -73,10 +81,13 @@ func TestFailedPaymentIsMailedOnItsDays(t *testing.T) {
 			b := setup(t)
 			_, failed := b.fail(t, kind)
 			again := failed
-			again.ID, again.Payload = "", gateway.FailedPayment{Payment: again.Payload.(gateway.FailedPayment).Payment, Attempt: 2} // tried once more: the same payment
+			again.ID, again.Payload = "", gateway.FailedPayment{Payment: again.Payload.(gateway.FailedPayment).Payment,
+				Attempt: 2} // tried once more: the same payment
 			b.apply(t, again)
-			require.Equal(t, 3, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail'"))
-			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail' AND state = 'scheduled'"))
+			require.Equal(t, 3, b.count(t,
+				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail'"))
+			require.Equal(t, 2, b.count(t,
+				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail' AND state = 'scheduled'"))
 			for _, wait := range []int{0, 0, 2, 1, 1, 3, 1, 10} {
 				b.waitDays(t, wait)
 			}
@@ -114,7 +125,8 @@ func TestDunningStops(t *testing.T) {
 	stops := map[string]func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event){
 		"when it is paid": func(t *testing.T, b *bundle, id objectid.ID, failed gateway.Event) {
 			paid := failed.Payload.(gateway.FailedPayment).Payment
-			paid.AuthorizationGatewayID, paid.Status, paid.NativeStatus = failed.AuthorizationID, gateway.PaymentStatusSettled, "CONFIRMED"
+			paid.AuthorizationGatewayID, paid.Status, paid.NativeStatus = failed.AuthorizationID,
+				gateway.PaymentStatusSettled, "CONFIRMED"
 			failed.ID, failed.Type, failed.Payload = "", gateway.ReadLive, gateway.SettledPayment{Payment: paid}
 			b.apply(t, failed)
 			require.Zero(t, column[int](t, b, id, "payment_failures"))
@@ -123,13 +135,18 @@ func TestDunningStops(t *testing.T) {
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 		},
 		"when it is disputed": func(t *testing.T, b *bundle, id objectid.ID, _ gateway.Event) {
-			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
+				Expect(200)
 		},
 		"when the customer is gone": func(t *testing.T, b *bundle, _ objectid.ID, _ gateway.Event) {
-			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now() WHERE id = $1", b.customer.ID)
+			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now() WHERE id = $1",
+				b.customer.ID)
 			require.NoError(t, err)
 		},
-		"after an outage of days": func(_ *testing.T, b *bundle, _ objectid.ID, _ gateway.Event) { b.clock.Advance(10 * days) },
+		"after an outage of days": func(_ *testing.T, b *bundle, _ objectid.ID,
+			_ gateway.Event) {
+			b.clock.Advance(10 * days)
+		},
 	}
 	for kind := range failedRenewals {
 		t.Run(kind, func(t *testing.T) {
@@ -146,7 +163,8 @@ func TestDunningStops(t *testing.T) {
 					b.waitDays(t, 4)
 					b.waitDays(t, 4)
 					require.Len(t, b.mailsTo(b.customer.Email), 1)
-					require.Equal(t, 2, b.count(t, "SELECT count(*) FROM subscriptions.dunning_mails WHERE subscription_id = $1 AND dropped_at IS NOT NULL", id))
+					require.Equal(t, 2, b.count(t,
+						"SELECT count(*) FROM subscriptions.dunning_mails WHERE subscription_id = $1 AND dropped_at IS NOT NULL", id))
 				})
 			}
 		})
@@ -187,12 +205,14 @@ func TestRealFailedRenewalOfGatewayBIsDunnedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenDeclined})
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+		object{"payment_method_id": paymentstest.TokenDeclined})
 	require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
 	b.settle(t)
 	b.waitDays(t, 0)
 	require.Len(t, b.subjects(), 1)
-	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenApproved})
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+		object{"payment_method_id": paymentstest.TokenApproved})
 	b.settle(t)
 	b.waitDays(t, 3)
 	require.Len(t, b.subjects(), 1, "the new card has paid it")
@@ -234,7 +254,8 @@ func TestDunningMailAtOnce(t *testing.T) {
 			b := setup(t)
 			id, failed := b.fail(t, "gwb card")
 			if !guarded {
-				b.unguard(t, "CREATE FUNCTION public.unclaim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.claimed_at := NULL; NEW.sent_at := NULL; RETURN NEW; END $$",
+				b.unguard(t,
+					"CREATE FUNCTION public.unclaim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.claimed_at := NULL; NEW.sent_at := NULL; RETURN NEW; END $$",
 					"CREATE TRIGGER unclaim BEFORE UPDATE ON subscriptions.dunning_mails FOR EACH ROW EXECUTE FUNCTION public.unclaim()")
 			}
 			var wg sync.WaitGroup

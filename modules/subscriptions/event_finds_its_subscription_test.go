@@ -18,7 +18,8 @@ func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) gateway.Eve
 	return gateway.Event{
 		Gateway: gateway.GWA, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{
-			ID: payment + id.String(), Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
+			ID: payment + id.String(), Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED",
+			Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
 		}},
 	}
 }
@@ -28,7 +29,9 @@ func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) gateway.Eve
 // recurrence is known from then on.
 func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 	t.Parallel()
-	for status, reason := range map[string]string{"pending": "pending>active payment_settled live_read", "cancelled": "cancelled>active late_money live_read"} {
+	for status, reason := range map[string]string{
+		"pending": "pending>active payment_settled live_read", "cancelled": "cancelled>active late_money live_read",
+	} {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -55,7 +58,9 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			paid.Type = gateway.ReadLive
 			result = b.apply(t, paid)
 			require.EqualValues(t, "another recurrence than the subscription's", result.Reason)
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND subscription_id = $1", id))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND subscription_id = $1",
+				id))
 		})
 	}
 }
@@ -72,8 +77,13 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 	second, own := idOf(a), info(a)["gwa_pix_auth_id"].(string)
 	event := func(auth, code string, reference objectid.ID) gateway.Result {
 		return b.apply(t, gateway.Event{
-			Gateway: gateway.GWA, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code, Reference: reference,
-			Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: auth, ConciliationID: code, Status: gateway.AuthorizationStatusActive}},
+			Gateway: gateway.GWA, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code,
+			Reference: reference,
+			Payload: gateway.AuthorizationChange{
+				Authorization: gateway.PixAuthorization{
+					ID: auth, ConciliationID: code, Status: gateway.AuthorizationStatusActive,
+				},
+			},
 		})
 	}
 	for name, r := range map[string]gateway.Result{
@@ -120,11 +130,17 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 		want  string
 		moves string // "" when nothing moves
 	}{
-		"a refusal that is older":           {refused, -time.Second, false, "active", ""},
-		"an end that is older":              {expired, -time.Second, false, "active", ""},
-		"a cancellation that is older":      {cancelled, -time.Second, true, "cancelled", "active>cancelled customer_cancelled webhook"},
-		"a cancellation":                    {cancelled, time.Second, true, "cancelled", "active>cancelled customer_cancelled webhook"},
-		"a refusal of the same second":      {refused, 0, true, "cancelled", "active>cancelled customer_cancelled webhook"},
+		"a refusal that is older": {refused, -time.Second, false, "active", ""},
+		"an end that is older":    {expired, -time.Second, false, "active", ""},
+		"a cancellation that is older": {
+			cancelled, -time.Second, true, "cancelled", "active>cancelled customer_cancelled webhook",
+		},
+		"a cancellation": {
+			cancelled, time.Second, true, "cancelled", "active>cancelled customer_cancelled webhook",
+		},
+		"a refusal of the same second": {
+			refused, 0, true, "cancelled", "active>cancelled customer_cancelled webhook",
+		},
 		"a refusal that the gateway denies": {refused, time.Second, false, "active", ""},
 		"an end that the gateway denies":    {expired, time.Second, false, "active", ""},
 		"an end of the same second":         {expired, 0, true, "expired", "active>expired expired webhook"},
@@ -146,7 +162,9 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			require.NotNil(t, activated)
 			result := b.apply(t, gateway.Event{
 				Gateway: gateway.GWA, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
-				Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: auth, Status: tc.told}},
+				Payload: gateway.AuthorizationChange{
+					Authorization: gateway.PixAuthorization{ID: auth, Status: tc.told},
+				},
 			})
 			if tc.told == cancelled {
 				require.Equal(t, "cancelled", b.status(t, id), "at once")
@@ -161,7 +179,8 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			}
 			b.work(t)
 			require.Eventually(t, func() bool {
-				return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state <> 'completed'") == 0
+				return b.count(t,
+					"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state <> 'completed'") == 0
 			}, 10*time.Second, 20*time.Millisecond)
 			require.Equal(t, tc.want, b.status(t, id))
 			if history := b.history(t, id); tc.moves != "" {
@@ -186,7 +205,8 @@ func TestInvoicePaidBeforeAnotherFailed(t *testing.T) {
 	require.EqualValues(t, "older than a failure that counts: booked alone", result.Reason)
 	require.Equal(t, "suspended", b.status(t, id))
 	require.Equal(t, 3, column[int](t, b, id, "payment_failures"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "but it is booked")
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+		"but it is booked")
 	b.apply(t, r.paid("in_2", 11))
 	require.Equal(t, "active", b.status(t, id), "the one that failed, by an older event")
 	b.apply(t, r.failed("in_3", 1, 20))
@@ -207,5 +227,6 @@ func TestInvoiceOlderThanAFailureIsNotKeptInSilence(t *testing.T) {
 	b.apply(t, r.failed("in_2", 1, 12))
 	b.apply(t, paid)
 	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE automatic AND gateway_payment_id LIKE 'in_1%'"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.unapplied_payments WHERE automatic AND gateway_payment_id LIKE 'in_1%'"))
 }

@@ -22,7 +22,9 @@ type remote struct {
 
 func (b *bundle) remoteOf(t *testing.T, id objectid.ID) remote {
 	t.Helper()
-	return remote{id: column[string](t, b, id, "gwb_subscription_id"), local: id, epoch: b.clock.Now().Truncate(time.Second)}
+	return remote{
+		id: column[string](t, b, id, "gwb_subscription_id"), local: id, epoch: b.clock.Now().Truncate(time.Second),
+	}
 }
 
 func (r remote) at(second int) time.Time { return r.epoch.Add(time.Duration(second) * time.Second) }
@@ -33,14 +35,17 @@ func (r remote) invoiceID(name string) string { return name + "_" + r.local.Stri
 
 // invoice is an event about one of the subscription's invoices.
 func (r remote) invoice(second int, p gateway.Payload) gateway.Event {
-	return gateway.Event{Gateway: gateway.GWB, CreatedAt: r.at(second), SubscriptionID: r.id, Reference: r.local, Payload: p}
+	return gateway.Event{
+		Gateway: gateway.GWB, CreatedAt: r.at(second), SubscriptionID: r.id, Reference: r.local, Payload: p,
+	}
 }
 
 func (r remote) payment(status gateway.PaymentStatus, invoice string, second int) gateway.Payment {
 	at := r.at(second)
 	invoice = r.invoiceID(invoice)
 	return gateway.Payment{
-		ID: invoice, InvoiceID: invoice, Status: status, NativeStatus: string(status), Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
+		ID: invoice, InvoiceID: invoice, Status: status, NativeStatus: string(status), Method: gateway.MethodCard,
+		Amount: 4990, SettledAt: &at,
 	}
 }
 
@@ -49,7 +54,9 @@ func (r remote) paid(invoice string, second int) gateway.Event {
 }
 
 func (r remote) failed(invoice string, attempt, second int) gateway.Event {
-	return r.invoice(second, gateway.FailedPayment{Payment: r.payment(gateway.PaymentStatusFailed, invoice, second), Attempt: attempt})
+	return r.invoice(second, gateway.FailedPayment{
+		Payment: r.payment(gateway.PaymentStatusFailed, invoice, second), Attempt: attempt,
+	})
 }
 
 func (r remote) updated(status gateway.RemoteStatus, second int, invoice ...string) gateway.Event {
@@ -66,7 +73,9 @@ func (r remote) updated(status gateway.RemoteStatus, second int, invoice ...stri
 
 // leaving has a status event tell which status the subscription had before.
 func leaving(status gateway.RemoteStatus, e gateway.Event) gateway.Event {
-	e.Payload = gateway.SubscriptionChange{Subscription: e.Payload.(gateway.SubscriptionChange).Subscription, Left: status}
+	e.Payload = gateway.SubscriptionChange{
+		Subscription: e.Payload.(gateway.SubscriptionChange).Subscription, Left: status,
+	}
 	return e
 }
 
@@ -179,7 +188,9 @@ func TestStatusEventsOutOfOrder(t *testing.T) {
 			return []gateway.Event{r.updated(active, 5), leaving(incomplete, r.updated(pastDue, 5))}
 		}, "active"},
 		"on a tie a failure of what is paid by now": {"active", func(r remote) []gateway.Event {
-			return []gateway.Event{r.paid("in_2", 5), r.updated(active, 5), leaving(active, r.updated(pastDue, 5, "in_2"))}
+			return []gateway.Event{
+				r.paid("in_2", 5), r.updated(active, 5), leaving(active, r.updated(pastDue, 5, "in_2")),
+			}
 		}, "active"},
 		"an end holds on a tie": {"active", func(r remote) []gateway.Event {
 			return []gateway.Event{r.updated(active, 5), r.updated(gateway.RemoteCanceled, 5)}
@@ -213,10 +224,15 @@ func TestFailedRenewalCountsOnce(t *testing.T) {
 	b := setup(t)
 	for name, events := range map[string]func(r remote) []gateway.Event{
 		"the invoice first": func(r remote) []gateway.Event {
-			return []gateway.Event{r.failed("in_2", 1, 5), r.updated(gateway.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5)}
+			return []gateway.Event{
+				r.failed("in_2", 1, 5), r.updated(gateway.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5),
+			}
 		},
 		"the status first": func(r remote) []gateway.Event {
-			return []gateway.Event{r.updated(gateway.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5), r.updated(gateway.RemotePastDue, 7, "in_2")}
+			return []gateway.Event{
+				r.updated(gateway.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5),
+				r.updated(gateway.RemotePastDue, 7, "in_2"),
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +249,8 @@ func TestFailedRenewalCountsOnce(t *testing.T) {
 			require.Equal(t, "active", b.status(t, id), "paid, it opens again")
 			require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
 			b.apply(t, r.failed("in_2", 2, 15))
-			require.Equal(t, 0, column[int](t, b, id, "payment_failures"), "a failure of an invoice that has been paid since")
+			require.Equal(t, 0, column[int](t, b, id, "payment_failures"),
+				"a failure of an invoice that has been paid since")
 		})
 	}
 }
@@ -308,7 +325,8 @@ func TestLateMoney(t *testing.T) {
 		b.apply(t, r.paid("in_1", 30))
 		require.Equal(t, "active", b.status(t, id))
 		require.Equal(t, id, b.current(t))
-		require.NotNil(t, column[*time.Time](t, b, id, "expires_at"), "the gateway charges no further month, so access ends with this one")
+		require.NotNil(t, column[*time.Time](t, b, id, "expires_at"),
+			"the gateway charges no further month, so access ends with this one")
 		b.apply(t, r.paid("in_1", 30))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 	})
@@ -331,7 +349,8 @@ func TestLateMoney(t *testing.T) {
 		require.Equal(t, "cancelled", b.status(t, old))
 		require.Equal(t, "active", b.status(t, now))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "the ledger has it")
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
 	})
 }
 
@@ -379,15 +398,20 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 	other := r.paid("in_1", 1)
 	other.SubscriptionID = "sub_of_somebody_else" // the reference names a row that has another subscription
 	ignored("another recurrence than the subscription's", other)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND automatic AND subscription_id = $1", id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "and it is booked")
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND automatic AND subscription_id = $1", id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+		"and it is booked")
 	wrongGateway := r.paid("in_2", 1)
 	wrongGateway.Gateway, wrongGateway.SubscriptionID, wrongGateway.Type = gateway.GWA, "", gateway.ReadLive
 	ignored("the subscription is of the other gateway", wrongGateway)
 	wrongGateway.SubscriptionID = "sub_a_unknown"
 	ignored("the subscription is of the other gateway", wrongGateway)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND NOT automatic AND subscription_id = $1", id))
-	wrongGateway.Payload = gateway.FailedPayment{Payment: wrongGateway.Payload.(gateway.SettledPayment).Payment, Attempt: 1}
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND NOT automatic AND subscription_id = $1", id))
+	wrongGateway.Payload = gateway.FailedPayment{
+		Payment: wrongGateway.Payload.(gateway.SettledPayment).Payment, Attempt: 1,
+	}
 	ignored("the subscription is of the other gateway", wrongGateway)
 	stranger := r.paid("in_1", 1)
 	stranger.SubscriptionID, stranger.Reference = "sub_unknown", objectid.New()
@@ -407,7 +431,8 @@ func TestInvoiceOfNothingStartsATrial(t *testing.T) {
 	editPayment(&e, func(p *gateway.Payment) { p.Amount = 0 })
 	b.apply(t, e)
 	b.apply(t, e)
-	require.Equal(t, []string{">pending subscribed subscribe", "pending>active trial_started webhook"}, b.history(t, id))
+	require.Equal(t, []string{">pending subscribed subscribe", "pending>active trial_started webhook"},
+		b.history(t, id))
 	require.Nil(t, column[*time.Time](t, b, id, "last_payment_at"))
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.payments"))
 	c, err := b.accounts.CustomerByID(t.Context(), b.db, b.customer.ID)

@@ -14,7 +14,9 @@ import (
 // whose end the extension counts, and takes no end away.
 func TestAChargeToldAfterAnExtension(t *testing.T) {
 	t.Parallel()
-	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB} {
+	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
+		"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
+	} {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -28,7 +30,8 @@ func TestAChargeToldAfterAnExtension(t *testing.T) {
 			extendedAt := b.clock.Now()
 			extenders["days"](t, b, id)
 			end := column[time.Time](t, b, id, "expires_at")
-			require.WithinDuration(t, extendedAt.AddDate(0, 0, 20+33), end, 9*day, "the month that is paid, and 33 days")
+			require.WithinDuration(t, extendedAt.AddDate(0, 0, 20+33), end, 9*day,
+				"the month that is paid, and 33 days")
 			b.signLater(t)
 			b.settle(t)
 			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"))

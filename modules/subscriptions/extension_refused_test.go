@@ -23,7 +23,9 @@ func (b *bundle) refuses(t *testing.T, method, path string, times int) {
 // next charge, or to the deleting of the one that it has made.
 func TestAnExtensionThatIsRefusedOnceIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	for name, call := range map[string][2]string{"move": {http.MethodPut, "/v3/subscriptions/"}, "drop": {http.MethodDelete, "/v3/payments/"}} {
+	for name, call := range map[string][2]string{
+		"move": {http.MethodPut, "/v3/subscriptions/"}, "drop": {http.MethodDelete, "/v3/payments/"},
+	} {
 		for way, extend := range extenders {
 			if name == "move" && way != "days" {
 				continue // the gateway charges then anyway, once the charge that it has made is gone
@@ -68,13 +70,15 @@ func TestAnExtensionThatTheGatewayRefusesIsTakenBack(t *testing.T) {
 			require.WithinDuration(t, b.clock.Now().AddDate(0, 1, 0), from, 5*day, "when it was due before")
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'extended'"))
 			if way != "days" {
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND NOT automatic AND note LIKE '%refuses%'"))
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND NOT automatic AND note LIKE '%refuses%'"))
 			}
 			listed := b.count(t, "SELECT count(*) FROM payments.unapplied_payments")
 			b.goBy(t, from.Sub(b.clock.Now())+2*day)
 			paid, _ := b.taken(t, id)
 			require.EqualValues(t, 2*4990, paid)
-			require.Equal(t, listed, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "the charge pays its period")
+			require.Equal(t, listed, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"),
+				"the charge pays its period")
 			require.True(t, b.access(t))
 			require.True(t, column[time.Time](t, b, id, "next_billing_date").After(from))
 			if way == "days" {
@@ -107,7 +111,9 @@ func TestAnExtensionWaitsForADispute(t *testing.T) {
 			if gateway == "gwb" {
 				faults = b.gateways.Sandbox.GWB.Stage().Faults
 			}
-			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Method: http.MethodGet, Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+			}))
 			extenders["days"](t, b, id)
 			end := column[time.Time](t, b, id, "expires_at")
 			require.NoError(t, b.service.Sweep(t.Context()))

@@ -33,8 +33,10 @@ var extenders = map[string]func(t *testing.T, b *bundle, id objectid.ID){
 func (b *bundle) unapplied(t *testing.T, living objectid.ID) string {
 	t.Helper()
 	payment := "pay_late_" + objectid.New().String()
-	_, err := b.db.Exec(t.Context(), `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
-		VALUES ('gwa', $1, 'subscription', $2, $3, 4990, 'pix', 'RECEIVED', now(), now(), now())`, payment, living, b.customer.ID)
+	_, err := b.db.Exec(t.Context(),
+		`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+		VALUES ('gwa', $1, 'subscription', $2, $3, 4990, 'pix', 'RECEIVED', now(), now(), now())`, payment, living,
+		b.customer.ID)
 	require.NoError(t, err)
 	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
 		_, err := b.payments.Cases().RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
@@ -48,14 +50,17 @@ func (b *bundle) unapplied(t *testing.T, living objectid.ID) string {
 
 func (b *bundle) chargeMove(t *testing.T, id objectid.ID) string {
 	t.Helper()
-	return b.text(t, "SELECT coalesce((SELECT state FROM subscriptions.charge_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1), '')", id)
+	return b.text(t,
+		"SELECT coalesce((SELECT state FROM subscriptions.charge_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1), '')", id)
 }
 
 // TestAnExtensionMovesTheNextCharge: time goes by at the gateways. No charge in the
 // extended month, one after, access all the while; every cent is counted at the gateway.
 func TestAnExtensionMovesTheNextCharge(t *testing.T) {
 	t.Parallel()
-	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB} {
+	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
+		"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
+	} {
 		for way, extend := range extenders {
 			t.Run(gateway+" by "+way, func(t *testing.T) {
 				t.Parallel()
@@ -97,8 +102,12 @@ func TestAnExtensionMovesTheNextCharge(t *testing.T) {
 // they took effect; two extensions add up.
 func TestAnExtensionIsRepeatedUntilTheGatewayConfirms(t *testing.T) {
 	t.Parallel()
-	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB} {
-		for name, kind := range map[string]stage.FaultKind{"not made": stage.FaultStatus, "made": stage.FaultResetAfter} {
+	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
+		"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
+	} {
+		for name, kind := range map[string]stage.FaultKind{
+			"not made": stage.FaultStatus, "made": stage.FaultResetAfter,
+		} {
 			t.Run(gateway+" "+name, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
@@ -110,7 +119,9 @@ func TestAnExtensionIsRepeatedUntilTheGatewayConfirms(t *testing.T) {
 				if gateway == "gwa" {
 					faults, verb = b.gateways.Sandbox.GWA.Stage().Faults, http.MethodPut
 				}
-				require.NoError(t, faults.Plan(stage.Fault{Method: verb, Path: "/v", Kind: kind, Status: 500, Times: manyTimes}))
+				require.NoError(t, faults.Plan(stage.Fault{
+					Method: verb, Path: "/v", Kind: kind, Status: 500, Times: manyTimes,
+				}))
 				extenders["days"](t, b, id)
 				require.NoError(t, b.service.Sweep(t.Context()))
 				require.Equal(t, "open", b.chargeMove(t, id))
@@ -137,7 +148,9 @@ func TestAnExtensionIsRepeatedUntilTheGatewayConfirms(t *testing.T) {
 // goes back, and moves no date.
 func TestAChargeThatSlipsIntoAnExtension(t *testing.T) {
 	t.Parallel()
-	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB} {
+	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
+		"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
+	} {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -218,7 +231,8 @@ func TestAnExtensionOfWhatHasEndedAtTheGateway(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWA(t)
 	extenders["days"](t, b, id)
-	require.NoError(t, b.gateways.A.CancelSubscription(t.Context(), column[string](t, b, id, "gwa_subscription_id"), id))
+	require.NoError(t, b.gateways.A.CancelSubscription(t.Context(), column[string](t, b, id, "gwa_subscription_id"),
+		id))
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Equal(t, "refused", b.chargeMove(t, id))
 	b.settle(t)

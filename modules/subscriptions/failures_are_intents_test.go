@@ -48,7 +48,8 @@ func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
 				id := r.begin(b, t)
 				b.settle(t)
 				for _, f := range []stage.Fault{
-					{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore}, {Method: http.MethodDelete, Path: "/v", Kind: stage.FaultResetBefore},
+					{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore},
+					{Method: http.MethodDelete, Path: "/v", Kind: stage.FaultResetBefore},
 				} {
 					f.Times = manyTimes
 					require.NoError(t, r.stage(b).Faults.Plan(f))
@@ -56,7 +57,10 @@ func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
 				o.order(t, b, id)
 				require.NoError(t, b.service.Sweep(t.Context()))
 				var next time.Time
-				require.NoError(t, b.db.QueryRow(t.Context(), "SELECT next_look_at FROM payments.intents WHERE kind = $1 AND state = 'open'", kind).Scan(&next))
+				require.NoError(t,
+					b.db.QueryRow(t.Context(),
+						"SELECT next_look_at FROM payments.intents WHERE kind = $1 AND state = 'open'", kind).
+						Scan(&next))
 				require.WithinDuration(t, b.clock.Now().Add(5*time.Second), next, time.Second)
 				tries := "SELECT looks FROM payments.intents WHERE state = 'open'"
 				before := b.count(t, tries)
@@ -69,7 +73,8 @@ func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
 				require.Equal(t, before+1, b.count(t, tries))
 				b.clock.Advance(25 * time.Hour)
 				require.NoError(t, b.payments.Intents().CheckDue(t.Context(), gateway.Name(at)))
-				require.Equal(t, id.String(), b.text(t, "SELECT subscription_id FROM payments.unapplied_payments WHERE kind = 'unknown'"))
+				require.Equal(t, id.String(),
+					b.text(t, "SELECT subscription_id FROM payments.unapplied_payments WHERE kind = 'unknown'"))
 				r.stage(b).Faults.Clear()
 				b.runStatusChecks(t, time.Minute)
 				require.Equal(t, o.done, b.text(t, "SELECT state FROM subscriptions."+o.table))

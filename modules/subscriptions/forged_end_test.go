@@ -19,10 +19,12 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 	b := setup(t)
 	id, auth := b.authorized(t)
 	b.work(t)
-	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", "authorization", object{"id": auth, "status": "CANCELLED", "contractId": id.String()})
+	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", "authorization",
+		object{"id": auth, "status": "CANCELLED", "contractId": id.String()})
 	b.eventually(t, "it ends here", func() bool { return b.status(t, id) == "cancelled" })
 	b.eventually(t, "and there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
-	authorization, err := b.gateways.A.ReadPixAuthorization(t.Context(), gateway.AuthorizationRef{ID: auth, SubscriptionID: id})
+	authorization, err := b.gateways.A.ReadPixAuthorization(t.Context(),
+		gateway.AuthorizationRef{ID: auth, SubscriptionID: id})
 	require.NoError(t, err)
 	require.Equal(t, gateway.AuthorizationStatusCancelled, authorization.Status)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'status' = 'queued'"))
@@ -33,8 +35,16 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 	t.Parallel()
 	for name, told := range map[string]func(gateway.RemoteSubscription) gateway.Payload{
-		"deleted": func(s gateway.RemoteSubscription) gateway.Payload { return gateway.SubscriptionEnd{Subscription: s} },
-		"updated": func(s gateway.RemoteSubscription) gateway.Payload { return gateway.SubscriptionChange{Subscription: s} },
+		"deleted": func(s gateway.RemoteSubscription) gateway.Payload {
+			return gateway.SubscriptionEnd{
+				Subscription: s,
+			}
+		},
+		"updated": func(s gateway.RemoteSubscription) gateway.Payload {
+			return gateway.SubscriptionChange{
+				Subscription: s,
+			}
+		},
 	} {
 		for _, silent := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -44,24 +54,32 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 				recurrence := column[string](t, b, id, "gwb_subscription_id")
 				b.clock.Advance(time.Minute)
 				b.apply(t, gateway.Event{
-					Gateway: gateway.GWB, Type: "customer.subscription." + name, CreatedAt: b.clock.Now(), SubscriptionID: recurrence,
-					Payload: told(gateway.RemoteSubscription{GatewayID: recurrence, Status: gateway.RemoteCanceled, NativeStatus: "canceled"}),
+					Gateway: gateway.GWB, Type: "customer.subscription." + name, CreatedAt: b.clock.Now(),
+					SubscriptionID: recurrence,
+					Payload: told(gateway.RemoteSubscription{
+						GatewayID: recurrence, Status: gateway.RemoteCanceled, NativeStatus: "canceled",
+					}),
 				})
 				require.Equal(t, "cancelled", b.status(t, id))
 				require.True(t, b.chargesAt(t, gateway.GWB, recurrence), "it is untrue")
 				faults := b.gateways.Sandbox.GWB.Stage().Faults
 				if silent {
-					require.NoError(t, faults.Plan(stage.Fault{Path: "/v1/subscriptions", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+					require.NoError(t, faults.Plan(stage.Fault{
+						Path: "/v1/subscriptions", Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+					}))
 				}
 				if silent {
 					_ = b.service.ConfirmEnd(t.Context(), id)
-					require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"), "it is asked again")
+					require.Equal(t, 1, b.count(t,
+						"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"),
+						"it is asked again")
 					faults.Clear()
 					b.runStatusChecks(t, time.Minute)
 				} else {
 					b.work(t)
 				}
-				b.eventually(t, "it is ended there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
+				b.eventually(t, "it is ended there",
+					func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
 				require.False(t, b.chargesAt(t, gateway.GWB, recurrence))
 			})
 		}
@@ -71,12 +89,17 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 		b := setup(t)
 		id := b.paidGWB(t)
 		b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-		require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)) // at its console
-		require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: http.MethodDelete, Path: "/v1/subscriptions", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+		require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"),
+			id)) // at its console
+		require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+			Method: http.MethodDelete, Path: "/v1/subscriptions", Kind: stage.FaultStatus, Status: 500,
+			Times: manyTimes,
+		}))
 		b.work(t)
 		b.listen()
 		b.settle(t)
-		b.eventually(t, "a look is enough", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
+		b.eventually(t, "a look is enough",
+			func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end'"))
 	})

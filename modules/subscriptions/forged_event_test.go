@@ -20,10 +20,12 @@ import (
 func (b *bundle) forge(t *testing.T, event, key string, of object) {
 	t.Helper()
 	body, err := json.Marshal(object{
-		"id": "evt_" + objectid.New().String(), "event": event, "dateCreated": b.clock.Now().Format("2006-01-02 15:04:05"), key: of,
+		"id": "evt_" + objectid.New().String(), "event": event,
+		"dateCreated": b.clock.Now().Format("2006-01-02 15:04:05"), key: of,
 	})
 	require.NoError(t, err)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.serve().url+"/webhooks/gwa", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.serve().url+"/webhooks/gwa",
+		bytes.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Asaas-Access-Token", paymentstest.GWAToken)
@@ -37,8 +39,9 @@ func (b *bundle) forge(t *testing.T, event, key string, of object) {
 // payment is gateway A's own picture of a payment, as far as an event is read.
 func (b *bundle) forgedPayment(id objectid.ID, payment, recurrence string, more object) object {
 	p := object{
-		"object": "payment", "id": payment, "value": 49.90, "billingType": "CREDIT_CARD", "status": "CONFIRMED", "externalReference": id.String(),
-		"dueDate": b.clock.Now().Format(time.DateOnly), "confirmedDate": b.clock.Now().Format(time.DateOnly),
+		"object": "payment", "id": payment, "value": 49.90, "billingType": "CREDIT_CARD", "status": "CONFIRMED",
+		"externalReference": id.String(),
+		"dueDate":           b.clock.Now().Format(time.DateOnly), "confirmedDate": b.clock.Now().Format(time.DateOnly),
 	}
 	if recurrence != "" {
 		p["subscription"] = recurrence
@@ -52,7 +55,8 @@ func (b *bundle) forgedPayment(id objectid.ID, payment, recurrence string, more 
 // stands is all that an event could change of a subscription and its money.
 func (b *bundle) stands(t *testing.T, id objectid.ID) string {
 	t.Helper()
-	return b.text(t, `SELECT concat_ws(' ', s.status, s.next_billing_date, s.expires_at, s.payment_failures, s.has_chargeback, s.total_refunded_cents,
+	return b.text(t,
+		`SELECT concat_ws(' ', s.status, s.next_billing_date, s.expires_at, s.payment_failures, s.has_chargeback, s.total_refunded_cents,
 		(SELECT count(*) FROM payments.payments), (SELECT count(*) FROM payments.failed_attempts), (SELECT count(*) FROM payments.refunds),
 		(SELECT count(*) FROM payments.disputes), (SELECT count(*) FROM payments.unapplied_payments), (SELECT count(*) FROM subscriptions.transitions))
 		FROM subscriptions.subscriptions s WHERE s.id = '`+id.String()+`'`)
@@ -64,14 +68,17 @@ func TestForgedEventsOfACardChangeNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWA(t)
-	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), column[string](t, b, id, "gwa_subscription_id")
+	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
+		column[string](t, b, id, "gwa_subscription_id")
 	before := b.stands(t, id)
 	for _, dates := range []object{{"dueDate": "2099-12-22"}, {"confirmedDate": "2099-12-22"}} {
-		b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, dates))
+		b.forge(t, "PAYMENT_CONFIRMED", "payment",
+			b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, dates))
 		require.Equal(t, before, b.stands(t, id))
 	}
 	for range 3 {
-		b.forge(t, "PAYMENT_OVERDUE", "payment", b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, object{"status": "OVERDUE"}))
+		b.forge(t, "PAYMENT_OVERDUE", "payment",
+			b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, object{"status": "OVERDUE"}))
 	}
 	for _, event := range []string{"PAYMENT_OVERDUE", "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED"} {
 		b.forge(t, event, "payment", b.forgedPayment(id, own, recurrence, object{"status": "OVERDUE"}))
@@ -80,7 +87,9 @@ func TestForgedEventsOfACardChangeNothing(t *testing.T) {
 	b.forgeTakenBack(t, id, own, recurrence, object{})
 	require.Equal(t, before, b.stands(t, id))
 	require.True(t, b.access(t))
-	require.Equal(t, 11, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the gateway does not show%' AND processed"))
+	require.Equal(t, 11,
+		b.count(t,
+			"SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the gateway does not show%' AND processed"))
 }
 
 // forgeTakenBack tells refunds and disputes of a payment that was neither refunded nor disputed.
@@ -88,12 +97,15 @@ func (b *bundle) forgeTakenBack(t *testing.T, id objectid.ID, payment, recurrenc
 	t.Helper()
 	for event, status := range map[string]string{
 		"PAYMENT_REFUNDED": "REFUNDED", "PAYMENT_PARTIALLY_REFUNDED": "CONFIRMED",
-		"PAYMENT_CHARGEBACK_REQUESTED": "CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL": "AWAITING_CHARGEBACK_REVERSAL",
+		"PAYMENT_CHARGEBACK_REQUESTED":         "CHARGEBACK_REQUESTED",
+		"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": "AWAITING_CHARGEBACK_REVERSAL",
 	} {
 		p := b.forgedPayment(id, payment, recurrence, more)
 		p["status"] = status
 		if status == "REFUNDED" || event == "PAYMENT_PARTIALLY_REFUNDED" {
-			p["refunds"] = []object{{"dateCreated": b.clock.Now().Format(time.DateTime), "status": "DONE", "value": 49.90}}
+			p["refunds"] = []object{
+				{"dateCreated": b.clock.Now().Format(time.DateTime), "status": "DONE", "value": 49.90},
+			}
 		}
 		b.forge(t, event, "payment", p)
 	}
@@ -125,10 +137,13 @@ func TestAForgedActivationOpensNothing(t *testing.T) {
 	auth, code := column[string](t, b, id, "gwa_pix_auth_id"), column[string](t, b, id, "pix_conciliation_id")
 	before := b.stands(t, id)
 	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", "authorization", object{
-		"id": auth, "status": "ACTIVE", "contractId": id.String(), "immediateQrCode": object{"conciliationIdentifier": code},
+		"id": auth, "status": "ACTIVE", "contractId": id.String(),
+		"immediateQrCode": object{"conciliationIdentifier": code},
 	})
 	require.Equal(t, before, b.stands(t, id))
-	b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment("", "pay_forged", "", object{"billingType": "PIX", "pixQrCodeId": code, "externalReference": nil}))
+	b.forge(t, "PAYMENT_RECEIVED", "payment",
+		b.forgedPayment("", "pay_forged", "",
+			object{"billingType": "PIX", "pixQrCodeId": code, "externalReference": nil}))
 	require.Equal(t, before, b.stands(t, id))
 	require.False(t, b.access(t))
 	_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(auth)
@@ -143,7 +158,8 @@ func TestAPaymentIsOfOneSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	card := b.paidGWA(t)
-	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), column[string](t, b, card, "gwa_subscription_id")
+	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
+		column[string](t, b, card, "gwa_subscription_id")
 	for _, way := range []string{"pix", "pix-automatico"} {
 		b.newcomer(t)
 		id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/"+way, object{"plan_id": plan}))
@@ -163,7 +179,8 @@ func TestAPaymentIsOfOneSubscription(t *testing.T) {
 		named()
 	}
 	require.Equal(t, card.String(), b.text(t, "SELECT local_id FROM payments.payments"))
-	require.Equal(t, 8, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the payment is booked for something else'"))
+	require.Equal(t, 8, b.count(t,
+		"SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the payment is booked for something else'"))
 }
 
 // TestReconciliationFindsWhatTheGatewayDoesNotShow: what was booked as given back and as
@@ -173,15 +190,23 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWA(t)
 	own, at := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), b.clock.Now()
-	paid := &gateway.Payment{ID: own, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at}
-	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id, Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Payment: *paid, Report: gateway.RefundReport{
-		PaymentID: own, Total: 1000, HasTotal: true, At: at, Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundStatusDone, At: at}}, Listed: true,
-	}}})
-	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id, Payload: gateway.DisputeChange{Payment: *paid, Report: gateway.DisputeReport{
-		ID: own, PaymentID: own, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED", OpenedAt: at, At: at,
-	}}})
+	paid := &gateway.Payment{
+		ID: own, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard,
+		Amount: 4990, SettledAt: &at,
+	}
+	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id,
+		Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Payment: *paid, Report: gateway.RefundReport{
+			PaymentID: own, Total: 1000, HasTotal: true, At: at,
+			Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundStatusDone, At: at}}, Listed: true,
+		}}})
+	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id,
+		Payload: gateway.DisputeChange{Payment: *paid, Report: gateway.DisputeReport{
+			ID: own, PaymentID: own, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED",
+			OpenedAt: at, At: at,
+		}}})
 	for _, dry := range []bool{true, false} {
-		report, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: at.Add(-day), Gateways: []gateway.Name{gateway.GWA}, DryRun: dry})
+		report, err := b.service.Reconcile(t.Context(),
+			payments.ReconcileOptions{Since: at.Add(-day), Gateways: []gateway.Name{gateway.GWA}, DryRun: dry})
 		require.NoError(t, err)
 		require.Equal(t, 1, report.Counts[payments.UnshownRefund], "%v", report.Findings)
 		require.Equal(t, 1, report.Counts[payments.UnshownDispute], "%v", report.Findings)
@@ -198,8 +223,11 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	next := column[time.Time](t, b, id, "next_billing_date")
 	due := next.In(b.zone(t)).Format(time.DateOnly)
-	b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, "pay_invented", column[string](t, b, id, "gwa_subscription_id"), object{"dueDate": due, "originalDueDate": due}))
-	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"), "a charge of the right amount counts at once")
+	b.forge(t, "PAYMENT_CONFIRMED", "payment",
+		b.forgedPayment(id, "pay_invented", column[string](t, b, id, "gwa_subscription_id"),
+			object{"dueDate": due, "originalDueDate": due}))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"),
+		"a charge of the right amount counts at once")
 	report := b.reconcile(t, true)
 	require.Equal(t, 1, report.Counts[payments.UnshownPayment], "%v", report.Findings)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
@@ -207,8 +235,11 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	recurring["gwa"].renew(b, t, id)
 	b.settle(t)
 	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.payments"))
-	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted = (gateway_payment_id = 'pay_invented')"))
-	require.Equal(t, "unknown open", b.text(t, "SELECT string_agg(kind || ' ' || state || CASE WHEN automatic THEN ' automatic' ELSE '' END, ', ') FROM payments.unapplied_payments"))
+	require.Equal(t, 0, b.count(t,
+		"SELECT count(*) FROM payments.payments WHERE counted = (gateway_payment_id = 'pay_invented')"))
+	require.Equal(t, "unknown open",
+		b.text(t,
+			"SELECT string_agg(kind || ' ' || state || CASE WHEN automatic THEN ' automatic' ELSE '' END, ', ') FROM payments.unapplied_payments"))
 	require.Equal(t, "open", b.listed(t, "pay_invented")["state"])
 	b.refundUnapplied(t)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
@@ -216,17 +247,21 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id))
 	extend := func(payment, says string) {
 		t.Helper()
-		before := b.text(t, "SELECT string_agg(concat_ws(' ', id, expires_at, next_billing_date), ',' ORDER BY id) FROM subscriptions.subscriptions")
+		before := b.text(t,
+			"SELECT string_agg(concat_ws(' ', id, expires_at, next_billing_date), ',' ORDER BY id) FROM subscriptions.subscriptions")
 		path := unappliedPath + "/" + b.listed(t, payment)["_id"].(string) + "/extend"
 		require.Contains(t, b.admin(t).Post(path, object{}).Expect(409).Map()["detail"], says)
-		require.Equal(t, before, b.text(t, "SELECT string_agg(concat_ws(' ', id, expires_at, next_billing_date), ',' ORDER BY id) FROM subscriptions.subscriptions"))
+		require.Equal(t, before,
+			b.text(t,
+				"SELECT string_agg(concat_ws(' ', id, expires_at, next_billing_date), ',' ORDER BY id) FROM subscriptions.subscriptions"))
 	}
 	extend("pay_invented", "does not show")
 
 	b.newcomer(t)
 	pix := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	code := column[string](t, b, pix, "pix_payment_id")
-	b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	b.forge(t, "PAYMENT_RECEIVED", "payment",
+		b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
 	require.Equal(t, "active", b.status(t, pix))
 	require.Equal(t, 2, b.reconcile(t, false).Counts[payments.UnshownPayment])
 	require.Equal(t, "unknown", b.listed(t, code)["kind"])
@@ -248,12 +283,14 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	b.newcomer(t)
 	pix = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	code = column[string](t, b, pix, "pix_payment_id")
-	b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	b.forge(t, "PAYMENT_RECEIVED", "payment",
+		b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
 	b.reconcile(t, false)
 	require.Contains(t, b.listed(t, code)["note"], "does not show it")
 	counts := func(c bool) {
 		t.Helper()
-		_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET counted = $2 WHERE gateway_payment_id = $1", code, c)
+		_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET counted = $2 WHERE gateway_payment_id = $1",
+			code, c)
 		require.NoError(t, err)
 	}
 	counts(false)
@@ -273,7 +310,8 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	b.newcomer(t)
 	pix = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	code = column[string](t, b, pix, "pix_payment_id")
-	b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	b.forge(t, "PAYMENT_RECEIVED", "payment",
+		b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
 	b.reconcile(t, false)
 	b.listen()
 	_, err = b.gateways.Sandbox.GWA.Pay(code)

@@ -38,7 +38,8 @@ func TestCardReceivedAMonthLater(t *testing.T) {
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 		}, "cancelled"},
 		{"given back in part", func(b *bundle, t *testing.T, id objectid.ID) {
-			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "value": 10.0}).Expect(200)
+			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund",
+				object{"reason": "as agreed", "value": 10.0}).Expect(200)
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 		}, "cancelled"},
 		{"kept", func(*bundle, *testing.T, objectid.ID) {}, "active"},
@@ -49,7 +50,8 @@ func TestCardReceivedAMonthLater(t *testing.T) {
 			id := b.paidGWA(t)
 			tc.then(b, t, id)
 			b.settle(t)
-			moves, paid, next := b.history(t, id), column[time.Time](t, b, id, "last_payment_at"), column[time.Time](t, b, id, "next_billing_date")
+			moves, paid, next := b.history(t, id), column[time.Time](t, b, id, "last_payment_at"),
+				column[time.Time](t, b, id, "next_billing_date")
 			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments")
 			b.clock.Advance(32 * days)
 			require.NoError(t, b.gateways.Sandbox.GWA.SendEvent("PAYMENT_RECEIVED", payment))
@@ -59,7 +61,8 @@ func TestCardReceivedAMonthLater(t *testing.T) {
 			require.Equal(t, paid, column[time.Time](t, b, id, "last_payment_at"))
 			require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
-			require.NotZero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE event_type = 'PAYMENT_RECEIVED' AND processed"))
+			require.NotZero(t, b.count(t,
+				"SELECT count(*) FROM payments.webhook_logs WHERE event_type = 'PAYMENT_RECEIVED' AND processed"))
 		})
 	}
 }
@@ -76,7 +79,8 @@ func TestOverdueCodeIsNoFailure(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, "pending", b.status(t, id))
 	require.Zero(t, column[int](t, b, id, "payment_failures"))
-	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.failed_attempts"), "reports count no attempt that was none")
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.failed_attempts"),
+		"reports count no attempt that was none")
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.dunning_mails"))
 	_, err = b.gateways.Sandbox.GWA.PayPIX(column[string](t, b, id, "pix_payload"))
 	require.NoError(t, err, "late, but paid")
@@ -89,7 +93,9 @@ func TestOverdueCodeIsNoFailure(t *testing.T) {
 func TestChargebackOfGatewayA(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for last, want := range map[sandboxa.ChargebackStep]string{sandboxa.ChargebackWon: "active", sandboxa.ChargebackLost: "cancelled"} {
+	for last, want := range map[sandboxa.ChargebackStep]string{
+		sandboxa.ChargebackWon: "active", sandboxa.ChargebackLost: "cancelled",
+	} {
 		b.newcomer(t)
 		id := b.paidGWA(t)
 		payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
@@ -119,7 +125,8 @@ func TestForeignMoneyIsNobodys(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.Transfer(1250)
 	require.NoError(t, err)
 	b.settle(t)
-	require.NotZero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'ignored'"))
+	require.NotZero(t, b.count(t,
+		"SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'ignored'"))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments"))
 }
 
@@ -172,8 +179,10 @@ func TestFirstMonthUnderRiskAnalysis(t *testing.T) {
 		require.NoError(t, b.service.Recover(t.Context(), id))
 	}
 	var next time.Time
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT next_look_at FROM payments.intents WHERE subject_id = $1", id).Scan(&next))
-	require.WithinDuration(t, b.clock.Now().Add(time.Hour), next, time.Second, "or a week of waiting would use up the gateway's quota")
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT next_look_at FROM payments.intents WHERE subject_id = $1",
+		id).Scan(&next))
+	require.WithinDuration(t, b.clock.Now().Add(time.Hour), next, time.Second,
+		"or a week of waiting would use up the gateway's quota")
 	b.clock.Advance(8 * days)
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	require.Equal(t, "cancelled", b.status(t, id))
@@ -193,7 +202,8 @@ func TestRefundThatGatewayADenies(t *testing.T) {
 		b.admin(t).Post(path, object{"reason": "as agreed"}).Expect(200)
 		b.settle(t)
 		require.Zero(t, column[int64](t, b, id, "total_refunded_cents"), "under way is not given back")
-		require.Equal(t, "REFUND_NOT_ALLOWED", b.admin(t).Post(path, object{"reason": "as agreed"}).Expect(422).Code(), "and cannot be asked for twice")
+		require.Equal(t, "REFUND_NOT_ALLOWED", b.admin(t).Post(path, object{"reason": "as agreed"}).Expect(422).Code(),
+			"and cannot be asked for twice")
 		_, err = b.gateways.Sandbox.GWA.EndRefund(payment, denied)
 		require.NoError(t, err)
 		b.settle(t)
@@ -212,8 +222,10 @@ func TestPixOfGatewayBPaidJustBeforeItIsDropped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
-	require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(column[string](t, b, id, "pix_payment_id"))) // its webhook has not come
-	require.Contains(t, b.expect(t, 409, http.MethodDelete, "/customers/me/subscription", nil)["detail"], "just been paid")
+	require.NoError(t,
+		b.gateways.Sandbox.GWB.PayPIX(column[string](t, b, id, "pix_payment_id"))) // its webhook has not come
+	require.Contains(t, b.expect(t, 409, http.MethodDelete, "/customers/me/subscription", nil)["detail"],
+		"just been paid")
 	require.Equal(t, "active", b.status(t, id))
 	b.listen()
 	b.settle(t)
@@ -227,7 +239,8 @@ func TestPastDueThatDoesNotSuspend(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *subscriptions.Config) { c.PastDueOnlyCounts = true })
 	id := b.paidGWB(t)
-	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenDeclined})
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+		object{"payment_method_id": paymentstest.TokenDeclined})
 	require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
 	for failures := 1; ; failures++ {
 		b.settle(t)
@@ -236,7 +249,8 @@ func TestPastDueThatDoesNotSuspend(t *testing.T) {
 		if failures == 3 {
 			break
 		}
-		require.NoError(t, b.gateways.Sandbox.GWB.RetryInvoice(b.text(t, "SELECT DISTINCT gateway_payment_id FROM payments.failed_attempts")))
+		require.NoError(t, b.gateways.Sandbox.GWB.RetryInvoice(b.text(t,
+			"SELECT DISTINCT gateway_payment_id FROM payments.failed_attempts")))
 	}
 	require.Equal(t, "suspended", b.status(t, id))
 }
@@ -258,12 +272,14 @@ func TestBothShapesOfGatewayB(t *testing.T) {
 			require.Equal(t, "active", b.status(t, id), "by the events alone")
 			require.NotNil(t, column[*time.Time](t, b, id, "next_billing_date"))
 			remote := column[string](t, b, id, "gwb_subscription_id")
-			b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenDeclined})
+			b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+				object{"payment_method_id": paymentstest.TokenDeclined})
 			require.NoError(t, b.gateways.Sandbox.GWB.Renew(remote))
 			b.settle(t)
 			require.Equal(t, "suspended", b.status(t, id))
 			require.Equal(t, 1, column[int](t, b, id, "payment_failures"), "two events, one failure")
-			b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenApproved})
+			b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+				object{"payment_method_id": paymentstest.TokenApproved})
 			b.settle(t)
 			require.Equal(t, "active", b.status(t, id))
 			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))

@@ -16,9 +16,11 @@ import (
 // forgedLate is what somebody who has gateway A's token may send: its webhooks are not signed.
 func (b *bundle) forgedLate(id objectid.ID, payment string) gateway.Event {
 	at := b.clock.Now()
-	return gateway.Event{Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-		ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
-	}}}
+	return gateway.Event{Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Reference: id, CreatedAt: at,
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{
+			ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard,
+			Amount: 4990, SettledAt: &at, DueDate: &at,
+		}}}
 }
 
 // TestForgedLateMoneyOpensNothing: a payment that the gateway does not know, shows as
@@ -119,7 +121,8 @@ func TestLateMoneyOfACardOpensOnePeriod(t *testing.T) {
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
 	require.Equal(t, "late", b.listed(t, "pay_late_2")["kind"])
 	b.refundUnapplied(t)
-	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "what the gateway does not know is not refunded")
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"),
+		"what the gateway does not know is not refunded")
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Equal(t, "active", b.status(t, id), "a login does not end what was paid")
 	b.clock.Advance(end.Sub(b.clock.Now()) + time.Hour)
@@ -137,7 +140,9 @@ func TestLateMoneyWaitsForTheGateway(t *testing.T) {
 	b.set(t, id, "status = 'cancelled', ended_at = now()")
 	_, err := b.gateways.Sandbox.GWA.Pay(payment)
 	require.NoError(t, err)
-	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
+		Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+	}))
 	b.working = true // the job below is ours
 	b.settle(t)
 	b.working = false
@@ -162,11 +167,14 @@ func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
 	recurrence := column[string](t, b, id, "gwb_subscription_id")
 	invoice := func(payment string, created time.Time) gateway.Payment {
 		return gateway.Payment{
-			ID: payment, InvoiceID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990, SettledAt: &created,
+			ID: payment, InvoiceID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "paid",
+			Method: gateway.MethodCard, Amount: 4990, SettledAt: &created,
 		}
 	}
 	told := func(created time.Time, p gateway.Payload) gateway.Event {
-		return gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: created, SubscriptionID: recurrence, Payload: p}
+		return gateway.Event{
+			Gateway: gateway.GWB, Reference: id, CreatedAt: created, SubscriptionID: recurrence, Payload: p,
+		}
 	}
 	b.delete(t)
 	later, earlier := at.Add(2*time.Hour), at.Add(time.Hour)

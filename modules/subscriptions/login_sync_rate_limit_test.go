@@ -15,7 +15,8 @@ import (
 func (b *bundle) reads(t *testing.T) (n int) {
 	t.Helper()
 	for _, e := range b.gateways.Sandbox.GWA.Stage().Journal.Entries(stage.EntryCall) {
-		if e.Method == http.MethodGet && e.Path == "/v3/subscriptions/"+b.text(t, "SELECT gwa_subscription_id FROM subscriptions.subscriptions") {
+		if e.Method == http.MethodGet &&
+			e.Path == "/v3/subscriptions/"+b.text(t, "SELECT gwa_subscription_id FROM subscriptions.subscriptions") {
 			n++
 		}
 	}
@@ -64,7 +65,8 @@ func TestALoginEndsTheMarkOfAGateway(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			paidCard(t, b, at)
-			_, err := b.db.Exec(t.Context(), "UPDATE payments.gateway_state SET failing_since = now(), failed_at = now() WHERE gateway = $1", at)
+			_, err := b.db.Exec(t.Context(),
+				"UPDATE payments.gateway_state SET failing_since = now(), failed_at = now() WHERE gateway = $1", at)
 			require.NoError(t, err)
 			b.payments.Intents().Health().Heard(t.Context(), gateway.Name(at), false)
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))

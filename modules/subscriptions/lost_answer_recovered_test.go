@@ -30,9 +30,11 @@ func TestGatewayBAnswerLostAfterTheCharge(t *testing.T) {
 	id := idOf(a)
 	require.Equal(t, "pending", doc(a)["status"])
 	require.Equal(t, "unknown", info(a)["payment_status"])
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND state = 'open'", id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND state = 'open'",
+		id))
 	gateway.Faults.Clear()
-	conflict := b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)) // nobody may pay twice meanwhile
+	conflict := b.expect(t, 409, http.MethodPost, "/gwb/subscribe",
+		gwbCard(paymentstest.TokenApproved)) // nobody may pay twice meanwhile
 	require.Contains(t, conflict["detail"], "asked again at "+b.clock.Now().Add(5*time.Second).Format(time.RFC3339))
 
 	require.NoError(t, b.service.Recover(t.Context(), id))
@@ -111,11 +113,13 @@ func TestGatewayACardAnswerLost(t *testing.T) {
 	gateway.Stage().Faults.Clear()
 	require.NoError(t, gateway.Advance(time.Minute))
 	b.settle(t)
-	b.until(t, "the charge names the row, and the gateway the recurrence that nobody knew here", func() bool { return b.status(t, id) == "active" })
+	b.until(t, "the charge names the row, and the gateway the recurrence that nobody knew here",
+		func() bool { return b.status(t, id) == "active" })
 
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	b.eventually(t, "the recovery changes nothing, and no webhook waits", func() bool {
-		return b.status(t, id) == "active" && b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state = 'waiting'") == 0
+		return b.status(t, id) == "active" &&
+			b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state = 'waiting'") == 0
 	})
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
@@ -130,7 +134,8 @@ func TestGatewayACardNothingWasMade(t *testing.T) {
 	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
 	for range 20 {
 		require.NoError(t, b.service.Recover(t.Context(), id))
-		require.Equal(t, "pending", b.status(t, id), "gateway A's search may lag, and one who asks often learns nothing more")
+		require.Equal(t, "pending", b.status(t, id),
+			"gateway A's search may lag, and one who asks often learns nothing more")
 	}
 	b.runStatusChecks(t, 8*time.Minute)
 	require.Equal(t, "pending", b.status(t, id))
@@ -172,7 +177,8 @@ func TestGatewayAPixAnswerLost(t *testing.T) {
 func TestClientThatGoesAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenDeclined)) // plan and customer are known from here on
+	b.expect(t, 201, http.MethodPost, "/gwb/subscribe",
+		gwbCard(paymentstest.TokenDeclined)) // plan and customer are known from here on
 	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay, Delay: stage.Duration(time.Second),
 	}))

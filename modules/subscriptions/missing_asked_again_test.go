@@ -19,10 +19,12 @@ func TestAWaitingRenewalThatOneReadDoesNotFindIsDeleted(t *testing.T) {
 	b := setup(t)
 	old := b.paidGWB(t)
 	b.set(t, old, "payment_failures = 1") // nothing is paid
-	id := renewed(b.expect(t, 200, http.MethodPut, renewPath, object{"payment_method_id": paymentstest.TokenAuthentication}))
+	id := renewed(b.expect(t, 200, http.MethodPut, renewPath,
+		object{"payment_method_id": paymentstest.TokenAuthentication}))
 	remote := column[string](t, b, id, "gwb_subscription_id")
 	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
-		Method: http.MethodGet, Path: "/v1/subscriptions/" + remote, Kind: stage.FaultStatus, Status: 404, Body: notThere, Times: 1,
+		Method: http.MethodGet, Path: "/v1/subscriptions/" + remote, Kind: stage.FaultStatus, Status: 404,
+		Body: notThere, Times: 1,
 	}))
 	b.expect(t, 200, http.MethodPut, renewPath, object{"payment_method_id": paymentstest.TokenAuthentication})
 	require.Equal(t, "cancelled", b.status(t, id))
@@ -40,7 +42,8 @@ func TestAPeriodEndThatTheGatewayDoesNotFind(t *testing.T) {
 	remote := column[string](t, b, id, "gwb_subscription_id")
 	faults := b.gateways.Sandbox.GWB.Stage().Faults
 	require.NoError(t, faults.Plan(stage.Fault{
-		Method: http.MethodPost, Path: "/v1/subscriptions/" + remote, Kind: stage.FaultStatus, Status: 404, Body: notThere, Times: manyTimes,
+		Method: http.MethodPost, Path: "/v1/subscriptions/" + remote, Kind: stage.FaultStatus, Status: 404,
+		Body: notThere, Times: manyTimes,
 	}))
 	b.expect(t, 503, http.MethodDelete, ownPath+atEnd, nil)
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"), "a read shows it: it would go on to charge")
@@ -48,7 +51,9 @@ func TestAPeriodEndThatTheGatewayDoesNotFind(t *testing.T) {
 	b.mislaid(t, "gwb", id)
 	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'open'"), "and it is looked for again")
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'open'"),
+		"and it is looked for again")
 }
 
 // TestAPeriodEndOfWhatIsLookedForAlready: somebody has found it missing before, so that

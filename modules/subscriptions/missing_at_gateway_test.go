@@ -52,14 +52,17 @@ func TestMissingEndsWhatWasFoundOnlyWhenSeenTwice(t *testing.T) {
 			found()
 			b.after(t, time.Minute)
 			require.Equal(t, "active", b.status(t, id), "found again")
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'void'"))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'void'"))
 
 			b.mislaid(t, gateway, id)
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 			b.after(t, time.Hour)
 			require.Equal(t, "cancelled", b.status(t, id))
 			require.Contains(t, b.history(t, id), "active>cancelled gone_at_gateway recovery")
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"), "its id is deleted once more")
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"),
+				"its id is deleted once more")
 			require.Equal(t, "admin_cancelled", b.text(t, "SELECT finance.exit_reason('gone_at_gateway')"))
 		})
 	}
@@ -71,7 +74,10 @@ func TestAnOddAnswerEndsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, _ := paidCard(t, b, "gwa")
-	for _, body := range []string{"", "{}", "null", "[]", `{"errors":[]}`, "<html>Not Found</html>", `{"object":"subscription","id":"sub_other","status":"ACTIVE"}`} {
+	for _, body := range []string{
+		"", "{}", "null", "[]", `{"errors":[]}`, "<html>Not Found</html>",
+		`{"object":"subscription","id":"sub_other","status":"ACTIVE"}`,
+	} {
 		for _, status := range []int{200, 404, 500} {
 			require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
 				Path: "/v3/subscriptions", Kind: stage.FaultStatus, Status: status, Body: body, Times: manyTimes,
@@ -161,7 +167,8 @@ func TestAnOpenInvoiceIsPaidOnce(t *testing.T) {
 		Method: http.MethodPost, Path: "/v1/invoices", Suffix: "/pay", Kind: stage.FaultResetAfter, Times: manyTimes,
 	}))
 	b.expect(t, 200, http.MethodPut, path, object{"payment_method_id": paymentstest.TokenApproved})
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'open_invoice' AND state = 'open' AND reference = item"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.intents WHERE kind = 'open_invoice' AND state = 'open' AND reference = item"))
 	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
 	b.runStatusChecks(t, 10*time.Second)
 	require.Equal(t, "active", b.status(t, id))

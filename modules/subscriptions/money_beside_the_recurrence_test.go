@@ -23,18 +23,21 @@ func (b *bundle) beside(t *testing.T, gw gateway.Name, id objectid.ID, cents int
 	s, customer := b.gateways.Sandbox, column[string](t, b, id, string(gw)+"_customer_id")
 	if gw == gateway.GWB {
 		form := url.Values{
-			"amount": {strconv.Itoa(cents)}, "currency": {"brl"}, "customer": {customer}, "payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"},
+			"amount": {strconv.Itoa(cents)}, "currency": {"brl"}, "customer": {customer},
+			"payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"},
 			"confirm": {"true"}, "metadata[local_subscription_id]": {id.String()},
 		}
 		if kind != "" {
 			form.Set("metadata[kind]", kind)
 		}
-		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", form.Encode())
+		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox",
+			"application/x-www-form-urlencoded", form.Encode())
 		require.NoError(t, s.GWB.PayPIX(made["id"].(string)))
 		return made["id"].(string)
 	}
 	raw, err := json.Marshal(object{
-		"customer": customer, "billingType": "PIX", "value": float64(cents) / 100, "dueDate": s.GWA.Now().Format(time.DateOnly), "externalReference": id,
+		"customer": customer, "billingType": "PIX", "value": float64(cents) / 100,
+		"dueDate": s.GWA.Now().Format(time.DateOnly), "externalReference": id,
 	})
 	require.NoError(t, err)
 	made := atGateway(t, s.GWAURL()+"/payments", "access_token", "$aact_hmlg_sandbox", "application/json", string(raw))
@@ -97,12 +100,15 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 			}
 			recurrence := column[string](t, b, id, "gwa_subscription_id")
 			for _, cents := range []int{9900, 100} { // set at the gateway, by nobody here
-				change := gateway.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: money.Cents(cents)}
+				change := gateway.PriceChange{
+					SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: money.Cents(cents),
+				}
 				require.NoError(t, b.gateways.A.ChangePrice(t.Context(), change))
 				_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
 				require.NoError(t, err)
 				b.settle(t)
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND state = 'open' AND amount_cents = $1", cents))
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND state = 'open' AND amount_cents = $1", cents))
 			}
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
 		})

@@ -49,7 +49,8 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	waits()
 	b.confirmLate(t)
 	require.Equal(t, "active", b.status(t, id))
-	require.Equal(t, remote.GatewayID, column[string](t, b, id, "gwa_subscription_id"), "the one that the gateway tells")
+	require.Equal(t, remote.GatewayID, column[string](t, b, id, "gwa_subscription_id"),
+		"the one that the gateway tells")
 
 	b.apply(t, b.chargeA(id, "sub_forged", "pay_2"))
 	b.confirmLate(t)
@@ -67,19 +68,26 @@ func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan}))
 	gw.Stage().Faults.Clear()
 	done := func() int {
-		return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state = 'completed'")
+		return b.count(t,
+			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state = 'completed'")
 	}
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", CreatedAt: b.clock.Now(), Reference: id,
+		Gateway: gateway.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", CreatedAt: b.clock.Now(),
+		Reference:       id,
 		AuthorizationID: "auth_forged", ConciliationID: "code_forged",
-		Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: gateway.AuthorizationStatusActive}},
+		Payload: gateway.AuthorizationChange{
+			Authorization: gateway.PixAuthorization{
+				ID: "auth_forged", ConciliationID: "code_forged", Status: gateway.AuthorizationStatusActive,
+			},
+		},
 	})
 	b.until(t, "the look", func() bool { return done() == 1 })
 	require.Equal(t, "pending", b.status(t, id))
 	require.Nil(t, column[*string](t, b, id, "gwa_pix_auth_id"))
 	require.Nil(t, column[*string](t, b, id, "pix_conciliation_id"))
 	b.listen()
-	made, ok, err := b.gateways.A.FindPixAuthorization(t.Context(), gateway.AuthorizationTerms{SubscriptionID: id, Payer: gateway.Payer{CustomerID: b.customer.ID}})
+	made, ok, err := b.gateways.A.FindPixAuthorization(t.Context(),
+		gateway.AuthorizationTerms{SubscriptionID: id, Payer: gateway.Payer{CustomerID: b.customer.ID}})
 	require.NoError(t, err)
 	require.True(t, ok)
 	_, err = gw.ActivateAuthorization(made.ID)
@@ -113,7 +121,8 @@ func TestACardChargedByAnotherAmountPaysNoPeriod(t *testing.T) {
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 	charge := func(cents money.Cents) string {
 		t.Helper()
-		require.NoError(t, b.gateways.A.ChangePrice(t.Context(), gateway.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: cents}))
+		require.NoError(t, b.gateways.A.ChangePrice(t.Context(),
+			gateway.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: cents}))
 		_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
 		require.NoError(t, err)
 		e := b.chargeA(id, recurrence, "")
@@ -128,12 +137,15 @@ func TestACardChargedByAnotherAmountPaysNoPeriod(t *testing.T) {
 	require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
 	require.Equal(t, "active", b.status(t, id))
 
-	_, err := b.db.Exec(t.Context(), `INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, state, ended_at, register_date)
-		SELECT $1, id, plan_id, 3990, 'done', $2, $2 FROM subscriptions.subscriptions WHERE id = $3`, objectid.New(), b.clock.Now(), id)
+	_, err := b.db.Exec(t.Context(),
+		`INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, state, ended_at, register_date)
+		SELECT $1, id, plan_id, 3990, 'done', $2, $2 FROM subscriptions.subscriptions WHERE id = $3`, objectid.New(),
+		b.clock.Now(), id)
 	require.NoError(t, err)
 	moved := charge(3990)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1", moved))
-	require.True(t, column[time.Time](t, b, id, "next_billing_date").After(next), "a charge that was made ahead of the move")
+	require.True(t, column[time.Time](t, b, id, "next_billing_date").After(next),
+		"a charge that was made ahead of the move")
 }
 
 // TestADebitIsHeldAgainstItsOrder: its own payment and amount, not the price of the row.

@@ -21,9 +21,11 @@ func (b *bundle) delete(t *testing.T) {
 // reportCharge tells of a settled card payment of gateway B.
 func (b *bundle) reportCharge(t *testing.T, id objectid.ID, payment string, at time.Time) {
 	t.Helper()
-	b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-		ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodCard, Amount: 4990, SettledAt: &at,
-	}}})
+	b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at,
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{
+			ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodCard,
+			Amount: 4990, SettledAt: &at,
+		}}})
 }
 
 // TestACodePaidWhileItsCustomerIsDeletedIsRefunded: the gateway could not drop it.
@@ -39,7 +41,9 @@ func TestACodePaidWhileItsCustomerIsDeletedIsRefunded(t *testing.T) {
 			id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			payment := column[string](t, b, id, "pix_payment_id")
 			faults := b.gateways.Sandbox.GWA.Stage().Faults
-			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodDelete, Path: "/v3/payments", Kind: stage.FaultStatus, Status: 500, Times: 50}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Method: http.MethodDelete, Path: "/v3/payments", Kind: stage.FaultStatus, Status: 500, Times: 50,
+			}))
 			b.delete(t)
 			require.Error(t, b.service.StopBilling(t.Context(), b.customer.ID))
 			require.Equal(t, "pending", b.status(t, id))

@@ -23,7 +23,8 @@ func (b *bundle) whileLocked(t *testing.T, table string, before, after func() in
 	_, err = tx.Exec(t.Context(), "LOCK TABLE "+table+" IN SHARE MODE")
 	require.NoError(t, err)
 	waiting := func() int {
-		return b.count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+		return b.count(t,
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { first = before() })
@@ -53,7 +54,8 @@ func (b *bundle) takings(t *testing.T, id objectid.ID) (refund, chargeback, undo
 	refund = func() int { return admin.Post(path+"/refund", object{"reason": "as agreed"}).Status }
 	chargeback = func() int { return admin.Post(path+"/chargeback", object{"reason": "told by the bank"}).Status }
 	undo = func() int {
-		return admin.Delete(path+"/chargebacks/"+b.chargebacks(t, id)[0]["chargeback_id"].(string), object{"reason": "by mistake"}).Status
+		return admin.Delete(path+"/chargebacks/"+b.chargebacks(t, id)[0]["chargeback_id"].(string),
+			object{"reason": "by mistake"}).Status
 	}
 	return refund, chargeback, undo
 }
@@ -112,7 +114,10 @@ func TestAWithdrawalAndAChargebackAtOnce(t *testing.T) {
 	require.Equal(t, 200, undo())
 
 	faults := b.gateways.Sandbox.GWB.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v1/refunds", Kind: stage.FaultStatus, Status: http.StatusServiceUnavailable, Times: manyTimes}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodGet, Path: "/v1/refunds", Kind: stage.FaultStatus, Status: http.StatusServiceUnavailable,
+		Times: manyTimes,
+	}))
 	require.Equal(t, 200, withdraw())
 	require.EqualValues(t, 4990, answer["refund_amount"])
 	require.Nil(t, answer["refunded_at"])

@@ -23,15 +23,19 @@ func (b *bundle) bought(t *testing.T, gw gateway.Name, id objectid.ID, reais flo
 	t.Helper()
 	s := b.gateways.Sandbox
 	if gw == gateway.GWB {
-		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
-			"customer": {column[string](t, b, id, "gwb_customer_id")}, "amount": {strconv.Itoa(int(reais * 100))}, "currency": {"brl"}, "confirm": {"true"},
-			"payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"}, "metadata[local_subscription_id]": {reference.String()}, "metadata[kind]": {"subscription_pix"},
-		}.Encode())
+		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox",
+			"application/x-www-form-urlencoded", url.Values{
+				"customer": {column[string](t, b, id, "gwb_customer_id")}, "amount": {strconv.Itoa(int(reais * 100))},
+				"currency": {"brl"}, "confirm": {"true"},
+				"payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"},
+				"metadata[local_subscription_id]": {reference.String()}, "metadata[kind]": {"subscription_pix"},
+			}.Encode())
 		require.NoError(t, s.GWB.PayPIX(made["id"].(string)))
 		b.settle(t)
 		return made["id"].(string)
 	}
-	body := fmt.Sprintf(`{"customer":%q,"billingType":"PIX","value":%v,"dueDate":%q`, column[string](t, b, id, "gwa_customer_id"), reais, s.GWA.Now().Format(time.DateOnly))
+	body := fmt.Sprintf(`{"customer":%q,"billingType":"PIX","value":%v,"dueDate":%q`,
+		column[string](t, b, id, "gwa_customer_id"), reais, s.GWA.Now().Format(time.DateOnly))
 	if reference != "" {
 		body += fmt.Sprintf(`,"externalReference":%q`, reference)
 	}
@@ -50,9 +54,11 @@ func (b *bundle) consoleRefund(t *testing.T, gw gateway.Name, payment string, ce
 	s.GWA.SetBalance(10_000_000)
 	if gw == gateway.GWB {
 		body := url.Values{"payment_intent": {payment}, "amount": {strconv.Itoa(int(cents))}}.Encode()
-		atGateway(t, s.GWBURL()+"/v1/refunds", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", body)
+		atGateway(t, s.GWBURL()+"/v1/refunds", "Authorization", "Bearer sk_test_sandbox",
+			"application/x-www-form-urlencoded", body)
 	} else {
-		atGateway(t, s.GWAURL()+"/payments/"+payment+"/refund", "access_token", "$aact_hmlg_sandbox", "application/json", `{"value":`+cents.String()+`}`)
+		atGateway(t, s.GWAURL()+"/payments/"+payment+"/refund", "access_token", "$aact_hmlg_sandbox",
+			"application/json", `{"value":`+cents.String()+`}`)
 	}
 	b.settle(t)
 }
@@ -86,7 +92,8 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 				require.Empty(t, b.pause(t, id))
 				require.True(t, b.access(t))
 				require.Equal(t, state, b.listed(t, payment)["state"])
-				require.Empty(t, taken[settle.LateMoneyArgs](t, b, "subscriptions_end_at_gateway"), "nothing ends at the gateway")
+				require.Empty(t, taken[settle.LateMoneyArgs](t, b, "subscriptions_end_at_gateway"),
+					"nothing ends at the gateway")
 			}
 			paid := func() string {
 				t.Helper()
@@ -98,7 +105,8 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 			back := paid()
 			b.consoleRefund(t, tc.gateway, back, 2500)
 			goesOn(back, "kept")
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE payment_ref = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 2500", back))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.disputes WHERE payment_ref = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 2500", back))
 
 			open := func(payment string) (decide func(won bool)) {
 				t.Helper()
@@ -108,7 +116,9 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 					b.settle(t)
 					return func(won bool) { eachDispute["gwb"].close(b, t, dispute, won) }
 				}
-				for _, step := range []sandboxa.ChargebackStep{sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed} {
+				for _, step := range []sandboxa.ChargebackStep{
+					sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed,
+				} {
 					_, err := b.gateways.Sandbox.GWA.Chargeback(payment, step, "")
 					require.NoError(t, err)
 				}
@@ -136,7 +146,9 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 			goesOn(won, "open")
 			b.clock.Advance(time.Hour)
 			b.refundUnapplied(t)
-			if b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic", won) == 1 {
+			if b.count(t,
+				"SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic",
+				won) == 1 {
 				goesOn(won, "refunded")
 			}
 			b.settle(t)
@@ -223,7 +235,8 @@ func TestAWithdrawalGivesBackWhatWasKept(t *testing.T) {
 	id := b.paidPixGWA(t)
 	kept := b.bought(t, gateway.GWA, id, 25, id)
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	b.admin(t).Post(unappliedPath+"/"+b.listed(t, kept)["_id"].(string)+"/keep", object{"reason": "They agreed to it."}).Expect(200)
+	b.admin(t).Post(unappliedPath+"/"+b.listed(t, kept)["_id"].(string)+"/keep",
+		object{"reason": "They agreed to it."}).Expect(200)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 	b.settle(t)
 	require.Equal(t, "refunded", b.listed(t, kept)["state"])

@@ -93,9 +93,13 @@ func TestRefusedDebitIsTakenOnOneOfThreeDays(t *testing.T) {
 			if tc.days == 4 {
 				paid, owed = 0, 1
 			}
-			require.Equal(t, paid, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1 AND amount_cents = 4990", debit))
+			require.Equal(t, paid,
+				b.count(t,
+					"SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1 AND amount_cents = 4990",
+					debit))
 			require.Equal(t, owed, b.failures(t, id), "one failure a cycle")
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.failed_attempts WHERE gateway_payment_id = $1", debit))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.failed_attempts WHERE gateway_payment_id = $1", debit))
 			require.Equal(t, "active", b.status(t, id))
 			require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"), "the cycle keeps its beginning")
 		})
@@ -108,7 +112,8 @@ func TestPermanentRefusalIsNotRetried(t *testing.T) {
 		b := setup(t)
 		id, debit := b.refusing(t, reason, 1)
 		require.Empty(t, b.retries(t))
-		require.Equal(t, reason, b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
+		require.Equal(t, reason,
+			b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
 		require.Equal(t, 1, b.failures(t, id))
 		require.NotContains(t, b.mails.Mails()[0].Text, "Tentaremos de novo")
 	}
@@ -121,7 +126,8 @@ func TestRetryThatIsRefusedForGoodEndsTheOthers(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.RefuseDebits(debit, "ACCOUNT_CLOSED", 1)
 	require.NoError(t, err)
 	b.evening(t, 1)
-	require.Equal(t, []string{"1 refused ACCOUNT_CLOSED", "3 dropped ACCOUNT_CLOSED", "6 dropped ACCOUNT_CLOSED"}, b.retries(t))
+	require.Equal(t, []string{"1 refused ACCOUNT_CLOSED", "3 dropped ACCOUNT_CLOSED", "6 dropped ACCOUNT_CLOSED"},
+		b.retries(t))
 }
 
 // TestPayerTakesADebitBack: the period is a failure, told with a PIX that pays it; the
@@ -136,7 +142,8 @@ func TestPayerTakesADebitBack(t *testing.T) {
 	require.Equal(t, 1, b.failures(t, id))
 	require.Equal(t, "active", b.status(t, id))
 	require.Empty(t, b.retries(t))
-	require.Equal(t, "REQUESTED_BY_PAYER_USER", b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
+	require.Equal(t, "REQUESTED_BY_PAYER_USER",
+		b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
 	require.Len(t, b.mails.Mails(), 1)
 	code := b.code(t, debit)
 	require.Contains(t, b.mails.Mails()[0].Text, code)
@@ -166,7 +173,8 @@ func TestPayerTakesARetryBack(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
 	require.NoError(t, err)
 	b.pass(t, time.Minute)
-	require.Equal(t, []string{"1 refused REQUESTED_BY_PAYER_USER", "3 dropped REQUESTED_BY_PAYER_USER", "6 dropped REQUESTED_BY_PAYER_USER"}, b.retries(t))
+	require.Equal(t, []string{"1 refused REQUESTED_BY_PAYER_USER", "3 dropped REQUESTED_BY_PAYER_USER",
+		"6 dropped REQUESTED_BY_PAYER_USER"}, b.retries(t))
 	require.Equal(t, 1, b.failures(t, id), "one failure a cycle")
 	require.Len(t, b.mails.Mails(), 2)
 	code, told := b.code(t, debit), 0
@@ -249,11 +257,13 @@ func TestADebitThatFailsBeforeItsPeriodLeavesWhatIsPaid(t *testing.T) {
 			b.admin(t).Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 40}).Expect(200)
 			next := column[time.Time](t, b, id, "next_billing_date")
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
-			require.WithinDuration(t, next, column[time.Time](t, b, id, "expires_at"), time.Second, "what an admin gives counts")
+			require.WithinDuration(t, next, column[time.Time](t, b, id, "expires_at"), time.Second,
+				"what an admin gives counts")
 		},
 		"renewed by card": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
 			next := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
-			require.WithinDuration(t, paid, column[time.Time](t, b, next, "starts_at"), time.Second, "nothing is charged for what is paid")
+			require.WithinDuration(t, paid, column[time.Time](t, b, next, "starts_at"), time.Second,
+				"nothing is charged for what is paid")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,8 +300,11 @@ func TestNoRetryOf(t *testing.T) {
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 		}, []string{"1 refused INSUFFICIENT_FUNDS", "3 dropped ended", "6 dropped ended"}},
 		"disputed money": {func(t *testing.T, b *bundle, id objectid.ID) {
-			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
-		}, []string{"1 refused INSUFFICIENT_FUNDS", "3 dropped the money is disputed", "6 dropped the money is disputed"}},
+			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
+				Expect(200)
+		}, []string{
+			"1 refused INSUFFICIENT_FUNDS", "3 dropped the money is disputed", "6 dropped the money is disputed",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -315,7 +328,9 @@ func TestRetryIsFoundBeforeItIsOrderedAgain(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.FailDebit(debit)
 	require.NoError(t, err)
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/pix/automatic/paymentInstructions", Kind: stage.FaultResetAfter, Times: 1}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/pix/automatic/paymentInstructions", Kind: stage.FaultResetAfter, Times: 1,
+	}))
 	var due time.Time
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT due_date FROM subscriptions.debits").Scan(&due))
 	at := time.Date(due.Year(), due.Month(), due.Day(), 21, 0, 0, 0, b.zone(t))
@@ -325,7 +340,9 @@ func TestRetryIsFoundBeforeItIsOrderedAgain(t *testing.T) {
 	b.clock.Advance(20 * time.Minute)
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Equal(t, []string{"1 planned", "3 planned", "6 planned"}, b.retries(t))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'debit_retry' AND state = 'open' AND subject_id = $1", id), "its outcome is not known")
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.intents WHERE kind = 'debit_retry' AND state = 'open' AND subject_id = $1", id),
+		"its outcome is not known")
 	b.runStatusChecks(t, 10*time.Second)
 	require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, b.retries(t))
 	b.evening(t, 1)

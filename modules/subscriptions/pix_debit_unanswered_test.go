@@ -49,9 +49,14 @@ func TestOneEmptyLookOrdersNoSecondDebit(t *testing.T) {
 	b := setup(t)
 	id := b.due(t)
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1,
+	}))
 	require.NoError(t, b.service.Debit(t.Context(), id))
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList, Times: 4}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList,
+		Times: 4,
+	}))
 	for range 12 {
 		b.checkGatewayA(t, 20*time.Second)
 	}
@@ -70,7 +75,9 @@ func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks(t *testing.T) {
 	b := setup(t)
 	id := b.due(t)
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetBefore, Times: 1}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetBefore, Times: 1,
+	}))
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	since := b.clock.Now()
 	for b.ordered(t, id) == 0 && b.clock.Now().Sub(since) < time.Hour {
@@ -90,7 +97,9 @@ func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {
 	b := setup(t)
 	id := b.due(t)
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusBadRequest, Times: 1}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusBadRequest, Times: 1,
+	}))
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	require.Zero(t, b.ordered(t, id))
 	for range 20 {
@@ -106,14 +115,17 @@ func TestMoneyOfADebitThatIsNotKnown(t *testing.T) {
 	b := setup(t)
 	id := b.due(t)
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1,
+	}))
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(8*days))
 	b.settle(t)
 	b.checkGatewayA(t, 8*days)
 	b.checkGatewayA(t, time.Hour)
 	require.Equal(t, 1, b.ordered(t, id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL AND failed_at IS NULL"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL AND failed_at IS NULL"))
 }
 
 // TestAPauseForgetsNoDebitThatIsBeingLookedFor: after an outage of two hours the pause is the
@@ -128,17 +140,25 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 			id := b.due(t)
 			admin := b.admin(t)
 			faults := b.gateways.Sandbox.GWA.Stage().Faults
-			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: kind, Times: 1}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Method: http.MethodPost, Path: "/v3/payments", Kind: kind, Times: 1,
+			}))
 			require.NoError(t, b.service.Debit(t.Context(), id))
-			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v", Kind: stage.FaultResetBefore, Times: manyTimes}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Method: http.MethodGet, Path: "/v", Kind: stage.FaultResetBefore, Times: manyTimes,
+			}))
 			b.checkGatewayA(t, 2*time.Hour)
 			admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
 			faults.Clear()
 			if lags > 0 {
-				require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList, Times: lags}))
+				require.NoError(t, faults.Plan(stage.Fault{
+					Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK,
+					Body: emptyList, Times: lags,
+				}))
 			}
 			require.NoError(t, b.service.Sweep(t.Context())) // before any look of the debit's own
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"), "one empty answer proves nothing")
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"),
+				"one empty answer proves nothing")
 			for range 40 {
 				b.checkGatewayA(t, time.Minute)
 			}
@@ -153,7 +173,8 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 			}
 			require.Equal(t, "resumed", b.pause(t, id))
 			require.Equal(t, 1, b.ordered(t, id))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 		})
 	}

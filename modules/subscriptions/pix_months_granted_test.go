@@ -29,10 +29,11 @@ var pixKinds = map[string]pixKind{
 		_, err := b.gateways.Sandbox.GWA.PayPIX(info(a)["pix"].(object)["payload"].(string))
 		return err
 	}},
-	"gwa automatic": {path: "/gwa/subscribe/pix-automatico", promo: true, paidTill: "next_billing_date", pay: func(b *bundle, a object) error {
-		_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(info(a)["gwa_pix_auth_id"].(string))
-		return err
-	}},
+	"gwa automatic": {path: "/gwa/subscribe/pix-automatico", promo: true, paidTill: "next_billing_date",
+		pay: func(b *bundle, a object) error {
+			_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(info(a)["gwa_pix_auth_id"].(string))
+			return err
+		}},
 	"gwb": {path: "/gwb/subscribe/pix", inCents: true, paidTill: "expires_at", pay: func(b *bundle, a object) error {
 		return b.gateways.Sandbox.GWB.PayPIX(info(a)["payment_intent_id"].(string))
 	}},
@@ -69,8 +70,10 @@ func TestMonthsChargedAreMonthsGranted(t *testing.T) {
 					b.settle(t)
 					id := idOf(a)
 					require.Equal(t, "active", b.status(t, id))
-					require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = $2", id, cents))
-					require.WithinDuration(t, lifecycle.AddMonths(time.Now(), months, b.zone(t)), column[time.Time](t, b, id, k.paidTill), time.Hour)
+					require.Equal(t, 1, b.count(t,
+						"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = $2", id, cents))
+					require.WithinDuration(t, lifecycle.AddMonths(time.Now(), months, b.zone(t)),
+						column[time.Time](t, b, id, k.paidTill), time.Hour)
 				})
 			}
 		}
@@ -84,7 +87,8 @@ func TestDebitsAreOfThePeriod(t *testing.T) {
 	b.sell(1990)
 	b.listen()
 	b.pix.months = 3
-	a := b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan, "promo_code": "FIRST1"})
+	a := b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix-automatico",
+		object{"plan_id": plan, "promo_code": "FIRST1"})
 	require.NoError(t, pixKinds["gwa automatic"].pay(b, a))
 	b.settle(t)
 	b.set(t, idOf(a), "next_billing_date = $2", b.clock.Now().AddDate(0, 0, 3))
@@ -117,7 +121,8 @@ func TestSmallestPix(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tc.kind, tc.plan, tc.promo, tc.months), func(t *testing.T) {
 			b.newcomer(t)
-			_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET amount_cents = $1 WHERE plan_id = $2", tc.plan, plan)
+			_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET amount_cents = $1 WHERE plan_id = $2",
+				tc.plan, plan)
 			require.NoError(t, err)
 			b.pix.months = tc.months
 			body := object{"plan_id": plan}
@@ -152,7 +157,8 @@ func TestPromoOfAPixToItsEnd(t *testing.T) {
 			}
 			body["promo_code"] = "first2"
 			redemption := func(paid bool, id objectid.ID) int {
-				return b.count(t, "SELECT count(*) FROM promos.redemptions WHERE code = 'FIRST2' AND customer_id = $1 AND subscription_id = $2 AND (paid_at IS NOT NULL) = $3", b.customer.ID, id, paid)
+				return b.count(t,
+					"SELECT count(*) FROM promos.redemptions WHERE code = 'FIRST2' AND customer_id = $1 AND subscription_id = $2 AND (paid_at IS NOT NULL) = $3", b.customer.ID, id, paid)
 			}
 			if path == "/gwa/subscribe" { // declined
 				b.expect(t, 400, http.MethodPost, path, body)

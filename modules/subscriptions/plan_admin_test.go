@@ -22,10 +22,13 @@ import (
 // against the OpenAPI document.
 func planAPI(t *testing.T, b *bundle) (admin, customer *apitest.Client) {
 	t.Helper()
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: secrettest.Logger(t), PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{
+		Auth: b.accounts, Log: secrettest.Logger(t), PublicURL: "https://api.example.com",
+	})
 	b.service.Routes(api)
 	routes := resource.Routes{Pool: b.db, Clock: b.clock}
-	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.PlanSearch()), resource.SearchDoc()...)
+	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,
+		routes.Search(b.service.PlanSearch()), resource.SearchDoc()...)
 	client := apitest.New(t, api)
 	return client.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)), client.As(b.bearer(t))
 }
@@ -54,7 +57,8 @@ func TestPlansAreKeptByAdmins(t *testing.T) {
 	for _, key := range []string{"gold", id, strings.ToUpper(id)} {
 		path := "/plans/" + key
 		if key == strings.ToUpper(id) {
-			require.Equal(t, "NOT_FOUND", admin.Post(path+"/activate", nil).Expect(404).Code(), "neither a plan_id nor an id")
+			require.Equal(t, "NOT_FOUND", admin.Post(path+"/activate", nil).Expect(404).Code(),
+				"neither a plan_id nor an id")
 			continue
 		}
 		for range 2 {
@@ -116,7 +120,10 @@ func TestRefusedPlans(t *testing.T) {
 	require.Equal(t, "plan_id", taken.Field())
 	renamed := admin.Put("/plans", `[{"_id":"`+id+`","plan_id":"other"}]`).Expect(422)
 	require.Equal(t, "plan_id", renamed.Field())
-	for _, path := range []string{"/plans/none/activate", "/plans/none/inactivate", "/plans/none/sync-gwb", "/plans/aaaaaaaaaaaaaaaaaaaaaaaa/sync-gwb"} {
+	for _, path := range []string{
+		"/plans/none/activate", "/plans/none/inactivate", "/plans/none/sync-gwb",
+		"/plans/aaaaaaaaaaaaaaaaaaaaaaaa/sync-gwb",
+	} {
 		require.Equal(t, "NOT_FOUND", admin.Post(path, nil).Expect(404).Code(), path)
 		require.Equal(t, "FORBIDDEN", customer.Post(path, nil).Expect(403).Code(), path)
 	}
@@ -130,7 +137,8 @@ func TestPlansThatWereSoldStay(t *testing.T) {
 	admin, _ := planAPI(t, b)
 	subscriptionstest.In(t, b.db, b.customer.ID, "cancelled")
 	free := first(admin.Post("/plans", gold))["_id"].(string)
-	sold := first(admin.Get("/plans/admin?query=" + url.QueryEscape(`{"plan_id":"`+subscriptionstest.PlanID+`"}`)))["_id"].(string)
+	sold := first(admin.Get("/plans/admin?query=" +
+		url.QueryEscape(`{"plan_id":"`+subscriptionstest.PlanID+`"}`)))["_id"].(string)
 	a := admin.Delete("/plans", `[{"_id":"`+free+`"},{"_id":"`+sold+`"}]`).Expect(409)
 	require.Equal(t, "CONFLICT", a.Code())
 	require.Contains(t, a.Detail(), "Inactivate it instead.")
@@ -171,7 +179,8 @@ func TestSyncingMakesNothingTwice(t *testing.T) {
 	require.Equal(t, []int{2, 1}, []int{all, active})
 
 	admin.Put("/plans", `[{"_id":"`+id+`","amount":4990}]`).Expect(200)
-	require.Equal(t, once["gwb_price_id"], first(admin.Post("/plans/gold/sync-gwb", nil))["gwb_price_id"], "the former price comes back")
+	require.Equal(t, once["gwb_price_id"], first(admin.Post("/plans/gold/sync-gwb", nil))["gwb_price_id"],
+		"the former price comes back")
 	all, active = prices(t, b)
 	require.Equal(t, []int{2, 1}, []int{all, active})
 }

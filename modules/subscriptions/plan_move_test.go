@@ -26,7 +26,8 @@ var recurring = map[string]struct {
 	renew func(b *bundle, t *testing.T, id objectid.ID)
 }{
 	"gwa": {
-		(*bundle).paidGWA, func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWA.Stage() }, "/v3/subscriptions", http.MethodPut,
+		(*bundle).paidGWA, func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWA.Stage() }, "/v3/subscriptions",
+		http.MethodPut,
 		func(b *bundle, t *testing.T, id objectid.ID) {
 			t.Helper()
 			_, err := b.gateways.Sandbox.GWA.Renew(column[string](t, b, id, "gwa_subscription_id"), false)
@@ -34,7 +35,8 @@ var recurring = map[string]struct {
 		},
 	},
 	"gwb": {
-		(*bundle).paidGWB, func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWB.Stage() }, "/v1/subscriptions", http.MethodPost,
+		(*bundle).paidGWB, func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWB.Stage() }, "/v1/subscriptions",
+		http.MethodPost,
 		func(b *bundle, t *testing.T, id objectid.ID) {
 			t.Helper()
 			require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
@@ -52,11 +54,14 @@ func (b *bundle) moved(t *testing.T, kind string, id objectid.ID) {
 	t.Helper()
 	require.Equal(t, dearer, column[string](t, b, id, "plan_id"))
 	require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))
-	require.Equal(t, "done", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "nothing is charged for the move")
+	require.Equal(t, "done",
+		b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+		"nothing is charged for the move")
 	recurring[kind].renew(b, t, id)
 	b.settle(t)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 9990 AND local_id = $1", id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 9990 AND local_id = $1",
+		id))
 	require.Equal(t, "active", b.status(t, id))
 }
 
@@ -69,7 +74,8 @@ func (b *bundle) unmoved(t *testing.T, id objectid.ID) {
 
 // eachRecurring runs a case for a paid subscription of both gateways, with a
 // dearer plan to move to.
-func eachRecurring(t *testing.T, b *bundle, run func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client)) {
+func eachRecurring(t *testing.T, b *bundle,
+	run func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client)) {
 	t.Helper()
 	subscriptionstest.Plan(t, b.db, dearer, 9990)
 	admin := b.admin(t)
@@ -97,7 +103,8 @@ func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 	})
 	admin, _ := planAPI(t, b)
 	left := first(admin.Get("/plans/admin?query=" + url.QueryEscape(`{"plan_id":"`+dearer+`"}`)))["_id"].(string)
-	require.Contains(t, admin.Delete("/plans?_id="+left, nil).Expect(409).Detail(), "Inactivate it instead.", "its moves name it")
+	require.Contains(t, admin.Delete("/plans?_id="+left, nil).Expect(409).Detail(), "Inactivate it instead.",
+		"its moves name it")
 }
 
 func TestMoveWhoseAnswerIsLostIsFinishedByALook(t *testing.T) {
@@ -107,16 +114,20 @@ func TestMoveWhoseAnswerIsLostIsFinishedByALook(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			eachRecurring(t, b, func(t *testing.T, gateway string, id objectid.ID, admin *apitest.Client) {
 				r := recurring[gateway]
-				require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: kind, Times: manyTimes}))
+				require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{
+					Method: r.verb, Path: r.path, Kind: kind, Times: manyTimes,
+				}))
 				a := putPlan(admin, id, dearer)
 				require.Equal(t, 503, a.Status)
 				require.Contains(t, a.Detail(), "as soon as the gateway confirms")
 				b.unmoved(t, id)
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE state = 'open'"))
 				if kind != stage.FaultResetAfter { // there a second look finds the price changed
-					require.Equal(t, 503, putPlan(admin, id, dearer).Status, "the same order again is the one that is open")
+					require.Equal(t, 503, putPlan(admin, id, dearer).Status,
+						"the same order again is the one that is open")
 				}
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 				r.stage(b).Faults.Clear()
 				b.runStatusChecks(t, 20*time.Second) // the second order was a look, too
 				b.settle(t)
@@ -133,9 +144,12 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 		fault  stage.Fault
 		status int
 	}{
-		"would not listen": {stage.Fault{Kind: stage.FaultStatus, Status: 403, Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`}, 503},
-		"finds it wrong":   {stage.Fault{Kind: stage.FaultStatus, Status: 400}, 400},
-		"lost it":          {stage.Fault{}, 409},
+		"would not listen": {
+			stage.Fault{Kind: stage.FaultStatus, Status: 403,
+				Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`}, 503,
+		},
+		"finds it wrong": {stage.Fault{Kind: stage.FaultStatus, Status: 400}, 400},
+		"lost it":        {stage.Fault{}, 409},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client) {
@@ -150,7 +164,9 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 				require.Equal(t, tc.status, putPlan(admin, id, dearer).Status)
 				b.unmoved(t, id)
 				b.set(t, id, kind+"_subscription_id = $2", remote)
-				require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
+				require.Equal(t, "refused",
+					b.text(t,
+						"SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 				r.stage(b).Faults.Clear()
 				putPlan(admin, id, dearer).Expect(200)
 				b.settle(t)
@@ -165,14 +181,18 @@ func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 	b := setup(t)
 	eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client) {
 		r := recurring[kind]
-		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
+		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{
+			Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes,
+		}))
 		require.Equal(t, 503, putPlan(admin, id, dearer).Status)
 		r.stage(b).Faults.Clear()
 		subscriptionstest.Plan(t, b.db, "cheaper", 990)
 		require.Equal(t, 409, putPlan(admin, id, "cheaper").Status, "one move after the other")
 		admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
 		b.runStatusChecks(t, 10*time.Second)
-		require.Equal(t, "void", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
+		require.Equal(t, "void",
+			b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1",
+				id))
 		b.unmoved(t, id)
 	})
 }
@@ -189,14 +209,21 @@ func TestMoveOfARecurrenceThatEndedThereIsRefused(t *testing.T) {
 		require.NoError(t, console.CancelSubscription(t.Context(), remote, id))
 		b.settle(t)
 		admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
-		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: http.MethodGet, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
-		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
+		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{
+			Method: http.MethodGet, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes,
+		}))
+		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{
+			Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes,
+		}))
 		require.Equal(t, 503, putPlan(admin, id, dearer).Status)
 		r.stage(b).Faults.Clear()
 		b.runStatusChecks(t, 10*time.Second)
-		require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
+		require.Equal(t, "refused",
+			b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1",
+				id))
 		b.unmoved(t, id)
-		require.Contains(t, putPlan(admin, id, dearer).Expect(409).Detail(), "The gateway no longer has this subscription.")
+		require.Contains(t, putPlan(admin, id, dearer).Expect(409).Detail(),
+			"The gateway no longer has this subscription.")
 	})
 }
 
@@ -205,12 +232,15 @@ func TestMoveIsWrittenWithTheRestOrNotAtAll(t *testing.T) {
 	b := setup(t)
 	id, admin := b.paidGWB(t), b.admin(t)
 	subscriptionstest.Plan(t, b.db, dearer, 9990)
-	require.Equal(t, 422, admin.Put("/subscriptions", []object{{"_id": id, "plan_id": dearer, "status": "pending"}}).Status)
+	require.Equal(t, 422, admin.Put("/subscriptions", []object{{"_id": id, "plan_id": dearer, "status": "pending"}}).
+		Status)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves"))
-	admin.Put("/subscriptions", []object{{"_id": id, "plan_id": dearer, "expires_at": "2031-05-06T00:00:00Z"}}).Expect(200)
+	admin.Put("/subscriptions", []object{{"_id": id, "plan_id": dearer, "expires_at": "2031-05-06T00:00:00Z"}}).
+		Expect(200)
 	require.Equal(t, dearer, column[string](t, b, id, "plan_id"))
 	require.Equal(t, 2031, column[time.Time](t, b, id, "expires_at").Year())
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.audit_log WHERE after ->> 'plan_id' = 'dearer' AND before ->> 'plan_id' = 'fixture-plan'`))
+	require.Equal(t, 1, b.count(t,
+		`SELECT count(*) FROM accounts.audit_log WHERE after ->> 'plan_id' = 'dearer' AND before ->> 'plan_id' = 'fixture-plan'`))
 }
 
 func TestMovesThatNoGatewayHasToFollow(t *testing.T) {

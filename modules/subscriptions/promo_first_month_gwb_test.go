@@ -26,7 +26,8 @@ func signedUpWith(t *testing.T, price money.Cents) *bundle {
 // givesCode: the present customer gave the code at signup.
 func (b *bundle) givesCode(t *testing.T) {
 	t.Helper()
-	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET promo_code_used = 'SIGN01' WHERE id = $1", b.customer.ID)
+	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET promo_code_used = 'SIGN01' WHERE id = $1",
+		b.customer.ID)
 	require.NoError(t, err)
 }
 
@@ -43,7 +44,8 @@ func (b *bundle) redemption(t *testing.T, id objectid.ID) string {
 	if b.count(t, "SELECT count(*) FROM promos.redemptions WHERE subscription_id = $1::text", id) == 0 {
 		return ""
 	}
-	if b.count(t, "SELECT count(*) FROM promos.redemptions WHERE subscription_id = $1::text AND paid_at IS NOT NULL", id) == 1 {
+	if b.count(t, "SELECT count(*) FROM promos.redemptions WHERE subscription_id = $1::text AND paid_at IS NOT NULL",
+		id) == 1 {
 		return "used"
 	}
 	return "held"
@@ -52,7 +54,8 @@ func (b *bundle) redemption(t *testing.T, id objectid.ID) string {
 // charged are the cents in the ledger, oldest first.
 func (b *bundle) charged(t *testing.T, id objectid.ID) (cents []int) {
 	t.Helper()
-	rows, err := b.db.Query(t.Context(), "SELECT amount_cents FROM payments.payments WHERE local_id = $1 ORDER BY id", id)
+	rows, err := b.db.Query(t.Context(), "SELECT amount_cents FROM payments.payments WHERE local_id = $1 ORDER BY id",
+		id)
 	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -83,11 +86,13 @@ func TestPromoAtGatewayBLowersTheFirstInvoiceAlone(t *testing.T) {
 	require.Equal(t, 4990, column[int](t, b, id, "price_cents"), "its price is the whole")
 	require.Equal(t, 4990, b.count(t, "SELECT sum(price_cents) FROM finance.subscriptions WHERE status = 'active'"))
 	next := column[time.Time](t, b, id, "next_billing_date")
-	require.WithinDuration(t, b.clock.Now().AddDate(0, 1, 0), next, 25*time.Hour, "gateway B's own month, not thirty days")
+	require.WithinDuration(t, b.clock.Now().AddDate(0, 1, 0), next, 25*time.Hour,
+		"gateway B's own month, not thirty days")
 
 	b.aMonthLater(t)
 	require.Equal(t, []int{1990, 4990}, b.charged(t, id))
-	b.expect(t, 422, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan, "payment_method_id": "pm_card_visa", "promo_code": "SIGN01"})
+	b.expect(t, 422, http.MethodPost, "/gwb/subscribe",
+		object{"plan_id": plan, "payment_method_id": "pm_card_visa", "promo_code": "SIGN01"})
 }
 
 func TestPromoAtGatewayBDeclinedGivesTheCodeBack(t *testing.T) {
@@ -162,10 +167,13 @@ func TestPromoAtGatewayBNothingWasMade(t *testing.T) {
 func TestPromoAtGatewayBWithoutItsCoupon(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]stage.Fault{
-		"not made":        {Method: http.MethodPost, Kind: stage.FaultResetBefore},
-		"made, not told":  {Method: http.MethodPost, Kind: stage.FaultResetAfter},
-		"broken":          {Method: http.MethodPost, Kind: stage.FaultStatus, Status: 500},
-		"refused":         {Method: http.MethodPost, Kind: stage.FaultStatus, Status: 400, Body: `{"error":{"type":"invalid_request_error","message":"No."}}`},
+		"not made":       {Method: http.MethodPost, Kind: stage.FaultResetBefore},
+		"made, not told": {Method: http.MethodPost, Kind: stage.FaultResetAfter},
+		"broken":         {Method: http.MethodPost, Kind: stage.FaultStatus, Status: 500},
+		"refused": {
+			Method: http.MethodPost, Kind: stage.FaultStatus, Status: 400,
+			Body: `{"error":{"type":"invalid_request_error","message":"No."}}`,
+		},
 		"another's":       {Method: http.MethodGet, Kind: stage.FaultOddAfter, Answer: "foreign", Status: 200},
 		"a proxy's page":  {Method: http.MethodGet, Kind: stage.FaultOdd, Answer: "html", Status: 404},
 		"nothing at once": {Method: http.MethodGet, Kind: stage.FaultOdd, Answer: "object", Status: 200},
@@ -175,7 +183,8 @@ func TestPromoAtGatewayBWithoutItsCoupon(t *testing.T) {
 		require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(f))
 		status, _ := b.call(t, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
 		require.GreaterOrEqual(t, status, 500, name)
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gwb_subscription_id IS NULL"), name)
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gwb_subscription_id IS NULL"), name)
 		require.Equal(t, 0, b.count(t, "SELECT count(*) FROM promos.redemptions"), name)
 		b.gateways.Sandbox.GWB.Stage().Faults.Clear()
 		id, _ := b.subscribeB(t, paymentstest.TokenApproved)
@@ -186,7 +195,9 @@ func TestPromoAtGatewayBWithoutItsCoupon(t *testing.T) {
 func TestPromoAtGatewayBLostAnswerOfTheCouponIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	b := signedUpWith(t, 1990)
-	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v1/coupons", Kind: stage.FaultStatusAfter, Status: 500}))
+	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v1/coupons", Kind: stage.FaultStatusAfter, Status: 500,
+	}))
 	id, _ := b.subscribeB(t, paymentstest.TokenApproved)
 	require.Equal(t, []int{1990}, b.charged(t, id))
 }
@@ -221,7 +232,8 @@ func TestPromoAtGatewayBTakesTheTrialsPlace(t *testing.T) {
 	require.NoError(t, err)
 	id, _ := b.subscribeB(t, paymentstest.TokenApproved)
 	require.Equal(t, []int{1990}, b.charged(t, id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.users WHERE id = $1 AND trial_used_at IS NULL", b.customer.ID))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.users WHERE id = $1 AND trial_used_at IS NULL",
+		b.customer.ID))
 }
 
 func TestPromoAtGatewayBAmounts(t *testing.T) {
@@ -235,7 +247,8 @@ func TestPromoAtGatewayBAmounts(t *testing.T) {
 		require.Equal(t, tc.charged, b.charged(t, id), tc.price)
 	}
 	b := signedUpWith(t, 49) // the gateway would add it to the next month
-	refused(t, b.expect(t, 400, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)), "VALIDATION_ERROR", "plan_id")
+	refused(t, b.expect(t, 400, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)),
+		"VALIDATION_ERROR", "plan_id")
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
 }
 

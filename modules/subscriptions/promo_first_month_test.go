@@ -30,7 +30,8 @@ type codes struct {
 	steps []string
 }
 
-func (c *codes) FirstMonth(ctx context.Context, customer objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+func (c *codes) FirstMonth(ctx context.Context, customer objectid.ID,
+	code string) (subscriptions.PromoDiscount, bool, error) {
 	if c.real != nil {
 		return c.real.FirstMonth(ctx, customer, code)
 	}
@@ -74,7 +75,8 @@ func (c *codes) ReleaseTx(ctx context.Context, tx pgx.Tx, customer, subscription
 // promoModule is the module promos as the platform wires it.
 type promoModule struct{ *promos.Service }
 
-func (p promoModule) FirstMonth(ctx context.Context, customer objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+func (p promoModule) FirstMonth(ctx context.Context, customer objectid.ID,
+	code string) (subscriptions.PromoDiscount, bool, error) {
 	d, ok, err := p.Service.FirstMonth(ctx, customer, code)
 	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
 }
@@ -82,9 +84,12 @@ func (p promoModule) FirstMonth(ctx context.Context, customer objectid.ID, code 
 // realCodes puts the module promos behind the subscriptions, with one code.
 func (b *bundle) realCodes(t *testing.T, code string, price money.Cents) {
 	t.Helper()
-	_, err := b.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents) VALUES ($1, $1, 'promo', $2)`, code, int64(price))
+	_, err := b.db.Exec(t.Context(),
+		`INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents) VALUES ($1, $1, 'promo', $2)`, code, int64(price))
 	require.NoError(t, err)
-	b.promos.real = promoModule{promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: secrettest.Logger(t), Accounts: b.accounts})}
+	b.promos.real = promoModule{
+		promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: secrettest.Logger(t), Accounts: b.accounts}),
+	}
 }
 
 func discountedCard(number string) object {
@@ -97,7 +102,9 @@ func TestPromoByCardChargesTheFirstMonthApart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.sell(1990)
-	refused(t, b.expect(t, 400, http.MethodPost, "/gwa/subscribe", func() object { o := gwaCard(paymentstest.CardApproved); o["promo_code"] = "NOSUCH"; return o }()), "VALIDATION_ERROR", "promo_code")
+	refused(t, b.expect(t, 400, http.MethodPost, "/gwa/subscribe",
+		func() object { o := gwaCard(paymentstest.CardApproved); o["promo_code"] = "NOSUCH"; return o }()),
+		"VALIDATION_ERROR", "promo_code")
 	b.listen()
 	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved))
 	id := idOf(a)
@@ -107,7 +114,8 @@ func TestPromoByCardChargesTheFirstMonthApart(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id), "by the webhook of the one-off")
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 1990"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
-	require.WithinDuration(t, time.Now().AddDate(0, 0, 30), column[time.Time](t, b, id, "next_billing_date"), 25*time.Hour)
+	require.WithinDuration(t, time.Now().AddDate(0, 0, 30), column[time.Time](t, b, id, "next_billing_date"),
+		25*time.Hour)
 	require.False(t, column[bool](t, b, id, "intent_open"))
 	require.Equal(t, []string{"held", "redeemed"}, slices.Compact(c.steps))
 }
@@ -118,7 +126,8 @@ func TestPromoDeclinedGivesTheCodeBack(t *testing.T) {
 	c := b.sell(1990)
 	b.expect(t, 400, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardDeclined))
 	require.Equal(t, []string{"held", "released"}, c.steps)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gwa_subscription_id IS NULL"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gwa_subscription_id IS NULL"))
 }
 
 func TestPromoRecurrenceIsMadeLater(t *testing.T) {
@@ -157,7 +166,8 @@ func TestCodeOfTheSignupLowersTheFirstSubscriptionAlone(t *testing.T) {
 	b := setup(t)
 	b.listen()
 	b.realCodes(t, "SIGN01", 1990)
-	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET promo_code_used = 'SIGN01' WHERE id = $1", b.customer.ID)
+	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET promo_code_used = 'SIGN01' WHERE id = $1",
+		b.customer.ID)
 	require.NoError(t, err)
 	amount := func() any {
 		return info(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))["amount"]
@@ -166,7 +176,8 @@ func TestCodeOfTheSignupLowersTheFirstSubscriptionAlone(t *testing.T) {
 		require.Equal(t, 19.9, amount())
 		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 	}
-	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan, "payment_method_id": "pm_card_visa"}))
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe",
+		object{"plan_id": plan, "payment_method_id": "pm_card_visa"}))
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, 1990, b.count(t, "SELECT amount_cents FROM payments.payments WHERE local_id = $1", id))

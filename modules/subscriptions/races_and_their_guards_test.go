@@ -62,7 +62,8 @@ var races = map[string]race{
 	},
 	"subscribes at both gateways": {
 		round: func(t *testing.T, b *bundle) string {
-			return b.oneOf(t, http.StatusCreated, subscribesAt(b, "/gwa/subscribe", "/gwb/subscribe", "/gwa/subscribe/pix", "/gwb/subscribe/pix"))
+			return b.oneOf(t, http.StatusCreated,
+				subscribesAt(b, "/gwa/subscribe", "/gwb/subscribe", "/gwa/subscribe/pix", "/gwb/subscribe/pix"))
 		},
 		queries: locks, schema: []string{withoutOneLive, linger("INSERT", "subscriptions.subscriptions")},
 	},
@@ -71,13 +72,19 @@ var races = map[string]race{
 			// Nothing is told of what is renewed while it is made: without the guards that alone
 			// ends in a deadlock at times.
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-			old := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
+			old := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe",
+				gwbCard(paymentstest.TokenApproved)))
 			require.Equal(t, "active", b.status(t, old))
 			b.listen()
-			slow := stage.Fault{Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay, Delay: stage.Duration(300 * time.Millisecond), Times: manyTimes}
-			require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(slow)) // what is renewed stays pending until all have asked
+			slow := stage.Fault{
+				Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay,
+				Delay: stage.Duration(300 * time.Millisecond), Times: manyTimes,
+			}
+			require.NoError(t,
+				b.gateways.Sandbox.GWB.Stage().Faults.Plan(slow)) // what is renewed stays pending until all have asked
 			renew := func(t *testing.T) int {
-				status, _ := b.call(t, http.MethodPut, renewPath, object{"payment_method_id": paymentstest.TokenApproved})
+				status, _ := b.call(t, http.MethodPut, renewPath,
+					object{"payment_method_id": paymentstest.TokenApproved})
 				return status
 			}
 			fault := b.oneOf(t, http.StatusOK, []func(*testing.T) int{renew, renew, renew})
@@ -88,7 +95,8 @@ var races = map[string]race{
 			}
 			return fault
 		},
-		queries: locksAndStates, schema: []string{withoutOneLive, withoutOneRenewal, linger("INSERT OR UPDATE", "subscriptions.subscriptions")},
+		queries: locksAndStates,
+		schema:  []string{withoutOneLive, withoutOneRenewal, linger("INSERT OR UPDATE", "subscriptions.subscriptions")},
 	},
 	"refunds in part": {
 		round: func(t *testing.T, b *bundle) string {
@@ -98,7 +106,8 @@ var races = map[string]race{
 				// may stay so until its gateway is asked again.
 				status := http.StatusConflict
 				for tries := 0; status == http.StatusConflict && tries < 100; tries++ {
-					status = admin.Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "value": 20.0}).Status
+					status = admin.Post("/admin/gwa/subscriptions/"+id.String()+"/refund",
+						object{"reason": "as agreed", "value": 20.0}).Status
 				}
 			})
 			b.settle(t)
@@ -109,7 +118,9 @@ var races = map[string]race{
 	"refunds of all, and their webhooks": {
 		round: func(t *testing.T, b *bundle) string {
 			id, admin := b.paidGWB(t), b.admin(t)
-			paths := []string{"/admin/gwb/subscriptions/" + id.String() + "/refund", "/subscriptions/" + id.String() + "/refund"}
+			paths := []string{
+				"/admin/gwb/subscriptions/" + id.String() + "/refund", "/subscriptions/" + id.String() + "/refund",
+			}
 			atOnce(4, func(i int) { admin.Post(paths[i%2], object{"reason": "as agreed"}) })
 			b.settle(t)
 			return b.refundsOf(t, id, 4990)
@@ -132,7 +143,8 @@ var races = map[string]race{
 	"the answer and its webhooks": {
 		round: func(t *testing.T, b *bundle) string {
 			b.listen()
-			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
+			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe",
+				gwbCard(paymentstest.TokenApproved)))
 			b.settle(t)
 			return b.openedOnce(t, id)
 		},
@@ -143,7 +155,8 @@ var races = map[string]race{
 			b.gateways.Sandbox.GWB.Stage().Webhooks.Hold("*")
 			b.listen()
 			lose(t, b.gateways.Sandbox.GWB.Stage(), stage.FaultResetAfter, "/v1/subscriptions")
-			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
+			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe",
+				gwbCard(paymentstest.TokenApproved)))
 			b.gateways.Sandbox.GWB.Stage().Faults.Clear()
 			together(
 				func() { b.gateways.Sandbox.GWB.Stage().Webhooks.Release() },
@@ -159,11 +172,13 @@ var races = map[string]race{
 			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			event := objectid.New().String()
 			atOnce(6, func(i int) { // one event three times, and what tells of the same money
-				b.deliverGWA(t, fmt.Sprintf("evt_%s&%d", event, max(0, i-2)), []string{"PAYMENT_RECEIVED", "PAYMENT_CONFIRMED"}[i%2], id)
+				b.deliverGWA(t, fmt.Sprintf("evt_%s&%d", event, max(0, i-2)),
+					[]string{"PAYMENT_RECEIVED", "PAYMENT_CONFIRMED"}[i%2], id)
 			})
 			return b.openedOnce(t, id)
 		},
-		queries: locksAndStates, schema: []string{withoutLedger, withoutEvents, linger("UPDATE", "subscriptions.subscriptions")},
+		queries: locksAndStates,
+		schema:  []string{withoutLedger, withoutEvents, linger("UPDATE", "subscriptions.subscriptions")},
 	},
 	"a payment and the job that gives it up": {
 		round: func(t *testing.T, b *bundle) string {
@@ -192,7 +207,10 @@ var races = map[string]race{
 		gateway: func(t *testing.T, b *bundle) { // the code stays payable
 			for _, f := range []stage.Fault{
 				{Method: http.MethodDelete, Path: "/v3/payments", Status: http.StatusNotFound},
-				{Method: http.MethodGet, Path: "/v3/payments", Suffix: "/v3/payments", Status: http.StatusOK, Body: `{"object":"list","totalCount":0,"data":[]}`},
+				{
+					Method: http.MethodGet, Path: "/v3/payments", Suffix: "/v3/payments", Status: http.StatusOK,
+					Body: `{"object":"list","totalCount":0,"data":[]}`,
+				},
 			} {
 				f.Kind, f.Times = stage.FaultStatus, manyTimes
 				require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(f))
@@ -241,8 +259,11 @@ var races = map[string]race{
 			}
 			return ""
 		},
-		queries: [][2]string{{"WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <=", "WHERE '-infinity' <="}, {"SET tried_at = excluded.tried_at", "SET tried_at = debits.tried_at"}},
-		schema:  []string{"DROP INDEX payments.intents_one_open"},
+		queries: [][2]string{
+			{"WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <=", "WHERE '-infinity' <="},
+			{"SET tried_at = excluded.tried_at", "SET tried_at = debits.tried_at"},
+		},
+		schema: []string{"DROP INDEX payments.intents_one_open"},
 	},
 }
 
@@ -250,13 +271,19 @@ var races = map[string]race{
 // a moment; at once while the guards stand.
 func (b *bundle) awaitLingering(t *testing.T) {
 	for until := time.Now().Add(time.Second); b.broken && time.Now().Before(until); {
-		if b.count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'") > 0 {
+		if b.count(t,
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'") > 0 {
 			return
 		}
 	}
 }
 
-var withoutMoneyLock = [][2]string{{"pg_advisory_xact_lock(hashtextextended('payments.refunds/'", "public.no_lock_at_all(hashtextextended('payments.refunds/'"}}
+var withoutMoneyLock = [][2]string{
+	{
+		"pg_advisory_xact_lock(hashtextextended('payments.refunds/'",
+		"public.no_lock_at_all(hashtextextended('payments.refunds/'",
+	},
+}
 
 const noLock = "CREATE FUNCTION public.no_lock_at_all(bigint) RETURNS void LANGUAGE sql AS 'SELECT'"
 
@@ -350,7 +377,8 @@ func (b *bundle) oneOf(t *testing.T, success int, calls []func(*testing.T) int) 
 	for _, status := range statuses {
 		got[status]++
 	}
-	live := b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND status IN ('pending', 'active', 'suspended')", b.customer.ID)
+	live := b.count(t,
+		"SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND status IN ('pending', 'active', 'suspended')", b.customer.ID)
 	if live != 1 || got[success] != 1 || got[http.StatusConflict] != len(calls)-1 {
 		return fmt.Sprintf("%d live subscriptions, answers %v", live, got)
 	}
@@ -377,7 +405,8 @@ func (b *bundle) openedOnce(t *testing.T, id objectid.ID) string {
 	if paid != 1 || len(moves) != 2 || b.status(t, id) != "active" {
 		return fmt.Sprintf("%d payments, %s, %v", paid, b.status(t, id), moves)
 	}
-	if expires := column[*time.Time](t, b, id, "expires_at"); expires != nil && expires.After(b.clock.Now().AddDate(0, 1, 3)) {
+	if expires := column[*time.Time](t, b, id, "expires_at"); expires != nil &&
+		expires.After(b.clock.Now().AddDate(0, 1, 3)) {
 		return fmt.Sprintf("a month that lasts until %s", expires)
 	}
 	return ""
@@ -394,8 +423,9 @@ func (b *bundle) deliverGWA(t *testing.T, event, kind string, id objectid.ID, pa
 	body := object{
 		"id": event, "event": kind, "dateCreated": "2026-11-20 14:03:12",
 		"payment": object{
-			"object": "payment", "id": paid, "value": 49.9, "billingType": "PIX", "status": "RECEIVED", "externalReference": id,
-			"paymentDate": b.clock.Now().In(b.zone(t)).AddDate(0, 0, 1).Format(time.DateOnly),
+			"object": "payment", "id": paid, "value": 49.9, "billingType": "PIX", "status": "RECEIVED",
+			"externalReference": id,
+			"paymentDate":       b.clock.Now().In(b.zone(t)).AddDate(0, 0, 1).Format(time.DateOnly),
 		},
 	}
 	require.Equal(t, http.StatusOK, b.webhook(t, "/webhooks/gwa", "asaas-access-token", paymentstest.GWAToken, body))

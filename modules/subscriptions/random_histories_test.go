@@ -40,7 +40,8 @@ func TestRandomHistories(t *testing.T) {
 			}
 			b.apply(t, e)
 			name := fmt.Sprintf("history %d, step %d, %s", n, step, e.Kind())
-			pgtest.RequireInvariants(t, b.db, b.clock.Now(), "jobs_done", "one_move_per_event") // repetitions have passed no webhook log here
+			pgtest.RequireInvariants(t, b.db, b.clock.Now(), "jobs_done",
+				"one_move_per_event") // repetitions have passed no webhook log here
 			require.False(t, t.Failed(), "%s: %v", name, b.history(t, id))
 			if b.access(t) {
 				require.Equal(t, "active", b.status(t, id), name)
@@ -53,7 +54,8 @@ func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) 
 	second := random.IntN(1000)
 	invoice := fmt.Sprintf("in_%s_%d", tag, random.IntN(4))
 	statuses := []gateway.RemoteStatus{
-		gateway.RemoteActive, gateway.RemotePastDue, gateway.RemoteUnpaid, gateway.RemoteIncomplete, gateway.RemoteActive,
+		gateway.RemoteActive, gateway.RemotePastDue, gateway.RemoteUnpaid, gateway.RemoteIncomplete,
+		gateway.RemoteActive,
 	}
 	var e gateway.Event
 	switch random.IntN(12) {
@@ -67,17 +69,20 @@ func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) 
 		if !paid[r.invoiceID(invoice)] {
 			return randomEvent(random, r, tag, paid)
 		}
-		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second), Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{
-			PaymentID: "pi_" + invoice, ChargeID: "ch_" + invoice, Total: money.Cents(1000 * (1 + second%4)), HasTotal: true, At: r.at(second), Type: "charge.refunded", EventID: "evt_" + invoice,
-		}}}
+		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
+			Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{
+				PaymentID: "pi_" + invoice, ChargeID: "ch_" + invoice, Total: money.Cents(1000 * (1 + second%4)),
+				HasTotal: true, At: r.at(second), Type: "charge.refunded", EventID: "evt_" + invoice,
+			}}}
 	case 10:
 		state := gateway.DisputeOpen
 		if random.IntN(2) == 0 {
 			state = gateway.DisputeWon
 		}
-		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second), Payload: gateway.DisputeChange{Report: gateway.DisputeReport{
-			ID: "dp_" + tag, PaymentID: "pi_" + invoice, Amount: 4990, State: state, At: r.at(second),
-		}}}
+		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
+			Payload: gateway.DisputeChange{Report: gateway.DisputeReport{
+				ID: "dp_" + tag, PaymentID: "pi_" + invoice, Amount: 4990, State: state, At: r.at(second),
+			}}}
 	default:
 		if random.IntN(5) == 0 {
 			e = r.deleted(second)

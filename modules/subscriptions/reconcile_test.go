@@ -20,7 +20,8 @@ import (
 // since the last hour, changing nothing or all that has to be.
 func (b *bundle) reconcile(t *testing.T, dryRun bool) *payments.ReconcileReport {
 	t.Helper()
-	report, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour), DryRun: dryRun})
+	report, err := b.service.Reconcile(t.Context(),
+		payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour), DryRun: dryRun})
 	require.NoError(t, err)
 	return report
 }
@@ -89,7 +90,9 @@ func paidCard(t *testing.T, b *bundle, on string) (id objectid.ID, ref gateway.P
 	}
 	id = idOf(b.expect(t, 201, http.MethodPost, "/"+on+"/subscribe", body))
 	if on == "gwa" {
-		all, err := b.gateways.A.ListPayments(t.Context(), gateway.PaymentsQuery{SubscriptionID: id, SubscriptionGatewayID: column[string](t, b, id, "gwa_subscription_id")})
+		all, err := b.gateways.A.ListPayments(t.Context(), gateway.PaymentsQuery{
+			SubscriptionID: id, SubscriptionGatewayID: column[string](t, b, id, "gwa_subscription_id"),
+		})
 		require.NoError(t, err)
 		_, _ = b.gateways.Sandbox.GWA.Pay(all[0].ID) // unless its own clock was faster
 	}
@@ -117,12 +120,15 @@ func TestReconciliationFindsRefundsThatNoWebhookTold(t *testing.T) {
 			id, ref := paidCard(t, b, on)
 			b.gateways.Sandbox.GWA.SetBalance(1_000_000)
 			for _, amount := range []money.Cents{1500, 3490} { // in part, then the rest
-				_, err := adapterOf(b, on).Refund(t.Context(), gateway.RefundTerms{RefundID: objectid.New(), Payment: ref, Amount: amount, Reason: "at the panel"})
+				_, err := adapterOf(b, on).Refund(t.Context(),
+					gateway.RefundTerms{RefundID: objectid.New(), Payment: ref, Amount: amount, Reason: "at the panel"})
 				require.NoError(t, err)
 				before := column[int64](t, b, id, "total_refunded_cents")
-				b.heals(t, nil, func() any { return column[int64](t, b, id, "total_refunded_cents") }, before, before+int64(amount))
+				b.heals(t, nil, func() any { return column[int64](t, b, id, "total_refunded_cents") }, before,
+					before+int64(amount))
 			}
-			require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents)::int FROM payments.refunds WHERE status = 'done'"))
+			require.Equal(t, 4990,
+				b.count(t, "SELECT sum(amount_cents)::int FROM payments.refunds WHERE status = 'done'"))
 			b.listen()
 			b.settle(t)
 			require.EqualValues(t, 4990, column[int64](t, b, id, "total_refunded_cents"))
@@ -164,7 +170,8 @@ func TestReconciliationEndsWhatIsGone(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			id, _ := paidCard(t, b, gateway)
-			require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(), column[string](t, b, id, gateway+"_subscription_id"), id))
+			require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(),
+				column[string](t, b, id, gateway+"_subscription_id"), id))
 			kind := payments.MissedEvent
 			if gateway == "gwa" {
 				b.set(t, id, "next_billing_date = $2, expires_at = NULL", b.clock.Now().Add(-40*time.Hour))
@@ -181,7 +188,8 @@ func TestReconciliationEndsWhatIsSilent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, _ := paidCard(t, b, "gwb")
-	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id))
+	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"),
+		id))
 	b.set(t, id, "next_billing_date = $2", b.clock.Now().Add(-40*time.Hour))
 	o := payments.ReconcileOptions{Since: b.clock.Now().Add(time.Hour)} // nothing is as young
 	report, err := b.service.Reconcile(t.Context(), o)
@@ -200,9 +208,18 @@ func TestReconciliationFollowsDebits(t *testing.T) {
 		failures int
 		paid     int
 	}{
-		"that nobody paid": {func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Overdue(debit); return err }, payments.MissedFailure, 1, 1},
-		"that are gone":    {func(b *bundle, debit string) error { return b.gateways.A.CancelPix(context.Background(), debit, "") }, payments.MissedFailure, 0, 1},
-		"that were paid":   {func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Pay(debit); return err }, payments.MissedPayment, 0, 2},
+		"that nobody paid": {
+			func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Overdue(debit); return err },
+			payments.MissedFailure, 1, 1,
+		},
+		"that are gone": {
+			func(b *bundle, debit string) error { return b.gateways.A.CancelPix(context.Background(), debit, "") },
+			payments.MissedFailure, 0, 1,
+		},
+		"that were paid": {
+			func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Pay(debit); return err },
+			payments.MissedPayment, 0, 2,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,7 +241,8 @@ func TestReconciliationFollowsDebits(t *testing.T) {
 			require.Equal(t, debit, report.Findings[0].ID)
 			require.Equal(t, tc.failures, column[int](t, b, id, "payment_failures"))
 			require.Equal(t, tc.paid, b.count(t, "SELECT count(*) FROM payments.payments"))
-			require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
+			require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"),
+				4*24*time.Hour)
 			report, err = b.service.Reconcile(t.Context(), o)
 			require.NoError(t, err)
 			require.Empty(t, report.Findings, "once")
@@ -238,7 +256,11 @@ func TestReconciliationEndsWhatIsNoLongerAuthorized(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(b *bundle, t *testing.T) (objectid.ID, string){
 		"before its debit was ordered": (*bundle).authorized,
-		"after":                        func(b *bundle, t *testing.T) (objectid.ID, string) { id, auth, _ := b.debited(t); return id, auth },
+		"after": func(b *bundle,
+			t *testing.T) (objectid.ID, string) {
+			id, auth, _ := b.debited(t)
+			return id, auth
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -289,11 +311,13 @@ func TestReconciliationKeepsToItsGatewayAndItsQuota(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
 	require.NoError(t, err)
 	since := b.clock.Now().Add(-time.Hour)
-	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since, Gateways: []gateway.Name{gateway.GWB}})
+	_, err = b.service.Reconcile(t.Context(),
+		payments.ReconcileOptions{Since: since, Gateways: []gateway.Name{gateway.GWB}})
 	require.NoError(t, err)
 	require.Equal(t, "pending", b.status(t, id))
 	b.gateways.Sandbox.GWA.LeaveOfRateLimit(4999)
-	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since}) // learns what is left by its first call
+	_, err = b.service.Reconcile(t.Context(),
+		payments.ReconcileOptions{Since: since}) // learns what is left by its first call
 	require.ErrorIs(t, err, gateway.ErrUnavailable)
 	require.Equal(t, "active", b.status(t, id), "the first list was read")
 	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since})

@@ -61,7 +61,8 @@ func TestAPixThatIsBeingClarified(t *testing.T) {
 			told := info(first)
 			require.Equal(t, "unknown", told["payment_status"])
 			require.Nil(t, told["pix"].(object)["payload"])
-			require.Contains(t, told["message"], told["clarifying"].(object)["next_look_at"].(string)[:len("2006-01-02T15:04:05")])
+			require.Contains(t, told["message"],
+				told["clarifying"].(object)["next_look_at"].(string)[:len("2006-01-02T15:04:05")])
 			require.Contains(t, told["message"], "GET /customers/me/pix-qr")
 
 			b.runStatusChecks(t, 5*time.Second)
@@ -107,7 +108,8 @@ func TestRecoveryWithinAMinuteOfTheGateways(t *testing.T) {
 		lose(t, a.Stage(), stage.FaultResetAfter, "/v3/payments")
 		for range 5 {
 			b.newcomer(t)
-			ids = append(ids, idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))))
+			ids = append(ids,
+				idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))))
 			b.newcomer(t)
 			ids = append(ids, idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})))
 			b.newcomer(t)
@@ -168,13 +170,16 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 				next = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			}
 			now := b.clock.Now()
-			paid := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Reference: first, CreatedAt: now, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-				ID: "pay_given_up", Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
-			}}}
+			paid := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Reference: first, CreatedAt: now,
+				Payload: gateway.SettledPayment{Payment: gateway.Payment{
+					ID: "pay_given_up", Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED",
+					Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
+				}}}
 			for range 2 {
 				b.apply(t, paid)
 			}
-			listed := b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = 'pay_given_up' AND automatic AND kind = 'late'")
+			listed := b.count(t,
+				"SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = 'pay_given_up' AND automatic AND kind = 'late'")
 			if !again {
 				require.Equal(t, "active", b.status(t, first))
 				require.Equal(t, first, b.current(t))

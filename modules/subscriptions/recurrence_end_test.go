@@ -28,7 +28,9 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 			b := setup(t)
 			id := b.paidGWA(t)
 			b.goBy(t, 26*time.Hour)
-			collection := gateway.Collection{SubscriptionID: id, GatewayID: column[string](t, b, id, "gwa_subscription_id")}
+			collection := gateway.Collection{
+				SubscriptionID: id, GatewayID: column[string](t, b, id, "gwa_subscription_id"),
+			}
 			ahead := func() int {
 				open, err := b.gateways.A.OpenCharges(t.Context(), collection)
 				require.NoError(t, err)
@@ -38,7 +40,12 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 
 			forged := gateway.Event{
 				Gateway: gateway.GWA, Type: "SUBSCRIPTION_DELETED", CreatedAt: b.clock.Now(),
-				SubscriptionID: collection.GatewayID, Payload: gateway.SubscriptionEnd{Subscription: gateway.RemoteSubscription{GatewayID: collection.GatewayID, Status: gateway.RemoteCanceled}},
+				SubscriptionID: collection.GatewayID,
+				Payload: gateway.SubscriptionEnd{
+					Subscription: gateway.RemoteSubscription{
+						GatewayID: collection.GatewayID, Status: gateway.RemoteCanceled,
+					},
+				},
 			}
 			for range 2 {
 				require.Equal(t, gateway.ResultQueued, b.apply(t, forged).Status)
@@ -65,9 +72,12 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 			} else {
 				told(b, t)
 				require.Equal(t, "cancelled", b.status(t, id))
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
 				if name == "by its event" {
-					require.Equal(t, "processed cancelled", b.text(t, "SELECT concat_ws(' ', result->>'status', result->>'new_status') FROM payments.webhook_logs WHERE event_type LIKE 'SUBSCRIPTION_%' ORDER BY received_at DESC, id DESC LIMIT 1"), "its log tells what came of it")
+					require.Equal(t, "processed cancelled",
+						b.text(t,
+							"SELECT concat_ws(' ', result->>'status', result->>'new_status') FROM payments.webhook_logs WHERE event_type LIKE 'SUBSCRIPTION_%' ORDER BY received_at DESC, id DESC LIMIT 1"), "its log tells what came of it")
 				}
 				require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 			}
@@ -120,7 +130,8 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	resume()
 	updated(0, false)
 	updated(0, true)
-	require.False(t, column[bool](t, b, id, "cancel_at_period_end"), "an event of before our own call changes nothing by itself")
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"),
+		"an event of before our own call changes nothing by itself")
 	b.confirmLate(t)
 	b.agreed(t, id, false)
 	cancel()

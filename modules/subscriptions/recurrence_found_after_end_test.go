@@ -53,7 +53,9 @@ func TestARecurrenceThatIsFoundAfterItsRowHadEnded(t *testing.T) {
 				again()
 				find(b, t, id)
 				require.Equal(t, "active", b.status(t, id), "late money activates")
-				require.Zero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'status' = 'queued'"), "the logs tell what came of it")
+				require.Zero(t, b.count(t,
+					"SELECT count(*) FROM payments.webhook_logs WHERE result->>'status' = 'queued'"),
+					"the logs tell what came of it")
 				end := column[*time.Time](t, b, id, "expires_at")
 				require.NotNil(t, end, "for one period")
 				b.goBy(t, time.Hour)

@@ -19,7 +19,10 @@ func TestNoRefundOfADisputedPayment(t *testing.T) {
 			if state == "lost" {
 				d.close(b, t, dispute, false)
 			}
-			for _, path := range []string{"/admin/" + gateway + "/subscriptions/" + id.String() + "/refund", "/subscriptions/" + id.String() + "/refund"} {
+			for _, path := range []string{
+				"/admin/" + gateway + "/subscriptions/" + id.String() + "/refund",
+				"/subscriptions/" + id.String() + "/refund",
+			} {
 				a := admin.Post(path, object{"reason": "They ask for it"}).Expect(422)
 				require.Equal(t, "REFUND_NOT_ALLOWED", a.Code(), state)
 				require.Contains(t, a.Detail(), name)
@@ -37,7 +40,8 @@ func TestARefundAfterAWonDispute(t *testing.T) {
 		b := setup(t)
 		id, admin := d.begin(b, t), b.admin(t)
 		d.close(b, t, d.open(b, t, id), true)
-		admin.Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", object{"reason": "They ask for it"}).Expect(200)
+		admin.Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", object{"reason": "They ask for it"}).
+			Expect(200)
 		b.settle(t)
 		require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"), gateway)
 		require.Empty(t, b.gateways.Paid(t), gateway)

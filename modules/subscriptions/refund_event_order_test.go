@@ -32,7 +32,8 @@ func TestAPixTakenBackIsLostInEveryOrderOfItsEvents(t *testing.T) {
 				require.NotContains(t, answer, "unknown subject", kind)
 			}
 			b.until(t, "the end", func() bool { return b.status(t, id) == "cancelled" })
-			require.Equal(t, "med lost", b.text(t, "SELECT kind || ' ' || state FROM payments.disputes WHERE local_id = $1", id))
+			require.Equal(t, "med lost",
+				b.text(t, "SELECT kind || ' ' || state FROM payments.disputes WHERE local_id = $1", id))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds WHERE kind = 'refund'"))
 			require.False(t, b.access(t))
@@ -45,7 +46,8 @@ func TestAPixTakenBackIsLostInEveryOrderOfItsEvents(t *testing.T) {
 // what is listed.
 func (b *bundle) returned(t *testing.T) string {
 	t.Helper()
-	return b.text(t, `SELECT concat_ws('; ', (SELECT state || ' ' || amount_cents || ' ' || native_status FROM payments.disputes),
+	return b.text(t,
+		`SELECT concat_ws('; ', (SELECT state || ' ' || amount_cents || ' ' || native_status FROM payments.disputes),
 		(SELECT 'back ' || sum(amount_cents) FROM payments.refunds WHERE status = 'done'),
 		(SELECT concat_ws(' ', state, kind, amount_cents, CASE WHEN automatic THEN 'automatic' END, CASE WHEN taken_back THEN 'gone' END) FROM payments.unapplied_payments))`)
 }
@@ -80,7 +82,8 @@ func TestAPixIsWithUsAgainWhenTheRefundFailsByWhichItWasTakenBack(t *testing.T) 
 			require.False(t, column[bool](t, b, id, "has_chargeback"))
 			require.Equal(t, "won 4990 REFUND_FAILED; open late 4990", b.returned(t))
 			require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
-			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds WHERE source <> 'gateway'"), "nothing by itself")
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds WHERE source <> 'gateway'"),
+				"nothing by itself")
 			b.reconcile(t, false)
 			require.Equal(t, "won 4990 REFUND_FAILED; open late 4990", b.returned(t))
 		})
@@ -106,8 +109,10 @@ func TestAPixIsTakenBackInPartsOfWhichOneFails(t *testing.T) {
 		b.clock.Advance(time.Minute)
 		b.gateways.Advance(t, time.Minute)
 		require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(parts[failed], false))
-		is := []string{"won 2990 REFUND_FAILED; back 2990; open late 2000", "won 2990 REFUND_FAILED; back 2000; open late 2990"}[failed]
-		b.heals(t, nil, func() any { return b.returned(t) }, "lost 2990 REFUNDED; back 2000; kept unknown 2000 gone", is)
+		is := []string{"won 2990 REFUND_FAILED; back 2990; open late 2000",
+			"won 2990 REFUND_FAILED; back 2000; open late 2990"}[failed]
+		b.heals(t, nil, func() any { return b.returned(t) }, "lost 2990 REFUNDED; back 2000; kept unknown 2000 gone",
+			is)
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.EqualValues(t, []int{2990, 2000}[failed], column[int64](t, b, id, "total_refunded_cents"))
 		b.listen()
@@ -115,7 +120,8 @@ func TestAPixIsTakenBackInPartsOfWhichOneFails(t *testing.T) {
 		b.gateways.Advance(t, time.Minute)
 		b.gateways.RefundPartAtGWB(t, payment, []string{"2000", "2990"}[failed])
 		b.settle(t)
-		require.Contains(t, b.returned(t), []string{"lost 2000 REFUNDED; back 2990; kept", "lost 2990 REFUNDED; back 2000; kept"}[failed])
+		require.Contains(t, b.returned(t),
+			[]string{"lost 2000 REFUNDED; back 2990; kept", "lost 2990 REFUNDED; back 2000; kept"}[failed])
 		require.Equal(t, "cancelled", b.status(t, id))
 	}
 }

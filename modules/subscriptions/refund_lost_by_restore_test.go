@@ -35,10 +35,18 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 		path string
 		part object
 	}{
-		"gwa card": {(*bundle).paidGWA, "/admin/gwa/subscriptions/%s/refund", object{"reason": "as agreed", "value": 5.0}},
-		"gwa pix":  {begins["gwa pix"], "/admin/gwa/subscriptions/%s/refund", object{"reason": "as agreed", "value": 5.0}},
-		"gwb card": {(*bundle).paidGWB, "/admin/gwb/subscriptions/%s/refund", object{"reason": "as agreed", "amount": 500}},
-		"gwb pix":  {begins["gwb pix"], "/admin/gwb/subscriptions/%s/refund", object{"reason": "as agreed", "amount": 500}},
+		"gwa card": {
+			(*bundle).paidGWA, "/admin/gwa/subscriptions/%s/refund", object{"reason": "as agreed", "value": 5.0},
+		},
+		"gwa pix": {
+			begins["gwa pix"], "/admin/gwa/subscriptions/%s/refund", object{"reason": "as agreed", "value": 5.0},
+		},
+		"gwb card": {
+			(*bundle).paidGWB, "/admin/gwb/subscriptions/%s/refund", object{"reason": "as agreed", "amount": 500},
+		},
+		"gwb pix": {
+			begins["gwb pix"], "/admin/gwb/subscriptions/%s/refund", object{"reason": "as agreed", "amount": 500},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,13 +64,16 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			require.Equal(t, "CONFLICT", told.Code())
 			require.Contains(t, told.Detail(), "already given back R$ 5.00 at 20")
 			require.Contains(t, told.Detail(), "which was not known here when you asked")
-			require.Equal(t, 500, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"), "booked, and nothing more was paid")
+			require.Equal(t, 500,
+				b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"),
+				"booked, and nothing more was paid")
 			require.Equal(t, first, b.text(t, "SELECT id FROM payments.refunds"), "by its own id")
 			require.Equal(t, int64(500), column[int64](t, b, id, "total_refunded_cents"))
 			require.Equal(t, "active", b.status(t, id))
 
 			again.Post(path, c.part).Expect(200)
-			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 500"))
+			require.Equal(t, 2, b.count(t,
+				"SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 500"))
 			require.Equal(t, int64(1000), column[int64](t, b, id, "total_refunded_cents"))
 
 			// The whole of it, of which the last part is lost: nothing is left, and no bank took it.
@@ -72,7 +83,8 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			told = admin.Post(path, rest).Expect(409)
 			require.Contains(t, told.Detail(), "R$ "+money.Cents(3990).String())
 			require.Equal(t, "REFUND_NOT_ALLOWED", admin.Post(path, rest).Expect(422).Code())
-			require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"))
+			require.Equal(t, 3, b.count(t,
+				"SELECT count(*) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.disputes"))
 			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 			require.Equal(t, "active", b.status(t, id))

@@ -40,9 +40,15 @@ func (b *bundle) loseRefunds(t *testing.T, kind stage.FaultKind) (again func()) 
 		delay = stage.Duration(300 * time.Millisecond)
 	}
 	var paid string
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT coalesce(max(gateway_payment_id), '') FROM payments.payments WHERE gateway = 'gwa'").Scan(&paid))
-	require.NoError(t, a.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments/" + paid + "/refund", Kind: kind, Delay: delay, Times: 50}))
-	require.NoError(t, bb.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v1/refunds", Kind: kind, Delay: delay, Times: 50}))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(),
+			"SELECT coalesce(max(gateway_payment_id), '') FROM payments.payments WHERE gateway = 'gwa'").Scan(&paid))
+	require.NoError(t, a.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments/" + paid + "/refund", Kind: kind, Delay: delay, Times: 50,
+	}))
+	require.NoError(t, bb.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v1/refunds", Kind: kind, Delay: delay, Times: 50,
+	}))
 	return func() { a.Faults.Clear(); bb.Faults.Clear() }
 }
 
@@ -72,7 +78,8 @@ func TestEveryRefundRouteRepeatsItsAnswer(t *testing.T) {
 		require.JSONEq(t, string(first.Body), string(admin.Post(path, body).Expect(200).Body))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
 		b.settle(t)
-		require.Equal(t, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds"), int(column[int64](t, b, id, "total_refunded_cents")))
+		require.Equal(t, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds"),
+			int(column[int64](t, b, id, "total_refunded_cents")))
 	})
 }
 
@@ -84,7 +91,8 @@ func TestAKeyIsOfOneSubscription(t *testing.T) {
 	second := b.paidGWB(t)
 	admin := b.admin(t).With("Idempotency-Key", "k")
 	admin.Post("/subscriptions/"+first.String()+"/refund", object{"reason": "as agreed"}).Expect(200)
-	require.Equal(t, idempotency.CodeReused, admin.Post("/subscriptions/"+second.String()+"/refund", object{"reason": "as agreed"}).Expect(409).Code())
+	require.Equal(t, idempotency.CodeReused,
+		admin.Post("/subscriptions/"+second.String()+"/refund", object{"reason": "as agreed"}).Expect(409).Code())
 }
 
 func TestTwentyEqualRefundsGiveBackOnce(t *testing.T) {
@@ -115,9 +123,11 @@ func TestARefundThatIsNotAnswered(t *testing.T) {
 		unknown := admin.With("Idempotency-Key", "k").Post(path, body).Expect(503)
 		require.NotEmpty(t, unknown.Header.Get("Retry-After"))
 		again()
-		require.Equal(t, idempotency.CodeInProgress, admin.With("Idempotency-Key", "k").Post(path, body).Expect(409).Code())
+		require.Equal(t, idempotency.CodeInProgress,
+			admin.With("Idempotency-Key", "k").Post(path, body).Expect(409).Code())
 		var open string
-		require.NoError(t, b.db.QueryRow(t.Context(), "SELECT id FROM payments.refunds WHERE status = 'requested'").Scan(&open))
+		require.NoError(t, b.db.QueryRow(t.Context(), "SELECT id FROM payments.refunds WHERE status = 'requested'").
+			Scan(&open))
 		for _, key := range []*apitest.Client{admin, admin.With("Idempotency-Key", "another")} {
 			a := key.Post(path, body).Expect(409)
 			require.Equal(t, "CONFLICT", a.Code())
@@ -146,5 +156,6 @@ func TestAPartIsGivenBackAtGatewayB(t *testing.T) {
 	require.Equal(t, 3000.0, rest["refund_amount"])
 	b.settle(t)
 	require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
-	require.Equal(t, "REFUND_NOT_ALLOWED", admin.Post(path, object{"reason": "once more", "amount": 1}).Expect(422).Code())
+	require.Equal(t, "REFUND_NOT_ALLOWED",
+		admin.Post(path, object{"reason": "once more", "amount": 1}).Expect(422).Code())
 }

@@ -74,11 +74,14 @@ func TestRenewByPix(t *testing.T) {
 			require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), 0, "unpaid it changes nothing")
 
 			b.payCode(t, gateway, a)
-			require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second, "from the old end")
+			require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second,
+				"from the old end")
 			require.Equal(t, "active", b.status(t, id))
 			require.Len(t, b.history(t, id), 2)
-			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
+			require.Equal(t, 2, b.count(t,
+				"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
 			require.Equal(t, before, b.figures(t), "one in no figure but the money")
 			b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
 			refused(t, b.expect(t, 409, http.MethodPost, renewPixPath, nil), "CONFLICT", "")
@@ -95,10 +98,17 @@ func TestPaidRenewalIsSettledOnce(t *testing.T) {
 	b.payCode(t, "gwa", a)
 	payment := a["payment"].(object)["id"].(string)
 	now := b.clock.Now()
-	for _, reference := range []objectid.ID{"", objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges"))} {
+	for _, reference := range []objectid.ID{
+		"", objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges")),
+	} {
 		b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, Type: "PAYMENT_RECEIVED", CreatedAt: now, Reference: reference,
-			Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &now}},
+			Payload: gateway.SettledPayment{
+				Payment: gateway.Payment{
+					ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED",
+					Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
+				},
+			},
 		})
 	}
 	require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second)
@@ -146,7 +156,8 @@ func TestRenewalCodeEndsWithItsSubscription(t *testing.T) {
 			_, _ = b.dueByPix(t, gateway)
 			a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 			b.expect(t, 200, http.MethodDelete, ownPath, nil)
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_renewal_charge' AND scheduled_at <= $1", b.clock.Now()))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_renewal_charge' AND scheduled_at <= $1", b.clock.Now()))
 			require.NoError(t, b.service.Sweep(t.Context()))
 			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
 			if gateway == "gwa" {
@@ -179,8 +190,14 @@ func TestRenewalPaidLate(t *testing.T) {
 		require.Equal(t, "expired", b.status(t, id))
 		b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: paidAt,
-			Reference: objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment)),
-			Payload:   gateway.SettledPayment{Payment: gateway.Payment{ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: &paidAt}},
+			Reference: objectid.ID(b.text(t,
+				"SELECT id FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment)),
+			Payload: gateway.SettledPayment{
+				Payment: gateway.Payment{
+					ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED",
+					Method: gateway.MethodPix, Amount: 4990, SettledAt: &paidAt,
+				},
+			},
 		})
 		require.Equal(t, "active", b.status(t, id))
 		from := paidAt
@@ -188,7 +205,8 @@ func TestRenewalPaidLate(t *testing.T) {
 			from = end
 		}
 		require.WithinDuration(t, b.oneMonthOn(t, from), column[time.Time](t, b, id, "expires_at"), time.Second)
-		require.Equal(t, "paid", b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment))
+		require.Equal(t, "paid",
+			b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment))
 		require.True(t, b.access(t))
 		b.clock.Advance(-end.Add(3 * time.Hour).Sub(b.clock.Now()))
 	}
@@ -206,7 +224,9 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 				faults = b.gateways.Sandbox.GWB.Stage().Faults
 			}
 			plan := func(kind stage.FaultKind) {
-				require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: path, Kind: kind, Times: manyTimes}))
+				require.NoError(t, faults.Plan(stage.Fault{
+					Method: http.MethodPost, Path: path, Kind: kind, Times: manyTimes,
+				}))
 			}
 			plan(stage.FaultResetAfter)
 			unknown := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
@@ -216,10 +236,13 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 			require.Equal(t, "active", unknown["subscription"].(object)["status"])
 			next := info(unknown)["clarifying"].(object)["next_look_at"]
 			require.Contains(t, info(unknown)["message"], next.(string)[:len("2006-01-02T15:04:05")])
-			require.NoError(t, faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes,
+			}))
 			again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 			next = info(again)["clarifying"].(object)["next_look_at"] // it was asked once more
-			require.Equal(t, again["info"], b.expect(t, 201, http.MethodPost, renewPixPath, nil)["info"], "another try hears the same")
+			require.Equal(t, again["info"], b.expect(t, 201, http.MethodPost, renewPixPath, nil)["info"],
+				"another try hears the same")
 			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
 			require.Nil(t, qr["pix"].(object)["qr_code"])
 			require.Equal(t, next, qr["clarifying"].(object)["next_look_at"])
@@ -230,7 +253,8 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 			require.NotEmpty(t, a["pix"].(object)["payload"], "found, not made again")
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
 			b.payCode(t, gateway, a)
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
 
 			b.newcomer(t)
 			_, _ = b.dueByPix(t, gateway)
@@ -240,9 +264,11 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 			charge := objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE state = 'open'"))
 			b.runStatusChecks(t, 85*time.Second)
-			require.Equal(t, 0, b.count(t, "SELECT misses FROM payments.intents WHERE subject_id = $1", charge), "not before the call's own time is over")
+			require.Equal(t, 0, b.count(t, "SELECT misses FROM payments.intents WHERE subject_id = $1", charge),
+				"not before the call's own time is over")
 			b.runStatusChecks(t, 8*time.Minute)
-			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE id = $1", charge), "proved that nothing was made")
+			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE id = $1", charge),
+				"proved that nothing was made")
 			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		})
 	}
@@ -255,10 +281,13 @@ func TestRenewalNotKnownForADay(t *testing.T) {
 	b.unsound = append(b.unsound, "unapplied_match_ledger")
 	_, _ = b.dueByPix(t, "gwa")
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes,
+	}))
 	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 	b.after(t, 23*time.Hour)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'open' AND not_known_since IS NOT NULL"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'open' AND not_known_since IS NOT NULL"))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
 	b.after(t, 2*time.Hour)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
@@ -275,7 +304,9 @@ func TestAnOrderOfTheReleaseBeforeGetsAnIntent(t *testing.T) {
 	b := setup(t)
 	_, _ = b.dueByPix(t, "gwa")
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes,
+	}))
 	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 	faults.Clear()
 	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")
@@ -283,7 +314,8 @@ func TestAnOrderOfTheReleaseBeforeGetsAnIntent(t *testing.T) {
 	b.clock.Advance(10 * time.Minute)
 	require.NoError(t, b.service.Sweep(t.Context()))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges WHERE intent_open"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'done'"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'done'"))
 }
 
 // TestRenewalCodeThatRanOut: another is made, and the old one cannot be paid.
@@ -320,7 +352,8 @@ func TestRenewalCodesAtOnce(t *testing.T) {
 		_, _ = b.dueByPix(t, gateway)
 		b.bearer(t)
 		require.NoError(t, stages[gateway](b).Faults.Plan(stage.Fault{
-			Method: http.MethodPost, Path: path, Kind: stage.FaultDelay, Delay: stage.Duration(500 * time.Millisecond), Times: manyTimes,
+			Method: http.MethodPost, Path: path, Kind: stage.FaultDelay, Delay: stage.Duration(500 * time.Millisecond),
+			Times: manyTimes,
 		}))
 		var mu sync.Mutex
 		answers := map[int][]object{}

@@ -28,7 +28,8 @@ func (b *bundle) travel(t *testing.T, instant string) {
 // day is a date of the row as it is in REPORT_TZ.
 func (b *bundle) day(t *testing.T, id objectid.ID, name string) string {
 	t.Helper()
-	return b.text(t, "SELECT to_char("+name+" AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') FROM subscriptions.subscriptions WHERE id = $1", id)
+	return b.text(t, "SELECT to_char("+name+
+		" AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') FROM subscriptions.subscriptions WHERE id = $1", id)
 }
 
 func (b *bundle) zone(t *testing.T) *time.Location {
@@ -95,13 +96,16 @@ func TestCardOfGatewayAWithoutItsDates(t *testing.T) {
 	b.travel(t, lastOfJanuary)
 	id := b.paidGWA(t)
 	remote := column[string](t, b, id, "gwa_subscription_id")
-	for _, step := range [][2]string{{"2027-02-28", "2027-03-31"}, {"2027-03-31", "2027-04-30"}, {"2027-04-30", "2027-05-31"}} {
+	for _, step := range [][2]string{
+		{"2027-02-28", "2027-03-31"}, {"2027-03-31", "2027-04-30"}, {"2027-04-30", "2027-05-31"},
+	} {
 		due, err := time.Parse(time.RFC3339, step[0]+"T03:00:00Z")
 		require.NoError(t, err)
 		b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, SubscriptionID: remote, CreatedAt: due,
 			Payload: gateway.SettledPayment{Payment: gateway.Payment{
-				ID: "pay_" + step[0], Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
+				ID: "pay_" + step[0], Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED",
+				Method: gateway.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
 			}},
 		})
 		require.Equal(t, step[1], b.day(t, id, "next_billing_date"))
@@ -153,7 +157,12 @@ func TestFailedDebitKeepsThe31st(t *testing.T) {
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
-		Payload: gateway.FailedPayment{Attempt: 1, Payment: gateway.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix, Amount: 4990}},
+		Payload: gateway.FailedPayment{
+			Attempt: 1, Payment: gateway.Payment{
+				ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: gateway.MethodPix,
+				Amount: 4990,
+			},
+		},
 	})
 	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"))
 }
@@ -186,7 +195,8 @@ func TestManualPixPaidAgain(t *testing.T) {
 					b.apply(t, gateway.Event{
 						Gateway: gw, Type: gateway.Reconciled, Reference: id, CreatedAt: at,
 						Payload: gateway.SettledPayment{Payment: gateway.Payment{
-							ID: "pay_" + want + id.String(), Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
+							ID: "pay_" + want + id.String(), Status: gateway.PaymentStatusSettled,
+							NativeStatus: "RECEIVED", Method: gateway.MethodPix,
 							Amount: money.Cents(4990 * tc.months), SettledAt: &at,
 						}},
 					})

@@ -36,7 +36,8 @@ func (b *bundle) inTurn(t *testing.T, before, after func() int) (first, second i
 	require.NoError(t, err)
 	wait := func(n int) {
 		b.eventually(t, "waits for the lock", func() bool {
-			return b.count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == n
+			return b.count(t,
+				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == n
 		})
 	}
 	var wg sync.WaitGroup
@@ -70,7 +71,8 @@ func TestCancelOvertakenByARenewal(t *testing.T) {
 				})
 			b.settle(t)
 			require.Equal(t, 200, renewal)
-			require.Equal(t, []string{">pending subscribed subscribe", "pending>cancelled replaced customer"}, b.history(t, id))
+			require.Equal(t, []string{">pending subscribed subscribe", "pending>cancelled replaced customer"},
+				b.history(t, id))
 			live := b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'pending')")
 			if ended == 200 {
 				require.NotEqual(t, id.String(), told["subscription_id"])
@@ -149,9 +151,11 @@ func TestCancelOvertakenByThePayment(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() { status, _ = b.call(t, http.MethodDelete, ownPath, nil) })
 			b.eventually(t, "waits for the lock", func() bool {
-				return b.count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+				return b.count(t,
+					"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
 			})
-			_, err = tx.Exec(t.Context(), `WITH moved AS (UPDATE subscriptions.subscriptions SET status = 'active', started_at = now(), intent_open = false, recovery_at = NULL WHERE id = $1 RETURNING *)
+			_, err = tx.Exec(t.Context(),
+				`WITH moved AS (UPDATE subscriptions.subscriptions SET status = 'active', started_at = now(), intent_open = false, recovery_at = NULL WHERE id = $1 RETURNING *)
 				INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
 				SELECT id, customer_id, now(), 'pending', 'active', 'payment_settled', 'webhook' FROM moved`, id)
 			require.NoError(t, err)

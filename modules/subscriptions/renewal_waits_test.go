@@ -46,7 +46,8 @@ func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 			b := setup(t)
 			old := begin(b, t)
 			b.settle(t)
-			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil) // expires_at is the end of what is paid, however it is paid
+			b.expect(t, 200, http.MethodDelete, ownPath+atEnd,
+				nil) // expires_at is the end of what is paid, however it is paid
 			b.settle(t)
 			if name == "gwb" {
 				b.expect(t, 200, http.MethodPut, renewPath, object{})
@@ -77,7 +78,8 @@ func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 			moves := b.history(t, old)
 			require.Equal(t, "active>cancelled replaced customer", moves[len(moves)-1])
 			require.Equal(t, ">pending renewed subscribe", b.history(t, id)[0])
-			require.Contains(t, []string{"pending>active renewal_taken subscribe", "pending>active gateway_status webhook"}, b.history(t, id)[1], "whichever came first")
+			require.Contains(t, []string{"pending>active renewal_taken subscribe",
+				"pending>active gateway_status webhook"}, b.history(t, id)[1], "whichever came first")
 			require.Len(t, b.history(t, id), 2)
 			require.Equal(t, before, b.figures(t), "one in no figure")
 			require.Empty(t, b.mails.Mails(), "and in no mail")
@@ -289,12 +291,19 @@ func TestTheOldOneIsPaidWhileItsRenewalWaits(t *testing.T) {
 	due := column[time.Time](t, b, old, "next_billing_date")
 	b.clock.Advance(31 * 24 * time.Hour)
 	b.apply(t, gateway.Event{
-		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: b.clock.Now(), SubscriptionID: column[string](t, b, old, "gwa_subscription_id"),
-		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "pay_twice", Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due}},
+		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: b.clock.Now(),
+		SubscriptionID: column[string](t, b, old, "gwa_subscription_id"),
+		Payload: gateway.SettledPayment{
+			Payment: gateway.Payment{
+				ID: "pay_twice", Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED",
+				Method: gateway.MethodCard, Amount: 4990, SettledAt: new(b.clock.Now()), DueDate: &due,
+			},
+		},
 	})
 	b.recover(t, id)
 	require.Equal(t, "active", b.status(t, id))
-	require.Equal(t, "pay_twice", b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments WHERE kind = 'duplicate'"))
+	require.Equal(t, "pay_twice",
+		b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments WHERE kind = 'duplicate'"))
 }
 
 // TestRenewalThatHasToBeAuthenticated: what is not paid is charged at once, and its
@@ -304,7 +313,8 @@ func TestRenewalThatHasToBeAuthenticated(t *testing.T) {
 	b := setup(t)
 	old := b.paidGWB(t)
 	b.set(t, old, "payment_failures = 1") // the last charge failed: nothing is paid
-	id := renewed(b.expect(t, 200, http.MethodPut, renewPath, object{"payment_method_id": paymentstest.TokenAuthentication}))
+	id := renewed(b.expect(t, 200, http.MethodPut, renewPath,
+		object{"payment_method_id": paymentstest.TokenAuthentication}))
 	b.settle(t)
 	require.Equal(t, "pending", b.status(t, id))
 	require.Equal(t, "active", b.status(t, old))
@@ -313,7 +323,8 @@ func TestRenewalThatHasToBeAuthenticated(t *testing.T) {
 	require.NotEmpty(t, info(read)["client_secret"])
 
 	require.Equal(t, old, b.current(t))
-	next := renewed(b.expect(t, 200, http.MethodPut, renewPath, object{"payment_method_id": paymentstest.TokenAuthentication}))
+	next := renewed(b.expect(t, 200, http.MethodPut, renewPath,
+		object{"payment_method_id": paymentstest.TokenAuthentication}))
 	require.Equal(t, "cancelled", b.status(t, id), "another try makes room")
 	b.settle(t)
 	read = b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)

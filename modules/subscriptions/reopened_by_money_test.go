@@ -20,7 +20,9 @@ func (b *bundle) unended(t *testing.T, gateway string) objectid.ID {
 	}
 	id := begin(t)
 	b.signLater(t)
-	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodDelete, Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	require.NoError(t, faults.Plan(stage.Fault{
+		Method: http.MethodDelete, Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+	}))
 	b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Nil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
@@ -94,8 +96,12 @@ func TestMoneyOfARecurrenceThatWasToEnd(t *testing.T) {
 				require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 				b.passes(t, day)
 				b.charge(t, gateway, id)
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind <> 'unknown'"), "the next charge is not kept in silence")
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"), "nor that the gateway does not end it")
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM payments.unapplied_payments WHERE kind <> 'unknown'"),
+					"the next charge is not kept in silence")
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"),
+					"nor that the gateway does not end it")
 				require.Equal(t, end, column[time.Time](t, b, id, "expires_at"), "and moves nothing")
 				b.taking()
 				b.goBy(t, day)

@@ -34,14 +34,17 @@ func TestARepetitionThatTheGatewayRefusesIsAnAnswer(t *testing.T) {
 			faults := stages[gateway](b).Faults
 			refuse := func(body string) {
 				faults.Clear()
-				require.NoError(t, faults.Plan(stage.Fault{Method: verb, Path: "/v", Kind: stage.FaultStatus, Status: 400, Body: body, Times: manyTimes}))
+				require.NoError(t, faults.Plan(stage.Fault{
+					Method: verb, Path: "/v", Kind: stage.FaultStatus, Status: 400, Body: body, Times: manyTimes,
+				}))
 			}
 			refuse(refusal)
 			d.open(b, t, id)
 			require.NoError(t, b.service.Sweep(t.Context()))
 			b.runStatusChecks(t, time.Minute)
 			require.Equal(t, "pausing", b.pause(t, id))
-			require.Positive(t, b.count(t, "SELECT failures FROM payments.intents WHERE kind = 'pause' AND state = 'open'"))
+			require.Positive(t, b.count(t,
+				"SELECT failures FROM payments.intents WHERE kind = 'pause' AND state = 'open'"))
 			require.Zero(t, failing(), "it answers")
 			refuse("<html>Bad Request</html>")
 			b.runStatusChecks(t, 3*time.Minute)

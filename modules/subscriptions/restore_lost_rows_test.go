@@ -78,14 +78,17 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 				customer = b.customer.ID.String()
 				require.NotContains(t, row["note"], "neither is its customer")
 			}
-			require.Equal(t, []any{"unknown", "open", 4990.0, customer}, []any{row["kind"], row["state"], row["amount"], row["customer_id"]})
+			require.Equal(t, []any{"unknown", "open", 4990.0, customer},
+				[]any{row["kind"], row["state"], row["amount"], row["customer_id"]})
 			require.Contains(t, row["note"], id.String())
-			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.processed_events WHERE result ->> 'reason' = 'unknown subject' AND subjects && ARRAY[$1]::text[]", id))
+			require.Zero(t, b.count(t,
+				"SELECT count(*) FROM payments.processed_events WHERE result ->> 'reason' = 'unknown subject' AND subjects && ARRAY[$1]::text[]", id))
 			b.refundUnapplied(t)
 			require.NoError(t, b.service.EndStrays(t.Context()))
 			require.Equal(t, []payments.Verdict{payments.Repairable}, strays(b.reconcile(t, true)), "listed first")
 			require.True(t, b.chargesAt(t, gw, recurrence))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE held AND told_at IS NOT NULL"))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM subscriptions.stray_recurrences WHERE held AND told_at IS NOT NULL"))
 			b.clock.Advance(time.Minute)
 			require.Equal(t, []payments.Verdict{payments.Repaired}, strays(apply()))
 			require.False(t, b.chargesAt(t, gw, recurrence))
@@ -102,7 +105,9 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			}
 			b.admin(t).Post(path+"/refund", object{"reason": "once more"}).Expect(409)
 			require.Empty(t, strays(apply()))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'done' AND local_id IN ($1, $2)", id, b.customer.ID))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.refunds WHERE status = 'done' AND local_id IN ($1, $2)", id,
+				b.customer.ID))
 		})
 	}
 }
@@ -122,7 +127,8 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 			b.lose(t, id)
 			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET gwa_customer_id = NULL, gwb_customer_id = NULL")
 			require.NoError(t, err)
-			_, err = b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now() WHERE id = $1", b.customer.ID) // whom gateway B names
+			_, err = b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now() WHERE id = $1",
+				b.customer.ID) // whom gateway B names
 			require.NoError(t, err)
 			require.NoError(t, b.service.ConfirmStrays(t.Context(), payments.ReconcileOptions{}))
 			b.reconcile(t, false)
@@ -135,29 +141,35 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 			client, err := jobs.New(b.db, jobs.Options{Log: secrettest.Logger(t)})
 			require.NoError(t, err)
 			svc := payments.New(payments.Deps{
-				Pool: b.db, Jobs: client, Clock: b.clock, Log: secrettest.Logger(t), Adapters: b.gateways.Adapters(), Accounts: b.accounts,
+				Pool: b.db, Jobs: client, Clock: b.clock, Log: secrettest.Logger(t), Adapters: b.gateways.Adapters(),
+				Accounts:  b.accounts,
 				Operators: operators.New(client, nil, []string{"ops@example.com"}),
 			})
 			told := func(want int) {
 				t.Helper()
 				require.NoError(t, svc.Cases().TendUnknownMoney(t.Context()))
-				require.Equal(t, want, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'text' LIKE '%' || $1 || '%'", payment))
+				require.Equal(t, want,
+					b.count(t,
+						"SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'text' LIKE '%' || $1 || '%'", payment))
 			}
 			told(1)
 			told(1)
 			b.clock.Advance(24 * time.Hour)
 			told(2)
 
-			_, err = b.db.Exec(t.Context(), "UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2", customer, b.customer.ID)
+			_, err = b.db.Exec(t.Context(),
+				"UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2", customer, b.customer.ID)
 			require.NoError(t, err)
 			b.clock.Advance(24 * time.Hour)
 			told(2)
 			row := b.listed(t, payment)
 			require.Equal(t, []any{b.customer.ID.String(), "open"}, []any{row["customer_id"], row["state"]})
 			require.Contains(t, row["note"], "; but its customer is known, "+customer)
-			b.admin(t).Post(unappliedPath+"/"+row["_id"].(string)+"/refund", object{"reason": "lost by the restore"}).Expect(200)
+			b.admin(t).Post(unappliedPath+"/"+row["_id"].(string)+"/refund", object{"reason": "lost by the restore"}).
+				Expect(200)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'done' AND customer_id = $1", b.customer.ID))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.refunds WHERE status = 'done' AND customer_id = $1", b.customer.ID))
 			_, err = b.db.Exec(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'operators_mail'")
 			require.NoError(t, err)
 		})
@@ -172,7 +184,8 @@ func TestManyLostRecurrencesEndNothing(t *testing.T) {
 	id, _, recurrence := b.paidAt(t, gateway.GWB)
 	b.lose(t, id)
 	plant := func(recurrence string, reference objectid.ID) {
-		_, err := b.db.Exec(t.Context(), `INSERT INTO subscriptions.stray_recurrences (gateway, recurrence_id, reference, payment_id, held, found_at)
+		_, err := b.db.Exec(t.Context(),
+			`INSERT INTO subscriptions.stray_recurrences (gateway, recurrence_id, reference, payment_id, held, found_at)
 			VALUES ('gwb', $1, $2, 'in_of_' || $1, false, $3)`, recurrence, reference, b.clock.Now())
 		require.NoError(t, err)
 	}
@@ -184,7 +197,8 @@ func TestManyLostRecurrencesEndNothing(t *testing.T) {
 		require.NoError(t, b.service.EndStrays(t.Context()))
 		require.True(t, b.chargesAt(t, gateway.GWB, recurrence))
 	}
-	require.Equal(t, 6, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE told_at IS NOT NULL AND ended_at IS NULL"))
+	require.Equal(t, 6, b.count(t,
+		"SELECT count(*) FROM subscriptions.stray_recurrences WHERE told_at IS NOT NULL AND ended_at IS NULL"))
 	_, err := b.db.Exec(t.Context(), "DELETE FROM subscriptions.stray_recurrences WHERE recurrence_id = 'sub_lost0'")
 	require.NoError(t, err)
 	require.NoError(t, b.service.EndStrays(t.Context()))
@@ -211,10 +225,12 @@ func TestTheRecurrenceOfALostRowIsEnded(t *testing.T) {
 			b.confirmLate(t)
 			require.Equal(t, "foreign", b.listed(t, payment)["kind"])
 			require.Equal(t, older.String(), b.listed(t, payment)["subscription_id"])
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND args ->> 'recurrence_id' = $1", recurrence))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND args ->> 'recurrence_id' = $1", recurrence))
 			b.work(t) // it is not decided yet that the money goes back
 			b.until(t, "the wait", func() bool {
-				return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND metadata ? 'snoozes'") == 1 ||
+				return b.count(t,
+					"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND metadata ? 'snoozes'") == 1 ||
 					b.listed(t, payment)["state"] == "refunded"
 			})
 			b.refundUnapplied(t)
@@ -244,7 +260,8 @@ func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 			b.confirmLate(t)
 			b.refundUnapplied(t)
 			row := b.listed(t, payment)
-			require.Equal(t, []any{"foreign", "open", b.customer.ID.String()}, []any{row["kind"], row["state"], row["customer_id"]})
+			require.Equal(t, []any{"foreign", "open", b.customer.ID.String()},
+				[]any{row["kind"], row["state"], row["customer_id"]})
 			require.Contains(t, row["note"], recurrence)
 			require.True(t, b.chargesAt(t, gateway, recurrence), "listed first")
 
@@ -259,11 +276,13 @@ func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 			b.reconcile(t, false)
 			b.confirmLate(t)
 			b.until(t, "its money", func() bool {
-				return b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND NOT automatic") == 1
+				return b.count(t,
+					"SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND NOT automatic") == 1
 			})
 			b.refundUnapplied(t)
 			require.True(t, b.chargesAt(t, gateway, nameless), "people decide")
-			path := unappliedPath + "/" + b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open'") + "/refund"
+			path := unappliedPath + "/" + b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open'") +
+				"/refund"
 			b.admin(t).Post(path, object{"reason": "nothing was bought"}).Expect(200)
 			b.until(t, "its end", func() bool { return b.endStraysSoon(t) && !b.chargesAt(t, gateway, nameless) })
 		})
@@ -273,13 +292,15 @@ func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 // endStraysSoon has the ends of recurrences that wait for a decision try again: it may have
 // been taken just after they looked.
 func (b *bundle) endStraysSoon(t *testing.T) bool {
-	_, err := b.db.Exec(t.Context(), "UPDATE jobs.river_job SET scheduled_at = now(), state = 'available' WHERE kind = 'subscriptions_end_stray' AND state = 'scheduled'")
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE jobs.river_job SET scheduled_at = now(), state = 'available' WHERE kind = 'subscriptions_end_stray' AND state = 'scheduled'")
 	return err == nil
 }
 
 // stamp gives the customer the id that a gateway has for them, as buying tickets does.
 func (b *bundle) stamp(t *testing.T, gateway gateway.Name, customer string) {
 	t.Helper()
-	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2", customer, b.customer.ID)
+	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2",
+		customer, b.customer.ID)
 	require.NoError(t, err)
 }

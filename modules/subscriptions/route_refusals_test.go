@@ -40,8 +40,10 @@ func TestEverySubscribeRouteRefuses(t *testing.T) {
 		exec("UPDATE accounts.users SET tax_id = NULL WHERE id = $1", b.customer.ID)
 		refused(t, b.expect(t, 400, http.MethodPost, path, good), "VALIDATION_ERROR", "tax_id")
 		exec("UPDATE accounts.users SET tax_id = $2 WHERE id = $1", b.customer.ID, b.customer.TaxID)
-		if good["promo_code"] == nil && path != "/gwb/subscribe" && path != "/gwb/subscribe/pix" { // gateway B's take none
-			refused(t, b.expect(t, 400, http.MethodPost, path, with("promo_code", "NOSUCH")), "VALIDATION_ERROR", "promo_code")
+		if good["promo_code"] == nil && path != "/gwb/subscribe" &&
+			path != "/gwb/subscribe/pix" { // gateway B's take none
+			refused(t, b.expect(t, 400, http.MethodPost, path, with("promo_code", "NOSUCH")), "VALIDATION_ERROR",
+				"promo_code")
 		}
 	}
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
@@ -112,7 +114,10 @@ func TestRoutesOfOneGatewayRefuseTheOther(t *testing.T) {
 func TestCodeOfNoPix(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for path, body := range map[string]object{"/gwa/subscribe": gwaCard(paymentstest.CardApproved), "/gwb/subscribe": gwbCard(paymentstest.TokenAuthentication)} {
+	for path, body := range map[string]object{
+		"/gwa/subscribe": gwaCard(paymentstest.CardApproved),
+		"/gwb/subscribe": gwbCard(paymentstest.TokenAuthentication),
+	} {
 		b.newcomer(t)
 		require.Equal(t, "pending", doc(b.expect(t, 201, http.MethodPost, path, body))["status"])
 		refused(t, b.expect(t, 400, http.MethodGet, "/customers/me/pix-qr", nil), "VALIDATION_ERROR", "")
@@ -165,7 +170,8 @@ func TestRenewalOfWhatIsPending(t *testing.T) {
 		b.newcomer(t)
 		subscriptionstest.In(t, b.db, b.customer.ID, status)
 		refused(t, b.expect(t, 400, http.MethodPut, renewPath, token), "VALIDATION_ERROR", "")
-		require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)["status"], "the way out")
+		require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)["status"],
+			"the way out")
 	}
 }
 
@@ -184,7 +190,9 @@ func TestAdminRoutesOfOneSubscription(t *testing.T) {
 	}{
 		{http.MethodGet, "/subscriptions/%/payments", nil}, {http.MethodGet, "/subscriptions/%/refunds", nil},
 		{http.MethodPost, "/subscriptions/%/refund", reason}, {http.MethodPost, "/subscriptions/%/cancel", nil},
-		{http.MethodPost, "/subscriptions/%/chargeback", reason}, {http.MethodDelete, "/subscriptions/%/chargebacks/66f0a1b2c3d4e5f607182a01", reason}, {http.MethodPost, "/admin/subscriptions/%/extend", object{"days": 1}},
+		{http.MethodPost, "/subscriptions/%/chargeback", reason},
+		{http.MethodDelete, "/subscriptions/%/chargebacks/66f0a1b2c3d4e5f607182a01", reason},
+		{http.MethodPost, "/admin/subscriptions/%/extend", object{"days": 1}},
 		{http.MethodPost, "/admin/subscriptions/%/activate", nil},
 	}
 	for _, gateway := range []string{"gwa", "gwb"} {
@@ -203,13 +211,17 @@ func TestAdminRoutesOfOneSubscription(t *testing.T) {
 	}
 	for _, r := range routes {
 		require.Equal(t, "VALIDATION_ERROR", admin.Do(r.method, at(r.path, "xyz"), r.body).Expect(422).Code(), r.path)
-		require.Equal(t, "NOT_FOUND", admin.Do(r.method, at(r.path, "66f0a1b2c3d4e5f607182a01"), r.body).Expect(404).Code(), r.path)
+		require.Equal(t, "NOT_FOUND",
+			admin.Do(r.method, at(r.path, "66f0a1b2c3d4e5f607182a01"), r.body).Expect(404).Code(), r.path)
 		if strings.HasPrefix(r.path, "/admin/gwa/") {
 			require.Equal(t, "VALIDATION_ERROR", admin.Do(r.method, at(r.path, id), r.body).Expect(422).Code(), r.path)
 		}
 		if strings.HasSuffix(r.path, "/refund") || strings.Contains(r.path, "/chargeback") {
-			for _, wrong := range []object{{}, {"reason": "four"}, {"reason": strings.Repeat("a", 501)}, {"reason": "    a    "}} {
-				require.Equal(t, "reason", admin.Do(r.method, at(r.path, "66f0a1b2c3d4e5f607182a01"), wrong).Expect(422).Field(), r.path)
+			for _, wrong := range []object{
+				{}, {"reason": "four"}, {"reason": strings.Repeat("a", 501)}, {"reason": "    a    "},
+			} {
+				require.Equal(t, "reason",
+					admin.Do(r.method, at(r.path, "66f0a1b2c3d4e5f607182a01"), wrong).Expect(422).Field(), r.path)
 			}
 		}
 		status, _ := b.call(t, r.method, at(r.path, id), r.body)

@@ -27,8 +27,12 @@ func newService(t *testing.T, db *pgxpool.Pool) *Service {
 	log := secrettest.Logger(t)
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
-	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})
-	return New(Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p})
+	p := payments.New(payments.Deps{
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters(),
+	})
+	return New(Deps{
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p,
+	})
 }
 
 func TestSamePaymentManyTimesAtOnce(t *testing.T) {
@@ -45,7 +49,12 @@ func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 			errs[i] = postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
 				_, err := s.ApplyEventTx(t.Context(), tx, gateway.Event{
 					Gateway: gateway.GWB, ID: "evt_same", Reference: id, CreatedAt: at,
-					Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: "in_1", InvoiceID: "in_1", Status: gateway.PaymentStatusSettled, NativeStatus: "paid", Method: gateway.MethodCard, Amount: 4990}},
+					Payload: gateway.SettledPayment{
+						Payment: gateway.Payment{
+							ID: "in_1", InvoiceID: "in_1", Status: gateway.PaymentStatusSettled, NativeStatus: "paid",
+							Method: gateway.MethodCard, Amount: 4990,
+						},
+					},
 				})
 				return err
 			})
@@ -76,6 +85,8 @@ func TestHistoryIsAppendOnly(t *testing.T) {
 		require.ErrorContains(t, err, "append-only", statement)
 	}
 	var n int
-	require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1", id).Scan(&n))
+	require.NoError(t,
+		db.QueryRow(t.Context(), "SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1", id).
+			Scan(&n))
 	require.Equal(t, 1, n)
 }

@@ -13,7 +13,8 @@ func TestSeededPlansArePublic(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, subscriptions.SeedPlans(t.Context(), b.db, b.clock.Now()))
-	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET name = 'Ours', gwb_price_id = 'price_secret' WHERE plan_id = 'plus'")
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE subscriptions.plans SET name = 'Ours', gwb_price_id = 'price_secret' WHERE plan_id = 'plus'")
 	require.NoError(t, err)
 	require.NoError(t, subscriptions.SeedPlans(t.Context(), b.db, b.clock.Now()), "seeding again changes nothing")
 	_, err = b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET is_active = false WHERE plan_id = $1", plan)

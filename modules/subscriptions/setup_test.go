@@ -91,16 +91,19 @@ func setupOn(t *testing.T, db *pgxpool.Pool, change ...func(*subscriptions.Confi
 }
 
 // setupWithin is setupOn with limits of what is refunded by itself.
-func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefunds, change ...func(*subscriptions.Config)) *bundle {
+func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefunds,
+	change ...func(*subscriptions.Config)) *bundle {
 	t.Helper()
 	log := secrettest.Logger(t)
 	b := &bundle{
-		limits: limits, db: db, clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
+		limits: limits, db: db, clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t),
+		pix: &pix{months: 1, mode: "manual"},
 	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	t.Cleanup(func() {
 		if !b.broken {
-			pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...) // the test's clock jumps, gateway B's does not
+			pgtest.RequireInvariants(t, b.db, begun,
+				append(b.unsound, "no_clock_skew")...) // the test's clock jumps, gateway B's does not
 		}
 	})
 	zone, err := time.LoadLocation("America/Sao_Paulo")
@@ -122,17 +125,20 @@ func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefund
 	templates, err := templates()
 	require.NoError(t, err)
 	b.payments = payments.New(payments.Deps{
-		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(), GWBPublishableKey: "pk_test",
-		Accounts: b.accounts, Mail: sender, Templates: templates, Automatic: b.limits,
+		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(),
+		GWBPublishableKey: "pk_test",
+		Accounts:          b.accounts, Mail: sender, Templates: templates, Automatic: b.limits,
 	})
 	b.service = subscriptions.New(subscriptions.Deps{
-		Mail: sender, Templates: templates, Promos: b.promos, Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
+		Mail: sender, Templates: templates, Promos: b.promos, Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log,
+		Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
 	})
 	b.payments.Workers(workers)
 	b.service.Workers(workers)
 	b.serve = sync.OnceValue(func() served {
 		api := httpapi.New(httpapi.Config{
-			Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com", Idempotency: idempotency.New(b.db, b.clock, []byte("0123456789abcdef0123456789abcdef")),
+			Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com",
+			Idempotency: idempotency.New(b.db, b.clock, []byte("0123456789abcdef0123456789abcdef")),
 		})
 		b.payments.Routes(api)
 		b.service.Routes(api)
@@ -190,12 +196,15 @@ func (b *bundle) confirmLate(t *testing.T) {
 	if b.working {
 		return
 	}
-	for told := taken[payments.ConfirmEventArgs](t, b, "payments_event_told"); len(told) > 0; told = taken[payments.ConfirmEventArgs](t, b, "payments_event_told") {
+	for told := taken[payments.ConfirmEventArgs](t, b,
+		"payments_event_told"); len(told) > 0; told = taken[payments.ConfirmEventArgs](t, b, "payments_event_told") {
 		for _, a := range told { // each may look once more
 			require.NoError(t, b.payments.ConfirmEvent(t.Context(), a))
 		}
 	}
-	for late := taken[settle.LateMoneyArgs](t, b, "subscriptions_late_money"); len(late) > 0; late = taken[settle.LateMoneyArgs](t, b, "subscriptions_late_money") {
+	for late := taken[settle.LateMoneyArgs](t, b,
+		"subscriptions_late_money"); len(late) > 0; late = taken[settle.LateMoneyArgs](t, b,
+		"subscriptions_late_money") {
 		for _, a := range late { // each may look once more
 			require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
 		}
@@ -211,7 +220,8 @@ func (b *bundle) confirmLate(t *testing.T) {
 // taken are the arguments of the jobs that wait, which are taken away.
 func taken[A any](t *testing.T, b *bundle, kind string) []A {
 	t.Helper()
-	rows, err := b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = $1 AND state IN ('available', 'scheduled') RETURNING args", kind)
+	rows, err := b.db.Query(t.Context(),
+		"DELETE FROM jobs.river_job WHERE kind = $1 AND state IN ('available', 'scheduled') RETURNING args", kind)
 	require.NoError(t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowTo[A])
 	require.NoError(t, err)
@@ -221,7 +231,9 @@ func taken[A any](t *testing.T, b *bundle, kind string) []A {
 // lateMoney is what the one job of late money that waits is to do.
 func (b *bundle) lateMoney(t *testing.T) (a settle.LateMoneyArgs) {
 	t.Helper()
-	require.NoError(t, b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' RETURNING args").Scan(&a))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' RETURNING args").
+			Scan(&a))
 	return a
 }
 
@@ -314,10 +326,13 @@ func gwbCard(token string) object { return object{"plan_id": plan, "payment_meth
 
 func gwaCard(number string) object {
 	return object{
-		"plan_id":     plan,
-		"credit_card": object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+		"plan_id": plan,
+		"credit_card": object{
+			"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318",
+		},
 		"credit_card_holder_info": object{
-			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+			"addressNumber": "150", "phone": "1138830000",
 		},
 	}
 }
@@ -326,7 +341,8 @@ func gwaCard(number string) object {
 func column[T any](t *testing.T, b *bundle, id objectid.ID, name string) T {
 	t.Helper()
 	var v T
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT "+name+" FROM subscriptions.subscriptions WHERE id = $1", id).Scan(&v))
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT "+name+" FROM subscriptions.subscriptions WHERE id = $1", id).
+		Scan(&v))
 	return v
 }
 
@@ -338,7 +354,8 @@ func (b *bundle) status(t *testing.T, id objectid.ID) string {
 // forged notes that the test writes a status past the module, so that it has no
 // history and no customer who knows it.
 func (b *bundle) forged() {
-	b.unsound = append(b.unsound, "subscription_status_is_history", "subscription_history_unbroken", "current_subscription_live", "live_subscription_current")
+	b.unsound = append(b.unsound, "subscription_status_is_history", "subscription_history_unbroken",
+		"current_subscription_live", "live_subscription_current")
 }
 
 func (b *bundle) set(t *testing.T, id objectid.ID, assignments string, args ...any) {
@@ -346,7 +363,8 @@ func (b *bundle) set(t *testing.T, id objectid.ID, assignments string, args ...a
 	if strings.Contains(assignments, "status") {
 		b.forged()
 	}
-	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET "+assignments+" WHERE id = $1", append([]any{id}, args...)...)
+	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET "+assignments+" WHERE id = $1",
+		append([]any{id}, args...)...)
 	require.NoError(t, err)
 }
 
@@ -394,6 +412,7 @@ func (b *bundle) apply(t *testing.T, e gateway.Event) gateway.Result {
 func (b *bundle) access(t *testing.T) bool {
 	t.Helper()
 	var ok bool
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT has_access FROM subscriptions.has_access($1, $2)", b.customer.ID, b.clock.Now()).Scan(&ok))
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT has_access FROM subscriptions.has_access($1, $2)",
+		b.customer.ID, b.clock.Now()).Scan(&ok))
 	return ok
 }

@@ -36,9 +36,12 @@ func TestAPixThatEndsWhileItsGatewayIsSilent(t *testing.T) {
 					return b.gateways.Sandbox.GWB.PayPIX(code)
 				}
 				faults := stages[gateway](b).Faults
-				require.NoError(t, faults.Plan(stage.Fault{Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+				require.NoError(t, faults.Plan(stage.Fault{
+					Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+				}))
 				if replaced {
-					b.set(t, first, "register_date = $2, pix_expires_at = $3", b.clock.Now().Add(-25*time.Hour), b.clock.Now().Add(time.Hour))
+					b.set(t, first, "register_date = $2, pix_expires_at = $3", b.clock.Now().Add(-25*time.Hour),
+						b.clock.Now().Add(time.Hour))
 				} else {
 					b.expect(t, 200, http.MethodDelete, ownPath, nil)
 				}
@@ -47,7 +50,8 @@ func TestAPixThatEndsWhileItsGatewayIsSilent(t *testing.T) {
 				require.Nil(t, column[*time.Time](t, b, first, "gateway_ended_at"))
 				require.Equal(t, second, b.current(t))
 				_ = b.service.EndAtGateway(t.Context(), first) // its job
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
 
 				faults.Clear()
 				b.runStatusChecks(t, time.Minute)
@@ -68,19 +72,23 @@ func TestTheFirstCallOfASubscribeIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]object{
 		"/gwa/subscribe": gwaCard("5162306219378829"), "/gwb/subscribe": gwbCard("pm_card_visa"),
-		"/gwa/subscribe/pix": {"plan_id": plan}, "/gwb/subscribe/pix": {"plan_id": plan}, "/gwa/subscribe/pix-automatico": {"plan_id": plan},
+		"/gwa/subscribe/pix": {"plan_id": plan}, "/gwb/subscribe/pix": {"plan_id": plan},
+		"/gwa/subscribe/pix-automatico": {"plan_id": plan},
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			gateway, customers := path[1:4], map[string]string{"gwa": "/v3/customers", "gwb": "/v1/customers"}
 			faults := stages[gateway](b).Faults
-			require.NoError(t, faults.Plan(stage.Fault{Path: customers[gateway], Kind: stage.FaultStatus, Status: 503, Times: manyTimes}))
+			require.NoError(t, faults.Plan(stage.Fault{
+				Path: customers[gateway], Kind: stage.FaultStatus, Status: 503, Times: manyTimes,
+			}))
 			a := b.client(t, "the-key").Post(path, body).Expect(503)
 			require.NotEmpty(t, a.Header.Get("Retry-After"))
 			require.NotEmpty(t, a.Detail())
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
-			require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status NOT IN ('cancelled', 'expired') OR intent_open"))
+			require.Zero(t, b.count(t,
+				"SELECT count(*) FROM subscriptions.subscriptions WHERE status NOT IN ('cancelled', 'expired') OR intent_open"))
 			require.Empty(t, b.current(t))
 			faults.Clear()
 			id := idOf(b.client(t, "the-key").Post(path, body).Expect(201).Map())

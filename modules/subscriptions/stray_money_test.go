@@ -42,25 +42,34 @@ func (b *bundle) nameless(t *testing.T, gw gateway.Name, customer, like string) 
 	if gw == gateway.GWB {
 		own, err := b.gateways.B.ReadSubscription(t.Context(), like, "")
 		require.NoError(t, err)
-		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization", "Bearer sk_test_sandbox",
+		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization",
+			"Bearer sk_test_sandbox",
 			"application/x-www-form-urlencoded", url.Values{"customer": {customer}}.Encode())
-		made := atGateway(t, s.GWBURL()+"/v1/subscriptions", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
-			"customer": {customer}, "items[0][price]": {own.PriceID}, "off_session": {"true"}, "default_payment_method": {method["id"].(string)},
-		}.Encode())
+		made := atGateway(t, s.GWBURL()+"/v1/subscriptions", "Authorization", "Bearer sk_test_sandbox",
+			"application/x-www-form-urlencoded", url.Values{
+				"customer": {customer}, "items[0][price]": {own.PriceID}, "off_session": {"true"},
+				"default_payment_method": {method["id"].(string)},
+			}.Encode())
 		return made["id"].(string)
 	}
 	zone, err := time.LoadLocation("America/Sao_Paulo") // the gateway's day: after 21:00 there it is tomorrow elsewhere
 	require.NoError(t, err)
 	raw, err := json.Marshal(object{
-		"customer": customer, "billingType": "CREDIT_CARD", "value": 19.9, "nextDueDate": s.GWA.Now().In(zone).Format(time.DateOnly), "cycle": "MONTHLY",
-		"creditCard": object{"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+		"customer": customer, "billingType": "CREDIT_CARD", "value": 19.9,
+		"nextDueDate": s.GWA.Now().In(zone).Format(time.DateOnly), "cycle": "MONTHLY",
+		"creditCard": object{
+			"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
+			"ccv": "318",
+		},
 		"creditCardHolderInfo": object{
-			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+			"addressNumber": "150", "phone": "1138830000",
 		},
 		"remoteIp": "203.0.113.7",
 	})
 	require.NoError(t, err)
-	made := atGateway(t, s.GWAURL()+"/subscriptions", "access_token", "$aact_hmlg_sandbox", "application/json", string(raw))
+	made := atGateway(t, s.GWAURL()+"/subscriptions", "access_token", "$aact_hmlg_sandbox", "application/json",
+		string(raw))
 	require.NoError(t, s.GWA.Advance(time.Minute))
 	return made["id"].(string)
 }
@@ -74,7 +83,8 @@ func (b *bundle) paidAt(t *testing.T, gw gateway.Name) (id objectid.ID, customer
 		id = b.paidGWA(t)
 	}
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	return id, column[string](t, b, id, string(gw)+"_customer_id"), column[string](t, b, id, string(gw)+"_subscription_id")
+	return id, column[string](t, b, id, string(gw)+"_customer_id"),
+		column[string](t, b, id, string(gw)+"_subscription_id")
 }
 
 func (b *bundle) chargesAt(t *testing.T, gw gateway.Name, recurrence string) bool {
@@ -106,7 +116,8 @@ func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 					require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 					dry := b.reconcile(t, true)
 					require.NotZero(t, dry.Verdicts[payments.Repairable], "%+v", dry.Findings)
-					require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stray_money'"))
+					require.Zero(t, b.count(t,
+						"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stray_money'"))
 					b.reconcile(t, false)
 					b.confirmLate(t)
 				}
@@ -138,15 +149,20 @@ func (b *bundle) single(t *testing.T, gw gateway.Name, customer string) string {
 	t.Helper()
 	s := b.gateways.Sandbox
 	if gw == gateway.GWB {
-		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization", "Bearer sk_test_sandbox",
+		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization",
+			"Bearer sk_test_sandbox",
 			"application/x-www-form-urlencoded", url.Values{"customer": {customer}}.Encode())
-		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
-			"customer": {customer}, "amount": {"1990"}, "currency": {"brl"}, "confirm": {"true"}, "off_session": {"true"}, "payment_method": {method["id"].(string)},
-			"payment_method_types[]": {"card"},
-		}.Encode())
+		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox",
+			"application/x-www-form-urlencoded", url.Values{
+				"customer": {customer}, "amount": {"1990"}, "currency": {"brl"}, "confirm": {"true"},
+				"off_session": {"true"}, "payment_method": {method["id"].(string)},
+				"payment_method_types[]": {"card"},
+			}.Encode())
 		return made["id"].(string)
 	}
-	raw, err := json.Marshal(object{"customer": customer, "billingType": "PIX", "value": 19.9, "dueDate": s.GWA.Now().Format(time.DateOnly)})
+	raw, err := json.Marshal(object{
+		"customer": customer, "billingType": "PIX", "value": 19.9, "dueDate": s.GWA.Now().Format(time.DateOnly),
+	})
 	require.NoError(t, err)
 	made := atGateway(t, s.GWAURL()+"/payments", "access_token", "$aact_hmlg_sandbox", "application/json", string(raw))
 	_, err = s.GWA.Pay(made["id"].(string))
@@ -171,12 +187,15 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 		payment := b.single(t, gateway, customer)
 		for range 2 {
 			b.settle(t)
-			require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND kind = 'foreign' AND state = 'open'
-				AND NOT automatic AND customer_id = $2 AND subscription_id IS NULL AND amount_cents = 1990`, payment, b.customer.ID), gateway)
+			require.Equal(t, 1, b.count(t,
+				`SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND kind = 'foreign' AND state = 'open'
+				AND NOT automatic AND customer_id = $2 AND subscription_id IS NULL AND amount_cents = 1990`, payment,
+				b.customer.ID), gateway)
 			b.reconcile(t, false)
 		}
 	}
-	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE purpose = 'customer' AND local_id = $1", b.customer.ID))
+	require.Equal(t, 2, b.count(t,
+		"SELECT count(*) FROM payments.payments WHERE purpose = 'customer' AND local_id = $1", b.customer.ID))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "nobody has decided")
 	for _, told := range []string{"booked", "listed alone, as by the release before"} {
 		b.giveBackTwice(t, told)
@@ -185,7 +204,8 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 	b.newcomer(t)
 	_, customer, _ := b.paidAt(t, gateway.GWB)
 	b.settle(t)
-	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "the charge of an invoice tells itself what it is for")
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"),
+		"the charge of an invoice tells itself what it is for")
 	payment := b.single(t, gateway.GWB, customer)
 	b.settle(t)
 	require.Equal(t, "foreign", b.listed(t, payment)["kind"])
@@ -208,8 +228,10 @@ func (b *bundle) giveBackTwice(t *testing.T, told string) {
 	b.admin(t).Post(unappliedPath+"/"+id+"/refund", object{"reason": "once more"}).Expect(409)
 	b.reconcile(t, false)
 	require.True(t, b.given(t, payment))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE payment_ref = $1 AND status = 'done' AND purpose = 'customer' AND amount_cents = 1990", payment))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail' AND args->>'id' = $1", id))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.refunds WHERE payment_ref = $1 AND status = 'done' AND purpose = 'customer' AND amount_cents = 1990", payment))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail' AND args->>'id' = $1", id))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM finance.daily_deltas WHERE payments <> 0 OR refunds_cents <> 0"))
 }
 
@@ -264,7 +286,8 @@ func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 			b.reconcile(t, false)
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
-			require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind IN ('subscriptions_stray_money', 'subscriptions_end_stray')"))
+			require.Zero(t, b.count(t,
+				"SELECT count(*) FROM jobs.river_job WHERE kind IN ('subscriptions_stray_money', 'subscriptions_end_stray')"))
 			require.True(t, b.chargesAt(t, gw, stray))
 		})
 	}
@@ -288,7 +311,8 @@ func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 	}
 	require.NotEmpty(t, theirs)
 	for _, payment := range []string{theirs, "pay_nobody"} {
-		require.NoError(t, b.service.TakeStrayMoney(t.Context(), strays.StrayMoneyArgs{Gateway: gateway.GWA, PaymentID: payment, CustomerID: customer}))
+		require.NoError(t, b.service.TakeStrayMoney(t.Context(),
+			strays.StrayMoneyArgs{Gateway: gateway.GWA, PaymentID: payment, CustomerID: customer}))
 	}
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
@@ -305,8 +329,12 @@ func TestMoneyWaitsForWhatIsBeingAsked(t *testing.T) {
 	b.nameless(t, gateway.GWA, customer, own)
 	b.settle(t)
 	var a strays.StrayMoneyArgs
-	require.NoError(t, b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' RETURNING args").Scan(&a))
-	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(),
+			"DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' RETURNING args").Scan(&a))
+	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
+		Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+	}))
 	require.Error(t, b.service.TakeStrayMoney(t.Context(), a))
 	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
 	b.set(t, id, "intent_open = true, recovery_at = now()")

@@ -16,7 +16,10 @@ import (
 // payerOf is the customer as gateway A knows them.
 func (b *bundle) payerOf(t *testing.T, gatewayID string) gateway.Payer {
 	t.Helper()
-	return gateway.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, Phone: "11987654321", TaxID: "52998224725"}
+	return gateway.Payer{
+		CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email,
+		Phone: "11987654321", TaxID: "52998224725",
+	}
 }
 
 // TestARecurrenceThatNoRowOwnsIsEnded: a second one that was made for the same
@@ -28,7 +31,8 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 	own := column[string](t, b, id, "gwa_subscription_id")
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	second, err := b.gateways.A.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: id, Payer: b.payerOf(t, column[string](t, b, id, "gwa_customer_id")), PlanID: plan, PlanName: "Plus", Amount: 4990,
+		SubscriptionID: id, Payer: b.payerOf(t, column[string](t, b, id, "gwa_customer_id")), PlanID: plan,
+		PlanName: "Plus", Amount: 4990,
 		FirstDue: b.clock.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
 	})
 	require.NoError(t, err)
@@ -64,13 +68,16 @@ func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 	strangers, err := b.gateways.A.EnsureCustomer(t.Context(), paymentstest.Payer())
 	require.NoError(t, err)
 	paid := map[string]string{}
-	for whose, gatewayID := range map[string]string{"ours": column[string](t, b, ours, "gwa_customer_id"), "a stranger's": strangers} {
+	for whose, gatewayID := range map[string]string{
+		"ours": column[string](t, b, ours, "gwa_customer_id"), "a stranger's": strangers,
+	} {
 		reference := objectid.New()
 		if gatewayID == strangers {
 			reference = "invoice 7" // of the form of ours it would be listed for people
 		}
 		charge, err := b.gateways.A.CreatePix(t.Context(), gateway.PixTerms{
-			Reference: reference, Kind: gateway.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990, DueDate: time.Now(), ExpiresIn: time.Hour,
+			Reference: reference, Kind: gateway.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990,
+			DueDate: time.Now(), ExpiresIn: time.Hour,
 		})
 		require.NoError(t, err)
 		_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
@@ -78,7 +85,8 @@ func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 		paid[whose] = charge.Payment.ID
 	}
 	b.clock.Advance(30 * time.Hour)
-	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(-72 * time.Hour), DryRun: true})
+	_, err = b.service.Reconcile(t.Context(),
+		payments.ReconcileOptions{Since: b.clock.Now().Add(-72 * time.Hour), DryRun: true})
 	require.NoError(t, err)
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "listed only")
 	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(-72 * time.Hour)})

@@ -43,8 +43,10 @@ func TestGatewayACardIsActivatedByWebhook(t *testing.T) {
 	b.clock.Advance(33 * 24 * time.Hour)
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(33*24*time.Hour))
 	b.settle(t)
-	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "one row a payment, settled or received")
-	require.Equal(t, []string{">pending subscribed subscribe", "pending>active payment_settled webhook"}, b.history(t, id))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+		"one row a payment, settled or received")
+	require.Equal(t, []string{">pending subscribed subscribe", "pending>active payment_settled webhook"},
+		b.history(t, id))
 	require.True(t, column[time.Time](t, b, id, "last_payment_at").After(paid))
 	require.True(t, column[time.Time](t, b, id, "next_billing_date").After(next))
 }
@@ -68,7 +70,8 @@ func TestGatewayATrialIsActiveAtOnce(t *testing.T) {
 	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))
 	require.Equal(t, "active", doc(a)["status"])
 	require.True(t, b.access(t))
-	require.WithinDuration(t, time.Now().AddDate(0, 0, 7), column[time.Time](t, b, idOf(a), "next_billing_date"), 25*time.Hour)
+	require.WithinDuration(t, time.Now().AddDate(0, 0, 7), column[time.Time](t, b, idOf(a), "next_billing_date"),
+		25*time.Hour)
 	b.listen()
 	b.settle(t)
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged during the trial")
@@ -138,7 +141,8 @@ func TestGatewayACardData(t *testing.T) {
 		refused(t, a, "VALIDATION_ERROR", part+".pin")
 		require.NotContains(t, fmt.Sprint(a), "5162306219378829")
 	}
-	refused(t, b.expect(t, 400, http.MethodPost, "/gwa/subscribe", change("promo_code", "", "NOSUCH")), "VALIDATION_ERROR", "promo_code")
+	refused(t, b.expect(t, 400, http.MethodPost, "/gwa/subscribe", change("promo_code", "", "NOSUCH")),
+		"VALIDATION_ERROR", "promo_code")
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
 }
 
@@ -176,7 +180,8 @@ func TestGatewayAPix(t *testing.T) {
 	require.True(t, b.access(t))
 	expires := column[time.Time](t, b, id, "expires_at")
 	require.WithinDuration(t, time.Now().AddDate(0, 3, 0), expires, 4*24*time.Hour)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_expire' AND scheduled_at = $1", expires))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_expire' AND scheduled_at = $1", expires))
 	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
 
 	b.clock.Advance(expires.Sub(b.clock.Now()))
@@ -222,7 +227,8 @@ func TestPixPaidJustBeforeItIsReplaced(t *testing.T) {
 	b.clock.Advance(25 * time.Hour)
 	b.expect(t, 409, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.Equal(t, "active", b.status(t, idOf(first)))
-	require.WithinDuration(t, lifecycle.AddMonths(time.Now(), 1, b.zone(t)), column[time.Time](t, b, idOf(first), "expires_at"), time.Minute,
+	require.WithinDuration(t, lifecycle.AddMonths(time.Now(), 1, b.zone(t)),
+		column[time.Time](t, b, idOf(first), "expires_at"), time.Minute,
 		"the gateway tells the day alone, and the period does not begin with the day")
 	b.listen()
 	b.settle(t)
@@ -247,7 +253,8 @@ func TestAPixEndsForItsCustomerWhileTheGatewayIsSilent(t *testing.T) {
 			require.Empty(t, b.current(t))
 			require.NoError(t, b.service.EndAtGateway(t.Context(), id), "the looks go on with it")
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
 		})
 	}
 }
@@ -278,7 +285,8 @@ func TestMoneyThatArrivesAfterAPixWasGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
-	require.Equal(t, "cancelled>active late_money live_read", b.history(t, id)[1], "gateway A's webhooks are not signed")
+	require.Equal(t, "cancelled>active late_money live_read", b.history(t, id)[1],
+		"gateway A's webhooks are not signed")
 	require.Equal(t, id, b.current(t))
 	require.True(t, b.access(t))
 }
@@ -286,7 +294,9 @@ func TestMoneyThatArrivesAfterAPixWasGivenUp(t *testing.T) {
 func TestGatewayAUnavailableBeforeTheCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 429, Times: 20}))
+	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
+		Kind: stage.FaultStatus, Status: 429, Times: 20,
+	}))
 	b.expect(t, 503, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status <> 'cancelled'"))
 }

@@ -36,8 +36,10 @@ func TestGatewayBApprovedCardIsActiveAtOnce(t *testing.T) {
 	id := idOf(a)
 	require.Equal(t, id, b.current(t))
 	require.True(t, b.access(t))
-	require.Equal(t, []string{">pending subscribed subscribe", "pending>active payment_settled subscribe"}, b.history(t, id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
+	require.Equal(t, []string{">pending subscribed subscribe", "pending>active payment_settled subscribe"},
+		b.history(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990",
+		id))
 
 	b.listen() // the webhooks of the same payment change nothing
 	b.settle(t)
@@ -133,7 +135,9 @@ func TestGatewayBLiveReadResolvesAPendingSubscription(t *testing.T) {
 	t.Run("gateway silent", func(t *testing.T) {
 		b.newcomer(t)
 		b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication))
-		require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: 10}))
+		require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+			Kind: stage.FaultStatus, Status: 500, Times: 10,
+		}))
 		read := b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)
 		require.Equal(t, "pending", doc(read)["status"])
 	})
@@ -216,16 +220,33 @@ func TestGatewayBRefusals(t *testing.T) {
 		code   string
 		field  string
 	}{
-		"no payment method":        {object{"plan_id": plan}, 400, "VALIDATION_ERROR", "payment_method_id"},
-		"empty payment method":     {object{"plan_id": plan, "payment_method_id": ""}, 400, "VALIDATION_ERROR", "payment_method_id"},
-		"null payment method":      {object{"plan_id": plan, "payment_method_id": nil}, 400, "VALIDATION_ERROR", "payment_method_id"},
-		"numeric payment method":   {object{"plan_id": plan, "payment_method_id": 7}, 400, "VALIDATION_ERROR", "payment_method_id"},
-		"malformed payment method": {object{"plan_id": plan, "payment_method_id": "pm/../x"}, 400, "VALIDATION_ERROR", "payment_method_id"},
-		"no plan":                  {object{"payment_method_id": "pm_card_visa"}, 422, "VALIDATION_ERROR", "plan_id"},
-		"plan of a wrong type":     {object{"plan_id": 1, "payment_method_id": "pm_card_visa"}, 422, "VALIDATION_ERROR", "plan_id"},
-		"unknown field":            {object{"plan_id": plan, "payment_method_id": "pm_card_visa", "amount": 1}, 422, "VALIDATION_ERROR", "amount"},
-		"unknown plan":             {object{"plan_id": "none-such", "payment_method_id": "pm_card_visa"}, 404, "NOT_FOUND", ""},
-		"token nobody knows":       {object{"plan_id": plan, "payment_method_id": "pm_nobody"}, 400, "VALIDATION_ERROR", "payment_method_id"},
+		"no payment method": {object{"plan_id": plan}, 400, "VALIDATION_ERROR", "payment_method_id"},
+		"empty payment method": {
+			object{"plan_id": plan, "payment_method_id": ""}, 400, "VALIDATION_ERROR", "payment_method_id",
+		},
+		"null payment method": {
+			object{"plan_id": plan, "payment_method_id": nil}, 400, "VALIDATION_ERROR", "payment_method_id",
+		},
+		"numeric payment method": {
+			object{"plan_id": plan, "payment_method_id": 7}, 400, "VALIDATION_ERROR", "payment_method_id",
+		},
+		"malformed payment method": {
+			object{"plan_id": plan, "payment_method_id": "pm/../x"}, 400, "VALIDATION_ERROR", "payment_method_id",
+		},
+		"no plan": {object{"payment_method_id": "pm_card_visa"}, 422, "VALIDATION_ERROR", "plan_id"},
+		"plan of a wrong type": {
+			object{"plan_id": 1, "payment_method_id": "pm_card_visa"}, 422, "VALIDATION_ERROR", "plan_id",
+		},
+		"unknown field": {
+			object{"plan_id": plan, "payment_method_id": "pm_card_visa", "amount": 1}, 422, "VALIDATION_ERROR",
+			"amount",
+		},
+		"unknown plan": {
+			object{"plan_id": "none-such", "payment_method_id": "pm_card_visa"}, 404, "NOT_FOUND", "",
+		},
+		"token nobody knows": {
+			object{"plan_id": plan, "payment_method_id": "pm_nobody"}, 400, "VALIDATION_ERROR", "payment_method_id",
+		},
 	} {
 		a := b.expect(t, tc.status, http.MethodPost, "/gwb/subscribe", tc.body)
 		require.NotNil(t, a["error"], name)
@@ -235,13 +256,15 @@ func TestGatewayBRefusals(t *testing.T) {
 
 	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET is_active = false")
 	require.NoError(t, err)
-	refused(t, b.expect(t, 400, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")), "VALIDATION_ERROR", "plan_id")
+	refused(t, b.expect(t, 400, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")), "VALIDATION_ERROR",
+		"plan_id")
 	_, err = b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET is_active = true")
 	require.NoError(t, err)
 	for _, taxID := range []any{nil, "52998224724"} {
 		_, err = b.db.Exec(t.Context(), "UPDATE accounts.users SET tax_id = $2 WHERE id = $1", b.customer.ID, taxID)
 		require.NoError(t, err)
-		refused(t, b.expect(t, 400, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")), "VALIDATION_ERROR", "tax_id")
+		refused(t, b.expect(t, 400, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")), "VALIDATION_ERROR",
+			"tax_id")
 	}
 	b.expect(t, 501, http.MethodPost, "/customers/me/subscribe", object{})
 
@@ -258,7 +281,10 @@ func TestUnsyncedPlanIsSynchronisedOnce(t *testing.T) {
 	b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
 	var product, price objectid.ID
 	read := func() {
-		require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gwb_product_id, gwb_price_id FROM subscriptions.plans WHERE plan_id = $1", plan).Scan(&product, &price))
+		require.NoError(t,
+			b.db.QueryRow(t.Context(),
+				"SELECT gwb_product_id, gwb_price_id FROM subscriptions.plans WHERE plan_id = $1", plan).Scan(&product,
+				&price))
 	}
 	read()
 	before := price

@@ -38,7 +38,8 @@ func TestEverySubscribeRouteRepeatsItsAnswer(t *testing.T) {
 			b := setup(t)
 			me := b.client(t, "k")
 			first := me.Post(path, body).Expect(201)
-			require.Equal(t, string(first.Body), string(me.Post(path, body).Expect(201).Body), "no 409 for what the customer has just made")
+			require.Equal(t, string(first.Body), string(me.Post(path, body).Expect(201).Body),
+				"no 409 for what the customer has just made")
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
 			body["plan_id"] = "another"
 			require.Equal(t, idempotency.CodeReused, me.Post(path, body).Expect(409).Code())
@@ -49,7 +50,9 @@ func TestEverySubscribeRouteRepeatsItsAnswer(t *testing.T) {
 			require.NoError(t, err)
 			told := me.Post(path, body).Expect(201)
 			require.Equal(t, first.Map()["docs"], told.Map()["docs"])
-			for _, field := range []string{"client_secret", "pix", "payment_id", "payment_intent_id", "amount", "months"} {
+			for _, field := range []string{
+				"client_secret", "pix", "payment_id", "payment_intent_id", "amount", "months",
+			} {
 				require.Equal(t, first.Map()["info"].(object)[field], told.Map()["info"].(object)[field], field)
 			}
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
@@ -76,9 +79,11 @@ func TestAnAuthenticationIsRepeatedWithItsSecret(t *testing.T) {
 	first := me.Post("/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication)).Expect(201)
 	secret, _ := first.Map()["info"].(object)["client_secret"].(string)
 	require.NotEmpty(t, secret)
-	require.Equal(t, string(first.Body), string(me.Post("/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication)).Expect(201).Body))
+	require.Equal(t, string(first.Body),
+		string(me.Post("/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication)).Expect(201).Body))
 	var kept string
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT encode(answer, 'escape') FROM platform.idempotency_keys").Scan(&kept))
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT encode(answer, 'escape') FROM platform.idempotency_keys").
+		Scan(&kept))
 	require.NotContains(t, kept, "secret")
 	require.NotContains(t, kept, secret)
 }
@@ -106,7 +111,9 @@ func TestASubscribeThatWasCutOffChargesOnce(t *testing.T) {
 	b := setup(t)
 	st := b.gateways.Sandbox.GWA.Stage()
 	me := b.client(t, "k")
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 100}))
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 100,
+	}))
 	first := me.Post("/gwa/subscribe/pix", object{"plan_id": plan}).Expect(201)
 	st.Faults.Clear()
 	b.runStatusChecks(t, 5*time.Second)

@@ -90,7 +90,10 @@ func TestEveryRowOfTheSpecification(t *testing.T) {
 		{"renew, the previous one", []state.Status{pending, active}, state.Replaced, cancelled},
 		{"payment confirmed webhook (gateway A)", []state.Status{pending}, state.PaymentSettles, active},
 		{"invoice.paid", []state.Status{pending}, state.PaymentSettles, active},
-		{"GET status: incomplete, incomplete_expired or canceled", []state.Status{pending}, state.LiveReadDead, cancelled},
+		{
+			"GET status: incomplete, incomplete_expired or canceled", []state.Status{pending}, state.LiveReadDead,
+			cancelled,
+		},
 		{"new subscribe, PIX pending for more than 24 hours", []state.Status{pending}, state.Replaced, cancelled},
 		{"updated or created: active, trialing", live, state.GatewaySaysActive, active},
 		{"updated or created: past_due, unpaid, paused", live, state.GatewaySaysSuspended, suspended},

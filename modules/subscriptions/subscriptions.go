@@ -107,13 +107,15 @@ func New(d Deps) *Service {
 		promos = lifecycle.NoPromoCodes{}
 	}
 	s := &Service{
-		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
-		cfg: cfg, db: subscriptionsdb.New(),
+		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments,
+		intents: d.Payments.Intents(),
+		cfg:     cfg, db: subscriptionsdb.New(),
 	}
 	s.furnish(d, cfg, promos)
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s.applier}, Takers: []payments.StrayMoneyTaker{s.strays}, Followers: []payments.RefundFollower{s.applier},
-		Extender: s.extensions,
+		Appliers: []payments.Applier{s.applier}, Takers: []payments.StrayMoneyTaker{s.strays},
+		Followers: []payments.RefundFollower{s.applier},
+		Extender:  s.extensions,
 		Looks: map[intent.Kind]intent.User{
 			intent.Subscription:     s.recovery.FirstCalls().User(),
 			intent.SubscriptionGone: s.calls.Gone().User(),
@@ -176,8 +178,9 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Disputes: s.disputes, Settler: s.settler, Charges: s.charges,
 	})
 	s.retries = retries.New(retries.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg, Calendar: s.calendar,
-		Reads: s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Calendar: s.calendar,
+		Reads:    s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
 		Applier: s.applier,
 	})
 	s.recovery = recovery.New(recovery.Deps{

@@ -30,7 +30,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 			failed = errors.Join(failed, step(ctx, id))
 		}
 	}
-	expirations, err := s.db.ListDueExpirations(ctx, s.pool, subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(extensions.HandOver))})
+	expirations, err := s.db.ListDueExpirations(ctx, s.pool,
+		subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(extensions.HandOver))})
 	each(expirations, err, s.recovery.Expire)
 	open, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
 	each(open, err, s.recovery.Adopt)
@@ -59,5 +60,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(charges, err, s.charges.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
 	each(moves, err, s.plans.RecoverMove)
-	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now), s.strays.EndStrays(ctx))
+	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now),
+		s.strays.EndStrays(ctx))
 }

@@ -46,7 +46,8 @@ func TestATrialIsHadOnceByTaxID(t *testing.T) {
 	exec("UPDATE subscriptions.trial_uses SET began_at = NULL")
 	exec("UPDATE accounts.users SET tax_id = NULL WHERE id = $1", b.customer.ID)
 	again(taxID)
-	require.Equal(t, "paid", begins("/gwb/subscribe", gwbCard(paymentstest.TokenApproved)), "while another waits for it")
+	require.Equal(t, "paid", begins("/gwb/subscribe", gwbCard(paymentstest.TokenApproved)),
+		"while another waits for it")
 	end()
 	exec("UPDATE accounts.users SET tax_id = NULL WHERE id = $1", b.customer.ID)
 	again(taxID)
@@ -72,7 +73,8 @@ func TestATrialIsHadOnceByTaxID(t *testing.T) {
 	b.work(t)
 	_, err = b.jobs.Insert(t.Context(), subscriptions.TrialUses(), nil)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return b.count(t, "SELECT count(*) FROM subscriptions.trial_uses") == 2 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return b.count(t, "SELECT count(*) FROM subscriptions.trial_uses") == 2 },
+		20*time.Second, 20*time.Millisecond)
 	require.NoError(t, b.accounts.DeleteCustomer(t.Context(), old.ID, old.ID))
 	again(old.TaxID)
 	require.Equal(t, "paid", begins("/gwb/subscribe", gwbCard(paymentstest.TokenApproved)), "had before it was kept so")

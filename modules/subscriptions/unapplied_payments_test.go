@@ -47,7 +47,8 @@ func (b *bundle) latePix(t *testing.T, gateway string) (ended, living objectid.I
 // listed is the list's row of a payment.
 func (b *bundle) listed(t *testing.T, payment string) object {
 	t.Helper()
-	docs := b.admin(t).Get(unappliedPath + `?query=` + url.QueryEscape(`{"gateway_payment_id":"`+payment+`"}`)).Expect(200).Map()["docs"].([]any)
+	docs := b.admin(t).Get(unappliedPath + `?query=` + url.QueryEscape(`{"gateway_payment_id":"`+payment+`"}`)).
+		Expect(200).Map()["docs"].([]any)
 	require.Len(t, docs, 1)
 	return docs[0].(object)
 }
@@ -92,15 +93,19 @@ func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {
 			require.True(t, b.given(t, payment))
 			b.settle(t)
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "one intent a payment")
-			b.until(t, "what its event tells", func() bool { return column[int64](t, b, ended, "total_refunded_cents") == 4990 })
+			b.until(t, "what its event tells",
+				func() bool { return column[int64](t, b, ended, "total_refunded_cents") == 4990 })
 			require.Equal(t, "active", b.status(t, living))
 			require.Equal(t, "cancelled", b.status(t, ended))
 			b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
 			require.Contains(t, b.mails.Mails()[0].Text, "49,90")
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_decisions WHERE source = 'platform' AND to_state = 'refunding'"))
-			require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.audit_log WHERE actor_id IS NULL AND actor_name = 'platform' AND resource = 'unapplied-payments'
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.unapplied_decisions WHERE source = 'platform' AND to_state = 'refunding'"))
+			require.Equal(t, 1, b.count(t,
+				`SELECT count(*) FROM accounts.audit_log WHERE actor_id IS NULL AND actor_name = 'platform' AND resource = 'unapplied-payments'
 				AND action = 'unapplied_payment_refunding' AND before->>'state' = 'open' AND after->>'state' = 'refunding'`))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND admin IS NULL"))
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND admin IS NULL"))
 		})
 	}
 }
@@ -122,12 +127,15 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		payment := column[string](t, b, ended, "pix_payment_id")
 		b.set(t, ended, "status = 'cancelled', ended_at = now()")
 		b.paidGWB(t)
-		e := gateway.Event{Gateway: gateway.GWA, Reference: ended, CreatedAt: b.clock.Now(), Payload: gateway.SettledPayment{Payment: gateway.Payment{
-			ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix, Amount: 4990, SettledAt: new(b.clock.Now()),
-		}}}
+		e := gateway.Event{Gateway: gateway.GWA, Reference: ended, CreatedAt: b.clock.Now(),
+			Payload: gateway.SettledPayment{Payment: gateway.Payment{
+				ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
+				Amount: 4990, SettledAt: new(b.clock.Now()),
+			}}}
 		b.apply(t, e)
 		b.confirmLate(t)
-		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway = 'gwa'"), "an event alone books nothing")
+		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway = 'gwa'"),
+			"an event alone books nothing")
 		e.Type = gateway.Reconciled // a list that errs
 		b.apply(t, e)
 		b.refundUnapplied(t)
@@ -140,7 +148,8 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, _, payment := b.latePix(t, "gwa")
-		_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET amount_cents = 9990 WHERE gateway_payment_id = $1", payment)
+		_, err := b.db.Exec(t.Context(),
+			"UPDATE payments.payments SET amount_cents = 9990 WHERE gateway_payment_id = $1", payment)
 		require.NoError(t, err)
 		b.refundUnapplied(t)
 		row := b.listed(t, payment)
@@ -153,7 +162,9 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		b := setup(t)
 		_, _, payment := b.latePix(t, "gwa")
 		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-		require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: 20}))
+		require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
+			Kind: stage.FaultStatus, Status: 500, Times: 20,
+		}))
 		b.refundUnapplied(t)
 		require.Equal(t, "open", b.listed(t, payment)["state"])
 		b.gateways.Sandbox.GWA.Stage().Faults.Clear()
@@ -200,7 +211,8 @@ func TestNothingIsRefundedByItselfAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, _, payment := b.latePix(t, "gwb")
-	_, err := b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
 	require.NoError(t, err)
 	b.refundUnapplied(t)
 	require.Equal(t, "open", b.listed(t, payment)["state"])
@@ -216,7 +228,9 @@ func TestMoneyOfADeletedCustomerIsRefundedWithoutMail(t *testing.T) {
 	ended := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	payment := column[string](t, b, ended, "pix_payment_id")
 	b.set(t, ended, "status = 'cancelled', ended_at = now()")
-	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now(), enable = false, current_subscription_id = NULL WHERE id = $1", b.customer.ID)
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE accounts.users SET deleted_at = now(), enable = false, current_subscription_id = NULL WHERE id = $1",
+		b.customer.ID)
 	require.NoError(t, err)
 	require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(payment))
 	b.settle(t)
@@ -225,7 +239,8 @@ func TestMoneyOfADeletedCustomerIsRefundedWithoutMail(t *testing.T) {
 	require.True(t, b.given(t, payment))
 	b.work(t)
 	b.until(t, "the mail's job", func() bool {
-		return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail' AND state = 'completed'") == 1
+		return b.count(t,
+			"SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail' AND state = 'completed'") == 1
 	})
 	require.Empty(t, b.mails.Mails())
 }
@@ -237,9 +252,11 @@ func TestACodeThatWasPaidJustBeforeItsEnd(t *testing.T) {
 	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	paid := func(payment string, at time.Time) {
-		b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at, Payload: gateway.SettledPayment{Payment: gateway.Payment{
-			ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodPix, Amount: 4990, SettledAt: &at,
-		}}})
+		b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at,
+			Payload: gateway.SettledPayment{Payment: gateway.Payment{
+				ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodPix,
+				Amount: 4990, SettledAt: &at,
+			}}})
 	}
 	paid(column[string](t, b, id, "pix_payment_id"), b.clock.Now())
 	b.clock.Advance(32 * 24 * time.Hour)
@@ -278,7 +295,8 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 		decided(t, b, id, "kept")
 		b.refundUnapplied(t)
 		require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.refunds"))
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE resource = 'unapplied-payments' AND record_id = $1", id))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM accounts.audit_log WHERE resource = 'unapplied-payments' AND record_id = $1", id))
 	})
 	t.Run("refund", func(t *testing.T) {
 		t.Parallel()
@@ -290,7 +308,8 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 		decided(t, b, id, "refunded")
 		require.True(t, b.given(t, payment))
 		require.EqualValues(t, 4990, column[int64](t, b, ended, "total_refunded_cents"))
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE reason = 'Paid twice' AND admin_id IS NOT NULL"))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.refunds WHERE reason = 'Paid twice' AND admin_id IS NOT NULL"))
 	})
 	t.Run("refund, twice with one key", func(t *testing.T) {
 		t.Parallel()
@@ -315,7 +334,8 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 		b.refundUnapplied(t)
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "not by itself again")
 		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-		require.Equal(t, "refunded", doc(b.admin(t).Post(unappliedPath+"/"+id+"/refund", nil).Expect(200).Map())["state"])
+		require.Equal(t, "refunded",
+			doc(b.admin(t).Post(unappliedPath+"/"+id+"/refund", nil).Expect(200).Map())["state"])
 	})
 	t.Run("refund by the subscription's own route", func(t *testing.T) {
 		t.Parallel()
@@ -328,7 +348,8 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 	t.Run("of which no payment is known", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, err := b.db.Exec(t.Context(), "INSERT INTO payments.unapplied_payments (kind, gateway, subject, created_at, updated_at) VALUES ('unknown', 'gwa', 'sub_1', now(), now())")
+		_, err := b.db.Exec(t.Context(),
+			"INSERT INTO payments.unapplied_payments (kind, gateway, subject, created_at, updated_at) VALUES ('unknown', 'gwa', 'sub_1', now(), now())")
 		require.NoError(t, err)
 		admin := b.admin(t)
 		row := doc(admin.Get(unappliedPath).Expect(200).Map())
@@ -413,7 +434,8 @@ func TestDecisionsAtOnce(t *testing.T) {
 			var won sync.Map
 			for _, path := range []string{"/refund", "/extend", "/keep", "/refund"} {
 				wg.Go(func() {
-					a := apitest.New(t, b.serve().api).As(token).Post(unappliedPath+"/"+id+path, map[string]any{"reason": "At once"})
+					a := apitest.New(t, b.serve().api).As(token).Post(unappliedPath+"/"+id+path,
+						map[string]any{"reason": "At once"})
 					if path == "/extend" {
 						a = apitest.New(t, b.serve().api).As(token).Post(unappliedPath+"/"+id+path, nil)
 					}
@@ -424,7 +446,8 @@ func TestDecisionsAtOnce(t *testing.T) {
 			}
 			wg.Go(func() { _ = b.payments.Cases().RefundDueUnapplied(context.WithoutCancel(t.Context())) })
 			wg.Wait()
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_decisions WHERE from_state = 'open'"), "one decision")
+			require.Equal(t, 1, b.count(t,
+				"SELECT count(*) FROM payments.unapplied_decisions WHERE from_state = 'open'"), "one decision")
 			extended := !column[time.Time](t, b, living, "next_billing_date").Equal(before)
 			require.Equal(t, b.listed(t, payment)["state"] == "extended", extended)
 			require.Equal(t, b.listed(t, payment)["state"] == "refunded", b.given(t, payment))

@@ -21,7 +21,8 @@ func TestWithdrawAfterTheEnd(t *testing.T) {
 		end    func(*bundle, *testing.T, objectid.ID)
 		amount float64
 	}{
-		"card at A": {(*bundle).paidGWA, cancel, 49.90}, "PIX at A": {(*bundle).paidPixGWA, cancel, 49.90}, "card at B": {(*bundle).paidGWB, cancel, 4990},
+		"card at A": {(*bundle).paidGWA, cancel, 49.90}, "PIX at A": {(*bundle).paidPixGWA, cancel, 49.90},
+		"card at B": {(*bundle).paidGWB, cancel, 4990},
 		"renewed": {(*bundle).paidGWB, func(b *bundle, t *testing.T, id objectid.ID) {
 			b.renewedByCard(t)
 			cancel(b, t, id)
@@ -31,7 +32,8 @@ func TestWithdrawAfterTheEnd(t *testing.T) {
 			b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenDeclined))
 		}, 4990},
 		"by an admin": {(*bundle).paidGWA, func(b *bundle, t *testing.T, id objectid.ID) {
-			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/cancel", object{"reason": "asked by phone"}).Expect(200)
+			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/cancel", object{"reason": "asked by phone"}).
+				Expect(200)
 		}, 49.90},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +52,8 @@ func TestWithdrawAfterTheEnd(t *testing.T) {
 			require.Empty(t, b.gateways.Paid(t))
 			require.Equal(t, answer, b.expect(t, 200, http.MethodPost, withdrawPath, nil), "asked again")
 			require.Equal(t, ended+1, b.count(t, "SELECT count(*) FROM subscriptions.transitions"))
-			require.Equal(t, "cancelled cancelled withdrawn", b.text(t, `SELECT from_status || ' ' || to_status || ' ' || reason FROM subscriptions.transitions
+			require.Equal(t, "cancelled cancelled withdrawn",
+				b.text(t, `SELECT from_status || ' ' || to_status || ' ' || reason FROM subscriptions.transitions
 				ORDER BY id DESC LIMIT 1`))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM finance.exits"))
@@ -64,7 +67,8 @@ func TestNoWithdrawalAfterTheEnd(t *testing.T) {
 	b := withdrawable(t)
 	b.paidGWB(t)
 	b.settle(t)
-	until, err := time.Parse(time.RFC3339, doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
+	until, err := time.Parse(time.RFC3339,
+		doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
 	require.NoError(t, err)
 	b.expect(t, 200, http.MethodDelete, ownPath, nil)
 	b.clock.Advance(until.Sub(b.clock.Now()))

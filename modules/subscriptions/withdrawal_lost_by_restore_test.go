@@ -26,14 +26,16 @@ func (b *bundle) dump(t *testing.T, id objectid.ID) (restored func()) {
 			"SET LOCAL session_replication_role = replica",
 			"DELETE FROM jobs.river_job WHERE args ->> 'subscription_id' = '" + id.String() + "'",
 			"DELETE FROM subscriptions.subscriptions WHERE id = '" + id.String() + "'",
-			"UPDATE accounts.users SET current_subscription_id = '" + id.String() + "' WHERE id = '" + b.customer.ID.String() + "'",
+			"UPDATE accounts.users SET current_subscription_id = '" + id.String() + "' WHERE id = '" +
+				b.customer.ID.String() + "'",
 		} {
 			_, err = tx.Exec(t.Context(), statement)
 			require.NoError(t, err)
 		}
 		_, err = tx.Exec(t.Context(), "DELETE FROM subscriptions.transitions WHERE id > $1", moves)
 		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), "INSERT INTO subscriptions.subscriptions SELECT r.* FROM jsonb_populate_record(NULL::subscriptions.subscriptions, $1) r", row)
+		_, err = tx.Exec(t.Context(),
+			"INSERT INTO subscriptions.subscriptions SELECT r.* FROM jsonb_populate_record(NULL::subscriptions.subscriptions, $1) r", row)
 		require.NoError(t, err)
 		require.NoError(t, tx.Commit(t.Context()))
 		b.loseRefundRows(t)
@@ -78,7 +80,8 @@ func TestAWithdrawalThatARestoreLost(t *testing.T) {
 			require.Contains(t, after[len(after)-1], ">cancelled withdrawn customer")
 			require.Zero(t, b.count(t, "SELECT count(*) FROM accounts.users WHERE current_subscription_id IS NOT NULL"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.disputes"))
-			require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"))
+			require.Equal(t, 4990,
+				b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"))
 			again := b.expect(t, 200, "POST", withdrawPath, nil)
 			require.NotEmpty(t, again["refunded_at"])
 			require.NotZero(t, again["refund_amount"])

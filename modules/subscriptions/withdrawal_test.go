@@ -41,7 +41,8 @@ func TestAWithdrawalTellsWhatItGivesBack(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidGWB(t)
-	b.admin(t).Post("/admin/gwb/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "amount": 990}).Expect(200)
+	b.admin(t).Post("/admin/gwb/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "amount": 990}).
+		Expect(200)
 	for range 2 {
 		answer := b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()
 		require.EqualValues(t, 4000, answer["refund_amount"])
@@ -56,7 +57,9 @@ func TestAWithdrawalTellsWhatItGivesBack(t *testing.T) {
 func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 	t.Parallel()
 	for gateway, unit := range map[string]float64{"gwa": 0.01, "gwb": 1} {
-		for name, part := range map[string]object{"all of it": {"reason": "as agreed"}, "a part": {"reason": "as agreed", "value": 9.9}} {
+		for name, part := range map[string]object{
+			"all of it": {"reason": "as agreed"}, "a part": {"reason": "as agreed", "value": 9.9},
+		} {
 			t.Run(gateway+" "+name, func(t *testing.T) {
 				t.Parallel()
 				b := withdrawable(t)
@@ -77,7 +80,8 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 				answer = withdraw()
 				require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
 				require.NotEmpty(t, answer["refunded_at"])
-				require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
+				require.Equal(t, 4990,
+					b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
 			})
 		}
 		t.Run(gateway+" before", func(t *testing.T) {
@@ -85,7 +89,8 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 			b := withdrawable(t)
 			id := begins[gateway](b, t)
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-			b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"}).Expect(200)
+			b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"}).
+				Expect(200)
 			b.clock.Advance(time.Minute)
 			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 			require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
@@ -101,7 +106,8 @@ func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
 		paid   func(*bundle, *testing.T) objectid.ID
 		amount float64
 	}{
-		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90}, "card at B": {(*bundle).paidGWB, 4990},
+		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90},
+		"card at B": {(*bundle).paidGWB, 4990},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +129,8 @@ func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
 			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 
 			require.Equal(t, string(first.Body), string(me.Post(withdrawPath, nil).Expect(200).Body))
-			require.Equal(t, answer, b.client(t, "another").Post(withdrawPath, nil).Expect(200).Map(), "asked again without its key")
+			require.Equal(t, answer, b.client(t, "another").Post(withdrawPath, nil).Expect(200).Map(),
+				"asked again without its key")
 			require.NoError(t, b.service.GiveBack(t.Context(), id))
 			b.settle(t)
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
@@ -144,7 +151,8 @@ func TestTheRightToWithdrawEnds(t *testing.T) {
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT settled_at FROM payments.payments").Scan(&paid))
 	paid = paid.In(zone)
 	until := time.Date(paid.Year(), paid.Month(), paid.Day()+8, 0, 0, 0, 0, zone)
-	shown, err := time.Parse(time.RFC3339, doc(b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil))["withdrawal_until"].(string))
+	shown, err := time.Parse(time.RFC3339,
+		doc(b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil))["withdrawal_until"].(string))
 	require.NoError(t, err)
 	require.WithinDuration(t, until, shown, 0)
 	b.clock.Advance(until.Sub(b.clock.Now()))
@@ -162,7 +170,8 @@ func TestNoWithdrawal(t *testing.T) {
 		"off": func(t *testing.T) *bundle {
 			b := setup(t)
 			b.paidGWB(t)
-			require.NotContains(t, doc(b.expect(t, 200, http.MethodGet, "/customers/me/subscription", nil)), "withdrawal_until")
+			require.NotContains(t, doc(b.expect(t, 200, http.MethodGet, "/customers/me/subscription", nil)),
+				"withdrawal_until")
 			return b
 		},
 		"unpaid": func(t *testing.T) *bundle {
@@ -190,7 +199,9 @@ func TestNoWithdrawal(t *testing.T) {
 // TestAWithdrawalWhoseRefundIsNotKnown: the customer is told that it is on its way.
 func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
 	t.Parallel()
-	for name, paid := range map[gateway.Name]func(*bundle, *testing.T) objectid.ID{gateway.GWA: (*bundle).paidGWA, gateway.GWB: (*bundle).paidGWB} {
+	for name, paid := range map[gateway.Name]func(*bundle, *testing.T) objectid.ID{
+		gateway.GWA: (*bundle).paidGWA, gateway.GWB: (*bundle).paidGWB,
+	} {
 		t.Run(string(name), func(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
@@ -201,7 +212,8 @@ func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
 			require.Nil(t, answer["refunded_at"])
 			require.Equal(t, "cancelled", answer["status"])
 			again()
-			_ = b.service.GiveBack(t.Context(), id) // on a busy machine the refund may not have been asked for: its job does
+			_ = b.service.GiveBack(t.Context(),
+				id) // on a busy machine the refund may not have been asked for: its job does
 			b.clock.Advance(10 * time.Second)
 			require.NoError(t, b.payments.Intents().CheckDue(t.Context(), name))
 			require.NotNil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
@@ -222,7 +234,8 @@ func TestAWithdrawalThatTheGatewayRefusesToRefund(t *testing.T) {
 	answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 	require.Nil(t, answer["refunded_at"])
 	require.Equal(t, "cancelled", b.status(t, id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 4990"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 4990"))
 }
 
 // TestARefundOfAWithdrawalThatFailsLater: gateway A denies what it had taken on.
@@ -240,7 +253,8 @@ func TestARefundOfAWithdrawalThatFailsLater(t *testing.T) {
 	require.NoError(t, err)
 	b.settle(t)
 	require.NoError(t, b.service.GiveBack(t.Context(), id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open'"))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open'"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "people decide")
 }
 
@@ -258,7 +272,8 @@ func TestAWithdrawalBesideAPartUnderWay(t *testing.T) {
 				require.NoError(t, err)
 			}
 			inProgress(true)
-			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "value": 10.0}).Expect(200)
+			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund",
+				object{"reason": "as agreed", "value": 10.0}).Expect(200)
 			require.Nil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
 			asked := b.count(t, "SELECT count(*) FROM payments.refunds")
 			for range 3 {
@@ -269,14 +284,16 @@ func TestAWithdrawalBesideAPartUnderWay(t *testing.T) {
 
 			inProgress(false)
 			var payment string
-			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_payment_id FROM payments.payments").Scan(&payment))
+			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_payment_id FROM payments.payments").
+				Scan(&payment))
 			_, err := b.gateways.Sandbox.GWA.EndRefund(payment, denied)
 			require.NoError(t, err)
 			b.settle(t)
 			require.NoError(t, b.service.GiveBack(t.Context(), id))
 			b.settle(t)
 			if denied {
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 4990"))
+				require.Equal(t, 1, b.count(t,
+					"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 4990"))
 				return
 			}
 			require.NotNil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
@@ -323,7 +340,8 @@ func TestWithdrawAfterRenewals(t *testing.T) {
 		paid   func(*bundle, *testing.T) objectid.ID
 		amount float64
 	}{
-		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90}, "card at B": {(*bundle).paidGWB, 4990},
+		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90},
+		"card at B": {(*bundle).paidGWB, 4990},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -347,7 +365,8 @@ func TestWithdrawAfterRenewals(t *testing.T) {
 			require.False(t, b.access(t))
 			moves := b.history(t, last)
 			require.Equal(t, "active>cancelled withdrawn customer", moves[len(moves)-1])
-			require.Equal(t, 3, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gateway_ended_at IS NOT NULL"))
+			require.Equal(t, 3, b.count(t,
+				"SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gateway_ended_at IS NOT NULL"))
 			require.Equal(t, answer, b.expect(t, 200, http.MethodPost, withdrawPath, nil), "asked again")
 			require.NoError(t, b.service.GiveBack(t.Context(), last))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
@@ -365,12 +384,15 @@ func TestARefundOfWhatWasRenewedThatFailsLater(t *testing.T) {
 	b.settle(t)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 	b.settle(t)
-	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(b.text(t, "SELECT gateway_refund_id FROM payments.refunds"), false))
+	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(b.text(t, "SELECT gateway_refund_id FROM payments.refunds"),
+		false))
 	b.settle(t)
 	require.Zero(t, column[int64](t, b, first, "total_refunded_cents"))
-	require.NotZero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_give_back' AND args ->> 'subscription_id' = $1", last))
+	require.NotZero(t, b.count(t,
+		"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_give_back' AND args ->> 'subscription_id' = $1", last))
 	require.NoError(t, b.service.GiveBack(t.Context(), last))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND subscription_id = $1", first))
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND subscription_id = $1", first))
 }
 
 // TestNoWithdrawalNamesTheDate: also of a renewal, and under dispute.
@@ -406,7 +428,8 @@ func TestNoWithdrawalNamesTheDate(t *testing.T) {
 			b := withdrawable(t)
 			b.paidGWB(t)
 			b.settle(t)
-			until, err := time.Parse(time.RFC3339, doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
+			until, err := time.Parse(time.RFC3339,
+				doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
 			require.NoError(t, err)
 			happens(b, t, until)
 			refusedUntil(b, t, until)
@@ -433,7 +456,8 @@ func TestMoneyToldAfterAWithdrawalGoesBack(t *testing.T) {
 	}{"pi_before": {last, charged}, "pi_after": {last, b.clock.Now()}, "pi_old": {first, b.clock.Now()}} {
 		b.reportCharge(t, of.id, payment, of.at)
 		require.Equal(t, "cancelled", b.status(t, of.id), payment)
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic AND note LIKE '%withdrawn%'", payment), payment)
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic AND note LIKE '%withdrawn%'", payment), payment)
 	}
 	require.False(t, b.access(t))
 }
@@ -450,7 +474,8 @@ func TestAnOlderPaymentThatLengthensLeavesTheRightToWithdraw(t *testing.T) {
 	until := shown()
 	require.NotNil(t, until)
 	older := b.unapplied(t, id)
-	_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET settled_at = settled_at - interval '20 days' WHERE gateway = 'gwa'")
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE payments.payments SET settled_at = settled_at - interval '20 days' WHERE gateway = 'gwa'")
 	require.NoError(t, err)
 	b.admin(t).Post(unappliedPath+"/"+older+"/extend", nil).Expect(200)
 	require.Equal(t, until, shown())
@@ -464,9 +489,12 @@ func TestAWithdrawalIsOfWhatTheBankHasNotGivenBack(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidGWB(t)
-	require.EqualValues(t, 4990, b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()["refund_amount"])
-	_, err := b.db.Exec(t.Context(), `INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, closed_at, reported_at, created_at, updated_at)
+	require.EqualValues(t, 4990,
+		b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()["refund_amount"])
+	_, err := b.db.Exec(t.Context(),
+		`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, closed_at, reported_at, created_at, updated_at)
 		SELECT gateway, 'du_1', gateway_payment_id, purpose, local_id, customer_id, 2000, 'lost', 'lost', now(), now(), now(), now(), now() FROM payments.payments WHERE local_id = $1`, id)
 	require.NoError(t, err)
-	require.EqualValues(t, 2990, b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()["refund_amount"])
+	require.EqualValues(t, 2990,
+		b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()["refund_amount"])
 }

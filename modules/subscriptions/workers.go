@@ -128,7 +128,8 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(reconcile.Nightly{Zone: s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
 			return reconcile.ReconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
 		}, nil),
-		jobs.NewPeriodic(reconcile.Nightly{Zone: s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
+		jobs.NewPeriodic(reconcile.Nightly{Zone: s.cfg.Zone},
+			func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
 			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}
 }

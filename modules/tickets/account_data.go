@@ -19,7 +19,8 @@ import (
 func (s *Service) PersonalDataName() string { return "tickets" }
 
 // PersonalData returns a customer's tickets and orders as the customer sees them.
-func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
+func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID,
+	verified bool) (any, error) {
 	ids, err := s.db.TicketListIDsOfCustomer(ctx, db, customerID)
 	if err != nil {
 		return nil, fmt.Errorf("list tickets: %w", err)
@@ -52,7 +53,9 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err != nil {
 		return fmt.Errorf("list orders: %w", err)
 	}
-	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{CustomerID: customerID, Now: s.clock.Now()}); err != nil {
+	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{
+		CustomerID: customerID, Now: s.clock.Now(),
+	}); err != nil {
 		return fmt.Errorf("forget payer: %w", err)
 	}
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {

@@ -34,12 +34,14 @@ func TestCheckoutMakesARealAccount(t *testing.T) {
 	b.work()
 	event := b.event(nil)
 	const email = "bruno@example.com"
-	m := b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 2, paymentstest.TokenApproved), "Bruno@Example.com", guestCPF)).Expect(200).Map()
+	m := b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 2, paymentstest.TokenApproved), "Bruno@Example.com", guestCPF)).Expect(200).Map()
 	require.Equal(t, true, order(m)["without_login"])
 	shown := m["tickets"].([]any)
 	require.Len(t, shown, 2)
 	require.True(t, strings.HasPrefix(shown[0].(object)["qr_data_uri"].(string), "data:image/png;base64,"))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM accounts.users WHERE email = $1 AND NOT email_verified AND password_hash IS NULL AND tax_id = $2", email, guestCPF))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM accounts.users WHERE email = $1 AND NOT email_verified AND password_hash IS NULL AND tax_id = $2", email, guestCPF))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM accounts.codes WHERE purpose = 'reset' AND address = $1", email))
 
 	b.eventually("the tickets are mailed", func() bool { return len(b.mails.to(email, "Seus ingressos")) == 1 })
@@ -64,7 +66,8 @@ func TestCheckoutMakesARealAccount(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.PayPIX(again["pix"].(object)["payload"].(string))
 	require.NoError(t, err)
 	b.settle()
-	b.eventually("its ticket is mailed after the webhook", func() bool { return len(b.mails.to(email, "Seus ingressos")) == 2 })
+	b.eventually("its ticket is mailed after the webhook",
+		func() bool { return len(b.mails.to(email, "Seus ingressos")) == 2 })
 	require.Len(t, b.mails.to(email, "Seus ingressos")[1].Inline, 1)
 	b.settle()
 	b.sweep()
@@ -76,7 +79,8 @@ func TestCheckoutForAnAccountThatIsThere(t *testing.T) {
 	b := setup(t)
 	event := b.event(nil)
 	verified := b.customer
-	m := b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), verified.Email, verified.TaxID)).Expect(200).Map()
+	m := b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), verified.Email, verified.TaxID)).Expect(200).Map()
 	require.Equal(t, verified.ID.String(), order(m)["customer_id"])
 	require.Len(t, docs(b.me.Get("/me/tickets").Expect(200)), 1)
 	after, err := b.accounts.CustomerByID(t.Context(), b.db, verified.ID)
@@ -84,11 +88,13 @@ func TestCheckoutForAnAccountThatIsThere(t *testing.T) {
 	require.Equal(t, verified.FullName, after.FullName, "nothing is overwritten")
 	require.Equal(t, verified.Phone, after.Phone)
 
-	a := b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), "new@example.com", verified.TaxID)).Expect(409)
+	a := b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), "new@example.com", verified.TaxID)).Expect(409)
 	require.Equal(t, "tax_id", a.Field())
 	require.Equal(t, 0, b.count("SELECT count(*) FROM accounts.users WHERE email = 'new@example.com'"))
 	admin := accountstest.Admin(t, b.db)
-	b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), admin.Email, guestCPF)).Expect(409)
+	b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), admin.Email, guestCPF)).Expect(409)
 }
 
 func TestAGuestsTicketsAreHiddenFromAnUnverifiedSession(t *testing.T) {
@@ -97,7 +103,8 @@ func TestAGuestsTicketsAreHiddenFromAnUnverifiedSession(t *testing.T) {
 	event := b.event(nil)
 	c := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.EmailVerified = false })
 	session := b.nobody.As(accountstest.Token(t, b.db, c.Username))
-	m := b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), c.Email, c.TaxID)).Expect(200).Map()
+	m := b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), c.Email, c.TaxID)).Expect(200).Map()
 	own := session.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Map()
 	hidden := ticketsOf(m)[0].String()
 	orderID := order(m)["_id"].(string)
@@ -111,7 +118,8 @@ func TestAGuestsTicketsAreHiddenFromAnUnverifiedSession(t *testing.T) {
 	session.Put("/tickets/"+hidden+"/consume", nil).Expect(404)
 	session.Get("/me/tickets?_id=" + hidden).Expect(404)
 
-	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET email_verified = true, email_verified_at = now() WHERE id = $1", c.ID)
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE accounts.users SET email_verified = true, email_verified_at = now() WHERE id = $1", c.ID)
 	require.NoError(t, err)
 	require.Len(t, docs(session.Get("/me/tickets").Expect(200)), 2)
 	session.Get("/me/ticket-orders/" + orderID).Expect(200)
@@ -135,10 +143,14 @@ func TestCheckoutRefusesBuyers(t *testing.T) {
 			b.nobody.Post("/store/purchase/checkout/gwb/pix", body).Expect(422)
 		}
 	}
-	require.Equal(t, "buyer.tax_id", b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", "52998224724")).Expect(422).Field())
+	require.Equal(t, "buyer.tax_id",
+		b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", "52998224724")).
+			Expect(422).Field())
 	require.Equal(t, 0, b.count("SELECT count(*) FROM accounts.users WHERE email = 'guest@example.com'"))
 	const withLetters = "12ABC34501DE35" // a right CNPJ where the setting allows letters
-	require.Equal(t, "buyer.tax_id", b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", withLetters)).Expect(422).Field())
+	require.Equal(t, "buyer.tax_id",
+		b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", withLetters)).
+			Expect(422).Field())
 	b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", guestCNPJ)).Expect(200)
 	require.Equal(t, 1, b.issued(event))
 }
@@ -151,7 +163,8 @@ func TestCheckoutsOfOneAddressAtOnceShareAnAccount(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range statuses {
 		wg.Go(func() {
-			statuses[i] = b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "twin@example.com", guestCPF)).Status
+			statuses[i] = b.nobody.Post("/store/purchase/checkout/gwb/pix",
+				guest(pix(event, 1), "twin@example.com", guestCPF)).Status
 		})
 	}
 	wg.Wait()
@@ -175,7 +188,8 @@ func TestDeclinesAreCounted(t *testing.T) {
 	b.clock.Advance(time.Hour + time.Minute)
 	b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
 	for _, secret := range []string{paymentstest.TokenDeclined, b.customer.Email} {
-		require.Equal(t, 0, b.count("SELECT count(*) FROM tickets.declines WHERE encode(mac, 'escape') LIKE '%' || $1 || '%'", secret))
+		require.Equal(t, 0,
+			b.count("SELECT count(*) FROM tickets.declines WHERE encode(mac, 'escape') LIKE '%' || $1 || '%'", secret))
 	}
 }
 
@@ -184,6 +198,8 @@ func TestACardIsRefusedWhereverItIsTried(t *testing.T) {
 	b := setup(t, func(c *tickets.Config) { c.DeclinesPerCard, c.DeclinesPerBuyer = 1, 100 })
 	event := b.event(nil)
 	b.me.Post("/store/purchase/gwa/card", cardA(event, 1, paymentstest.CardDeclined)).Expect(400)
-	b.nobody.Post("/store/purchase/checkout/gwa/card", guest(cardA(event, 1, paymentstest.CardDeclined), "thief@example.com", guestCPF)).Expect(429)
-	require.Equal(t, 0, b.count("SELECT count(*) FROM accounts.users WHERE email = 'thief@example.com'"), "no account, no mail")
+	b.nobody.Post("/store/purchase/checkout/gwa/card",
+		guest(cardA(event, 1, paymentstest.CardDeclined), "thief@example.com", guestCPF)).Expect(429)
+	require.Equal(t, 0, b.count("SELECT count(*) FROM accounts.users WHERE email = 'thief@example.com'"),
+		"no account, no mail")
 }

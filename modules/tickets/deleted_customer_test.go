@@ -28,7 +28,8 @@ func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 				id, payment := objectid.ID(order(m)["_id"].(string)), order(m)["gateway_payment_id"].(string)
 				st, path, method := b.gateways.Sandbox.GWA.Stage(), "/v3/payments", http.MethodDelete
 				if gw == gateway.GWB {
-					st, path, method = b.gateways.Sandbox.GWB.Stage(), "/v1/payment_intents/"+payment+"/cancel", http.MethodPost
+					st, path, method = b.gateways.Sandbox.GWB.Stage(), "/v1/payment_intents/"+payment+"/cancel",
+						http.MethodPost
 				}
 				require.NoError(t, st.Faults.Plan(stage.Fault{
 					Method: method, Path: path, Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
@@ -65,7 +66,8 @@ func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 				erase()
 				b.sweep()
 				require.NoError(t, b.service.Refunds().Refund(t.Context(), id, payment))
-				require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"), "the list gives it back, within its limits")
+				require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"),
+					"the list gives it back, within its limits")
 				require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 				b.settle()
 				state, status := b.orderRow(id.String())

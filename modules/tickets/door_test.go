@@ -194,7 +194,8 @@ func TestDoorsWithoutNetwork(t *testing.T) {
 	}, m["code_forms"])
 	raw, err := tickets.Base45Decode(strings.TrimPrefix(goodCode, "MT2."))
 	require.NoError(t, err)
-	require.True(t, ed25519.Verify(public, append([]byte("MT1."), raw[:28]...), raw[28:]), "a device checks with the bundle alone")
+	require.True(t, ed25519.Verify(public, append([]byte("MT1."), raw[:28]...), raw[28:]),
+		"a device checks with the bundle alone")
 	textCode := "MT1." + base64.RawURLEncoding.EncodeToString(raw)
 
 	at := b.clock.Now().Add(29 * 24 * time.Hour)
@@ -217,7 +218,8 @@ func TestDoorsWithoutNetwork(t *testing.T) {
 	require.Equal(t, []string{"consumed", "already_consumed", "already_consumed", "not_found", "forged"}, results)
 	require.InDelta(t, 1, a["consumed"], 0)
 	require.InDelta(t, 4, a["conflicts"], 0)
-	upload["scans"].([]object)[0]["scanned_at"] = at.UTC().Format("2006-01-02T15:04:05.999999999") // without a zone it is UTC
+	upload["scans"].([]object)[0]["scanned_at"] = at.UTC().
+		Format("2006-01-02T15:04:05.999999999") // without a zone it is UTC
 	again := b.admin.Post("/tickets/consume-qr/batch", upload).Expect(200).Map()
 	require.Equal(t, "repeated", again["results"].([]any)[0].(object)["result"])
 	require.Equal(t, "consumed", b.ticketStatus(good), "it was scanned before the event ended")
@@ -231,11 +233,13 @@ func TestADoorAheadOfTimeMayUploadTwice(t *testing.T) {
 	code, ahead := b.code(ticket), b.clock.Now().Add(5*time.Minute)
 	upload := func(at time.Time) object {
 		scans := []object{{"qr_payload": code, "scanned_at": at.Format(time.RFC3339Nano)}}
-		return b.admin.Post("/tickets/consume-qr/batch", object{"scans": scans}).Expect(200).Map()["results"].([]any)[0].(object)
+		return b.admin.Post("/tickets/consume-qr/batch", object{"scans": scans}).Expect(200).
+			Map()["results"].([]any)[0].(object)
 	}
 	first := upload(ahead)
 	require.Equal(t, "consumed", first["result"])
-	require.Equal(t, b.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), first["consumed_at"], "nobody comes in later than now")
+	require.Equal(t, b.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), first["consumed_at"],
+		"nobody comes in later than now")
 	for range 2 {
 		again := upload(ahead)
 		require.Equal(t, "repeated", again["result"])

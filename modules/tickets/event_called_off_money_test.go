@@ -62,7 +62,8 @@ func TestTheMoneyOfACalledOffEventSoak(t *testing.T) {
 	require.EqualValues(t, places, a["orders"], "what a dispute took was no order any more")
 	b.work()
 	done := float64(places - len(open))
-	b.eventually("all but what banks hold is given back", func() bool { b.settle(); return b.progress(event)["refunded"] == done })
+	b.eventually("all but what banks hold is given back",
+		func() bool { b.settle(); return b.progress(event)["refunded"] == done })
 	require.EqualValues(t, len(open), b.progress(event)["disputed"])
 	kept := map[string]int{}
 	for _, m := range open {
@@ -74,7 +75,8 @@ func TestTheMoneyOfACalledOffEventSoak(t *testing.T) {
 		disputers[order(m)["gateway"].(string)].close(b, order(m)["gateway_payment_id"].(string), i%2 == 0)
 	}
 	wins := (len(open) + 1) / 2
-	b.eventually("what was won is given back", func() bool { b.settle(); b.sweep(); return b.progress(event)["refunded"] == done+float64(wins) })
+	b.eventually("what was won is given back",
+		func() bool { b.settle(); b.sweep(); return b.progress(event)["refunded"] == done+float64(wins) })
 	b.balanced(len(sold)+len(again), lost+len(open)-wins, map[string]int{})
 	require.Zero(t, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open'"))
 }
@@ -154,11 +156,14 @@ func (b *bundle) balanced(paid, lost int, kept map[string]int) {
 		} else {
 			require.Equal(b.t, refunded, out[name], "%s: what the gateway gave back", name)
 		}
-		require.Equal(b.t, ledgerIn, b.count(`SELECT coalesce(sum(refunded_cents + kept_cents + revenue_cents + CASE WHEN payment_status = 'CHARGEBACK_LOST' THEN total_cents ELSE 0 END), 0)
+		require.Equal(b.t, ledgerIn,
+			b.count(`SELECT coalesce(sum(refunded_cents + kept_cents + revenue_cents + CASE WHEN payment_status = 'CHARGEBACK_LOST' THEN total_cents ELSE 0 END), 0)
 			FROM finance.orders WHERE gateway = $1`, name), "%s: the figures", name)
 	}
-	require.Equal(b.t, lost*12050, b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.disputes WHERE state = 'lost'"))
+	require.Equal(b.t, lost*12050,
+		b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.disputes WHERE state = 'lost'"))
 	require.Equal(b.t, held, b.count("SELECT kept_cents FROM finance.events"))
-	require.Zero(b.t, b.count("SELECT sum(revenue_cents) + sum(tickets_live) + sum(tickets_sold) + sum(paid_orders) + count(*) FILTER (WHERE is_upcoming) FROM finance.events"), "figures without them")
+	require.Zero(b.t,
+		b.count("SELECT sum(revenue_cents) + sum(tickets_live) + sum(tickets_sold) + sum(paid_orders) + count(*) FILTER (WHERE is_upcoming) FROM finance.events"), "figures without them")
 	require.Zero(b.t, b.count("SELECT sum(revenue_cents) + count(*) FILTER (WHERE is_paid) FROM finance.orders"))
 }

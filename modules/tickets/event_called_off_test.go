@@ -39,7 +39,8 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	b.admin.Post("/admin/ticket-orders/"+order(partly)["_id"].(string)+"/refund", object{
 		"reason": "as agreed", "ticket_ids": ticketsOf(partly)[:1],
 	}).Expect(200)
-	b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200)
+	b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200)
 	bank, banked := b.another()
 	disputed := disputers["gwb"].buy(b, event)
 	disputers["gwb"].open(b, order(disputed)["gateway_payment_id"].(string))
@@ -87,10 +88,12 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	for _, ticket := range []objectid.ID{ticketsOf(first)[0], bonus} {
 		held := docs(b.admin.Get("/tickets?_id=" + ticket.String()).Expect(200))[0]
 		require.Equal(t, []any{"available", "event_cancelled"}, []any{held["status"], held["blocked"]})
-		require.Contains(t, b.admin.Put("/tickets/"+ticket.String()+"/consume", nil).Expect(409).Detail(), "event_cancelled")
+		require.Contains(t, b.admin.Put("/tickets/"+ticket.String()+"/consume", nil).Expect(409).Detail(),
+			"event_cancelled")
 		b.admin.Put("/tickets", []object{{"_id": ticket, "status": "consumed"}}).Expect(409)
 	}
-	require.NotContains(t, b.me.Get("/me/ticket-orders/"+order(late)["_id"].(string)).Expect(200).Map(), "pix", "nobody is shown a code to pay")
+	require.NotContains(t, b.me.Get("/me/ticket-orders/"+order(late)["_id"].(string)).Expect(200).Map(), "pix",
+		"nobody is shown a code to pay")
 	require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(order(late)["gateway_payment_id"].(string)))
 
 	payment := order(refused)["gateway_payment_id"].(string)
@@ -100,7 +103,8 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	}))
 	b.work()
 	b.sweep()
-	b.eventually("all that can be is given back", func() bool { b.settle(); p := b.progress(event); return p["refunded"] == 5.0 && p["failed"] == 1.0 })
+	b.eventually("all that can be is given back",
+		func() bool { b.settle(); p := b.progress(event); return p["refunded"] == 5.0 && p["failed"] == 1.0 })
 	require.Equal(t, object{
 		"orders": 7.0, "refunded": 5.0, "failed": 1.0, "disputed": 1.0, "not_asked": 0.0,
 		"amount": 241.0 + 241.0 + 120.5 + 120.5 + 120.5,
@@ -108,16 +112,20 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	state, _ := b.orderRow(order(unpaid)["_id"].(string))
 	require.Equal(t, "released", state)
 	require.Error(t, b.gateways.Sandbox.GWB.PayPIX(order(unpaid)["gateway_payment_id"].(string)))
-	require.Equal(t, "consumed", b.ticketStatus(ticketsOf(second)[0]), "what was used stays used, and its money is back")
+	require.Equal(t, "consumed", b.ticketStatus(ticketsOf(second)[0]),
+		"what was used stays used, and its money is back")
 	require.Equal(t, "available", b.ticketStatus(bonus))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND kind = 'unrefundable' AND order_id = $1", order(refused)["_id"]))
-	require.Equal(t, 6, b.count("SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND status = 'done'")+b.count("SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND status = 'failed'"),
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND kind = 'unrefundable' AND order_id = $1", order(refused)["_id"]))
+	require.Equal(t, 6, b.count("SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND status = 'done'")+
+		b.count("SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND status = 'failed'"),
 		"one refund an order, and none of what a bank has")
 
 	disputers["gwb"].close(b, order(disputed)["gateway_payment_id"].(string), true)
 	b.settle()
 	b.sweep()
-	b.eventually("the dispute is won: it is given back, too", func() bool { b.sweep(); b.settle(); return b.progress(event)["refunded"] == 6.0 })
+	b.eventually("the dispute is won: it is given back, too",
+		func() bool { b.sweep(); b.settle(); return b.progress(event)["refunded"] == 6.0 })
 	for _, to := range []string{b.customer.Email, bank.Email, "bruno@example.com"} {
 		b.eventually("a mail to "+to, func() bool { return len(b.mails.to(to, "O evento foi cancelado")) == 1 })
 	}
@@ -138,20 +146,25 @@ func TestACalledOffEventGivesBackOnRequest(t *testing.T) {
 	second := buyTwo["gwa card"](b, b.me, event)
 	_, other := b.another()
 	third := buyTwo["gwb card"](b, other, event)
-	b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200)
-	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(first), nil).Expect(422).Code(), "less than 48 h before it")
+	b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200)
+	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(first), nil).Expect(422).Code(),
+		"less than 48 h before it")
 	b.admin.Put("/tickets/"+ticketsOf(first)[0].String()+"/consume", nil).Expect(200)
 	a := b.cancelEvent(event, "on_request")
 	require.Equal(t, []any{4.0, 4.0}, []any{a["progress"].(object)["orders"], a["progress"].(object)["not_asked"]})
 	until := b.clock.Now().Add(30 * 24 * time.Hour).UTC().Format("2006-01-02T15:04")
 	require.Equal(t, until, a["refund_until"].(string)[:16])
-	b.eventually("the guest is sent a link", func() bool { return len(b.mails.to("bruno@example.com", "O evento foi cancelado")) == 1 })
+	b.eventually("the guest is sent a link",
+		func() bool { return len(b.mails.to("bruno@example.com", "O evento foi cancelado")) == 1 })
 	_, token, _ := strings.Cut(b.mails.to("bruno@example.com", "O evento foi cancelado")[0].Text, "withdraw#")
 	token, _, _ = strings.Cut(token, "\n")
 
 	b.clock.Advance(29 * 24 * time.Hour)
-	require.Equal(t, 241.0, b.me.Post(withdrawPath(first), nil).Expect(200).Map()["refund_amount"], "also of a used ticket")
-	require.Equal(t, 120.5, b.nobody.Post("/store/ticket-orders/withdraw", object{"token": token}).Expect(200).Map()["refund_amount"])
+	require.Equal(t, 241.0, b.me.Post(withdrawPath(first), nil).Expect(200).Map()["refund_amount"],
+		"also of a used ticket")
+	require.Equal(t, 120.5,
+		b.nobody.Post("/store/ticket-orders/withdraw", object{"token": token}).Expect(200).Map()["refund_amount"])
 	b.settle()
 	require.Equal(t, object{
 		"orders": 4.0, "refunded": 2.0, "failed": 0.0, "disputed": 0.0, "not_asked": 2.0, "amount": 361.5,
@@ -163,7 +176,8 @@ func TestACalledOffEventGivesBackOnRequest(t *testing.T) {
 
 	b.cancelEvent(event, "all")
 	b.eventually("all of it", func() bool { b.settle(); return b.progress(event)["refunded"] == 4.0 })
-	require.Equal(t, 241.0, other.Post(withdrawPath(third), nil).Expect(200).Map()["refund_amount"], "it is back already")
+	require.Equal(t, 241.0, other.Post(withdrawPath(third), nil).Expect(200).Map()["refund_amount"],
+		"it is back already")
 }
 
 // TestAScanIsJudgedByItsInstant: uploaded after the refund of a ticket, it is refused with what

@@ -24,14 +24,17 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	first, second := buyTwo["gwb card"](b, b.me, event), buyTwo["gwa card"](b, b.me, event)
 	tried, third := b.another()
 	unproved, fourth := b.another()
-	_, err = b.db.Exec(t.Context(), "UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE id = $1", unproved.ID)
+	_, err = b.db.Exec(t.Context(),
+		"UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE id = $1", unproved.ID)
 	require.NoError(t, err)
 	buyTwo["gwb card"](b, fourth, event)
 	used := buyTwo["gwb card"](b, third, event)
 	b.admin.Put("/tickets/"+ticketsOf(used)[0].String()+"/consume", nil).Expect(200)
-	b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200)
+	b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200)
 	code := b.code(ticketsOf(first)[0])
-	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(first), nil).Expect(422).Code(), "less than 48 h before it")
+	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(first), nil).Expect(422).Code(),
+		"less than 48 h before it")
 
 	move := func(fields object) object {
 		fields["_id"] = event
@@ -49,14 +52,16 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	require.Nil(t, move(date(start.Add(29 * time.Minute)))["refund_until"])
 	require.Nil(t, move(object{"title": "Another title", "location": " Cine  Ipiranga "})["refund_until"])
 	moved := move(date(start.Add(31 * time.Minute)))
-	require.Equal(t, start.Add(31*time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"), moved["refund_until"], "it begins within seven days")
+	require.Equal(t, start.Add(31*time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"), moved["refund_until"],
+		"it begins within seven days")
 	text := told(1)
 	require.Contains(t, text, "Antes: "+at(start)+", ", "what they knew")
 	require.Contains(t, text, "Agora: "+at(start.Add(31*time.Minute)))
 	require.Equal(t, 2, strings.Count(text, "withdraw#"), text)
 	for _, who := range []accounts.Customer{tried, unproved} {
 		b.eventually("the mail", func() bool { return len(b.mails.to(who.Email, "O evento mudou")) == 1 })
-		require.NotContains(t, b.mails.to(who.Email, "O evento mudou")[0].Text, "withdraw#", "a used ticket; a mailbox that may be anybody's")
+		require.NotContains(t, b.mails.to(who.Email, "O evento mudou")[0].Text, "withdraw#",
+			"a used ticket; a mailbox that may be anybody's")
 	}
 	require.Equal(t, code, b.code(ticketsOf(first)[0]), "no code dies by moving")
 
@@ -90,7 +95,8 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	}
 	b.clock.Advance(6 * 24 * time.Hour)
 	require.Equal(t, 241.0, b.me.Post(withdrawPath(first), nil).Expect(200).Map()["refund_amount"])
-	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", third.Post(withdrawPath(used), nil).Expect(422).Code(), "a used ticket was no ticket for another day")
+	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", third.Post(withdrawPath(used), nil).Expect(422).Code(),
+		"a used ticket was no ticket for another day")
 	b.settle()
 	ended := 0
 	for _, token := range links { // each of those that have not ended, to one effect

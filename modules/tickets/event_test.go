@@ -150,18 +150,23 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		},
 		"own tickets": {"SELECT * FROM tickets.tickets WHERE customer_id = " + customer, "tickets_by_customer"},
 		"own orders": {
-			"SELECT * FROM tickets.orders WHERE customer_id = " + customer + " ORDER BY created_at DESC, id DESC LIMIT 1000",
+			"SELECT * FROM tickets.orders WHERE customer_id = " + customer +
+				" ORDER BY created_at DESC, id DESC LIMIT 1000",
 			"orders_by_customer",
 		},
 		"held": {
 			"SELECT o.id FROM tickets.orders o WHERE o.state = 'reserved' AND o.hold_until <= now()", "orders_held",
 		},
-		"open intents": {"SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= now()", "orders_open_intents"},
+		"open intents": {
+			"SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= now()", "orders_open_intents",
+		},
 		"by payment": {
 			"SELECT * FROM tickets.orders WHERE gateway = 'gwa' AND gateway_payment_id = 'pay_1'",
 			"orders_gateway_payment_unique",
 		},
-		"of an order": {"SELECT * FROM tickets.tickets WHERE order_id = 'aaaaaaaaaaaaaaaaaaaaaaaa'", "tickets_by_order"},
+		"of an order": {
+			"SELECT * FROM tickets.tickets WHERE order_id = 'aaaaaaaaaaaaaaaaaaaaaaaa'", "tickets_by_order",
+		},
 		"declines": {
 			"SELECT count(*) FROM tickets.declines WHERE subject = 'card' AND mac = '\\x00' AND at > now()",
 			"declines_by",

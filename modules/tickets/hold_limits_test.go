@@ -52,7 +52,8 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 	b.settle()
 	t.Logf("answers by status: %v", answers)
 	require.Equal(t, 200, answers[http.StatusOK])
-	require.Equal(t, 200, b.count("SELECT count(*) FROM tickets.tickets WHERE event_id = $1 AND status = 'available'", event))
+	require.Equal(t, 200, b.count("SELECT count(*) FROM tickets.tickets WHERE event_id = $1 AND status = 'available'",
+		event))
 	require.Equal(t, 200, b.issued(event))
 	require.Equal(t, 0, b.count("SELECT places_unpaid + places_unpaid_guests FROM tickets.events WHERE id = $1", event))
 	require.Equal(t, 0, b.count("SELECT count(address_mac) FROM tickets.orders"), "who has paid came from nowhere")
@@ -120,7 +121,8 @@ func TestPlacesGivenBackAreNotHeldAnyMore(t *testing.T) {
 	b.clock.Advance(31 * time.Minute)
 	b.sweep()
 	require.Equal(t, 0, b.issued(event))
-	require.Equal(t, 0, b.count("SELECT count(tax_id_mac) + count(email_mac) + count(address_mac) FROM tickets.orders"), "nor is known who had them")
+	require.Equal(t, 0, b.count("SELECT count(tax_id_mac) + count(email_mac) + count(address_mac) FROM tickets.orders"),
+		"nor is known who had them")
 	b.me.Post("/store/purchase/gwb/pix", pix(event, 10)).Expect(200)
 	b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenDeclined)).Expect(409)
 }

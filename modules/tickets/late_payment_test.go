@@ -16,7 +16,9 @@ import (
 
 func (b *bundle) orderRow(id string) (state, status string) {
 	b.t.Helper()
-	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT state, payment_status FROM tickets.orders WHERE id = $1", id).Scan(&state, &status))
+	require.NoError(b.t,
+		b.db.QueryRow(b.t.Context(), "SELECT state, payment_status FROM tickets.orders WHERE id = $1", id).Scan(&state,
+			&status))
 	return state, status
 }
 
@@ -50,7 +52,8 @@ func TestUnpaidPixGivesItsPlacesBack(t *testing.T) {
 // in the moment in which it ran out.
 func (b *bundle) release(m object) {
 	b.t.Helper()
-	_, err := b.db.Exec(b.t.Context(), "UPDATE tickets.tickets SET status = 'expired' WHERE order_id = $1", order(m)["_id"])
+	_, err := b.db.Exec(b.t.Context(), "UPDATE tickets.tickets SET status = 'expired' WHERE order_id = $1",
+		order(m)["_id"])
 	require.NoError(b.t, err)
 	_, err = b.db.Exec(b.t.Context(), "UPDATE tickets.orders SET state = 'released' WHERE id = $1", order(m)["_id"])
 	require.NoError(b.t, err)
@@ -100,12 +103,15 @@ func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {
 			})
 			require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
 			require.Equal(t, 1, b.issued(event))
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND status = 'done' AND amount_cents = 24100", order(m)["_id"]))
-			b.eventually("the buyer is told", func() bool { return len(b.mails.to(b.customer.Email, "devolvido")) == 1 })
+			require.Equal(t, 1,
+				b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND status = 'done' AND amount_cents = 24100", order(m)["_id"]))
+			b.eventually("the buyer is told",
+				func() bool { return len(b.mails.to(b.customer.Email, "devolvido")) == 1 })
 			require.Contains(t, b.mails.to(b.customer.Email, "devolvido")[0].Text, "R$ 241,00")
 			b.settle()
 			b.sweep()
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1", order(m)["_id"]), "once")
+			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1", order(m)["_id"]),
+				"once")
 		})
 	}
 }
@@ -130,10 +136,12 @@ func TestLateMoneyWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 	}
 	b.eventually("the first refund", func() bool {
 		state, _ := b.orderRow(id)
-		return state == "refunded" && refunds("done") == 1 && b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund' AND state = 'completed'") == 1
+		return state == "refunded" && refunds("done") == 1 &&
+			b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund' AND state = 'completed'") == 1
 	})
 	var refund string
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_refund_id FROM payments.refunds WHERE local_id = $1", id).Scan(&refund))
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_refund_id FROM payments.refunds WHERE local_id = $1",
+		id).Scan(&refund))
 	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(refund, false))
 	b.settle()
 	b.eventually("the second refund", func() bool {
@@ -240,7 +248,8 @@ func TestCardAnswerLostAfterTheCharge(t *testing.T) {
 			require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[0]))
 			b.listen()
 			b.settle()
-			require.NoError(t, b.service.Reconcile().Recover(t.Context(), objectid.ID(order(m)["_id"].(string))), "a second look does nothing")
+			require.NoError(t, b.service.Reconcile().Recover(t.Context(), objectid.ID(order(m)["_id"].(string))),
+				"a second look does nothing")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments"))
 		})
 	}

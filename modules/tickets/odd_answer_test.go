@@ -126,7 +126,8 @@ func TestNoLookWhileTheCallIsUnderWay(t *testing.T) {
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Map()
 	st.Faults.Clear()
 	// As if the process had died in the call: nobody has told how it ended.
-	_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET leased_until = call_ends_at, next_look_at = call_ends_at")
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE payments.intents SET leased_until = call_ends_at, next_look_at = call_ends_at")
 	require.NoError(t, err)
 	for range 4 {
 		b.clock.Advance(20 * time.Second)

@@ -28,12 +28,14 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 			b.admin.Post("/admin/ticket-orders/"+objectid.New().String()+"/refund", why).Expect(404)
 			b.admin.Post("/admin/ticket-orders/"+objectid.New().String()+"/cancel", why).Expect(404)
 			require.Equal(t, "reason", b.admin.Post(path+"/refund", object{"reason": "    no    "}).Expect(422).Field())
-			require.Contains(t, b.admin.Delete("/tickets?_id="+all[0].String(), nil).Expect(409).Detail(), path+"/refund")
+			require.Contains(t, b.admin.Delete("/tickets?_id="+all[0].String(), nil).Expect(409).Detail(),
+				path+"/refund")
 
 			body := object{"reason": "as agreed", "ticket_ids": []objectid.ID{all[0]}}
 			keyed := b.admin.With("Idempotency-Key", "5e1a2f6e-0c7b-4b61-9d53-1d0a7ce1b001")
 			a := keyed.Post(path+"/refund", body).Expect(200).Map()
-			require.Equal(t, a["refund_id"], keyed.Post(path+"/refund", body).Expect(200).Map()["refund_id"], "the same request again")
+			require.Equal(t, a["refund_id"], keyed.Post(path+"/refund", body).Expect(200).Map()["refund_id"],
+				"the same request again")
 			require.Equal(t, 120.5, a["refund_amount"])
 			require.Equal(t, []any{all[0].String()}, a["ticket_ids"])
 			require.NotNil(t, a["gateway_response"])
@@ -42,9 +44,12 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 			require.Equal(t, []any{
 				order(m)["payment_status"], 120.5, 241.0,
 			}, []any{mine["payment_status"], mine["refunded"], mine["total"]})
-			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event), "paid minus refunded")
-			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.orders WHERE order_id = $1 AND is_paid AND refunded_cents = 12050", id))
-			require.Equal(t, 120.5, b.me.Get("/me/ticket-orders").Expect(200).Map()["orders"].([]any)[0].(object)["refunded"])
+			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event),
+				"paid minus refunded")
+			require.Equal(t, 12050,
+				b.count("SELECT revenue_cents FROM finance.orders WHERE order_id = $1 AND is_paid AND refunded_cents = 12050", id))
+			require.Equal(t, 120.5,
+				b.me.Get("/me/ticket-orders").Expect(200).Map()["orders"].([]any)[0].(object)["refunded"])
 			require.Equal(t, "REFUND_NOT_ALLOWED", b.admin.Post(path+"/refund", body).Expect(422).Code())
 			for _, status := range []string{"available", "consumed", "pending"} {
 				b.admin.Put("/tickets", []object{{"_id": all[0], "status": status}}).Expect(409)
@@ -54,7 +59,8 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 				{"_id": all[0]},
 				{"_id": all[1]},
 			}).Expect(409).Detail(), path+"/refund")
-			require.Equal(t, 2, b.count("SELECT count(*) FROM tickets.tickets WHERE order_id = $1", id), "all or nothing")
+			require.Equal(t, 2, b.count("SELECT count(*) FROM tickets.tickets WHERE order_id = $1", id),
+				"all or nothing")
 
 			b.admin.Put("/tickets/"+all[1].String()+"/consume", nil).Expect(200)
 			require.Equal(t, "include_consumed", b.admin.Post(path+"/cancel", why).Expect(409).Field())
@@ -70,12 +76,14 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 			payment := order(lost)["gateway_payment_id"].(string)
 			d.open(b, payment)
 			b.settle()
-			require.Equal(t, "REFUND_NOT_ALLOWED", b.admin.Post("/admin/ticket-orders/"+order(lost)["_id"].(string)+"/refund", why).Expect(422).Code())
+			require.Equal(t, "REFUND_NOT_ALLOWED",
+				b.admin.Post("/admin/ticket-orders/"+order(lost)["_id"].(string)+"/refund", why).Expect(422).Code())
 			b.admin.Put("/tickets", []object{{"_id": ticketsOf(lost)[0], "status": "pending"}}).Expect(409)
 			d.close(b, payment, false)
 			b.settle()
 			b.admin.Put("/tickets", []object{{"_id": ticketsOf(lost)[0], "status": "available"}}).Expect(409)
-			require.Equal(t, "REFUND_NOT_ALLOWED", b.admin.Post("/admin/ticket-orders/"+order(lost)["_id"].(string)+"/refund", why).Expect(422).Code())
+			require.Equal(t, "REFUND_NOT_ALLOWED",
+				b.admin.Post("/admin/ticket-orders/"+order(lost)["_id"].(string)+"/refund", why).Expect(422).Code())
 		})
 	}
 }
@@ -93,7 +101,8 @@ func TestAnOrderThatIsNotPaidIsCancelled(t *testing.T) {
 			id, payment := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
 			refused := b.admin.Put("/tickets", []object{{"_id": ticketsOf(m)[0], "status": "available"}}).Expect(409)
 			require.Contains(t, refused.Detail(), "POST /tickets")
-			require.Equal(t, "REFUND_NOT_ALLOWED", b.admin.Post("/admin/ticket-orders/"+id+"/refund", object{"reason": "as agreed"}).Expect(422).Code())
+			require.Equal(t, "REFUND_NOT_ALLOWED",
+				b.admin.Post("/admin/ticket-orders/"+id+"/refund", object{"reason": "as agreed"}).Expect(422).Code())
 			a := b.admin.Post("/admin/ticket-orders/"+id+"/cancel", object{"reason": "as agreed"}).Expect(200).Map()
 			require.Nil(t, a["refund_id"])
 			require.Zero(t, b.issued(event))
@@ -112,7 +121,8 @@ func TestAnOrderThatIsNotPaidIsCancelled(t *testing.T) {
 		b := setup(t)
 		event := b.event(object{"ticket_value": nil})
 		m := b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
-		a := b.admin.Post("/admin/ticket-orders/"+order(m)["_id"].(string)+"/cancel", object{"reason": "as agreed"}).Expect(200).Map()
+		a := b.admin.Post("/admin/ticket-orders/"+order(m)["_id"].(string)+"/cancel", object{"reason": "as agreed"}).
+			Expect(200).Map()
 		require.Equal(t, "REFUNDED", a["order"].(object)["payment_status"])
 		require.Zero(t, b.issued(event))
 	})

@@ -53,7 +53,9 @@ var disputers = map[string]disputer{
 		},
 		close: func(b *bundle, payment string, won bool) {
 			var id string
-			require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway_dispute_id FROM payments.disputes WHERE payment_ref = $1", payment).Scan(&id))
+			require.NoError(b.t,
+				b.db.QueryRow(b.t.Context(), "SELECT gateway_dispute_id FROM payments.disputes WHERE payment_ref = $1",
+					payment).Scan(&id))
 			require.NoError(b.t, b.gateways.Sandbox.GWB.CloseDispute(id, won))
 		},
 	},
@@ -97,10 +99,13 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			doc := docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]
 			require.Equal(t, "available", doc["status"])
 			require.Equal(t, "payment_disputed", doc["blocked"])
-			require.Nil(t, docs(b.admin.Get("/tickets?_id=" + used.String()).Expect(200))[0]["blocked"], "it was used before")
-			require.Len(t, docs(b.admin.Get("/tickets?query="+url.QueryEscape(`{"blocked":"payment_disputed"}`)).Expect(200)), 1)
+			require.Nil(t, docs(b.admin.Get("/tickets?_id=" + used.String()).Expect(200))[0]["blocked"],
+				"it was used before")
+			require.Len(t,
+				docs(b.admin.Get("/tickets?query="+url.QueryEscape(`{"blocked":"payment_disputed"}`)).Expect(200)), 1)
 			for _, a := range []*apitest.Response{
-				b.me.Get("/me/tickets/" + unused.String() + "/qr"), b.me.Put("/tickets/"+unused.String()+"/consume", nil),
+				b.me.Get("/me/tickets/" + unused.String() + "/qr"),
+				b.me.Put("/tickets/"+unused.String()+"/consume", nil),
 				b.admin.Put("/tickets/"+unused.String()+"/consume", nil),
 				b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}),
 			} {
@@ -134,8 +139,10 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			}).Expect(200)
 			b.settle()
 			require.Equal(t, "expired", b.ticketStatus(unused))
-			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened)), "a dispute that was won later")
-			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, won.Add(-time.Millisecond))))
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened)),
+				"a dispute that was won later")
+			require.Equal(t, refusedAs("payment_disputed", opened),
+				reported(b.scanned(code, won.Add(-time.Millisecond))))
 			require.Equal(t, "expired", b.scanned(code, won)["result"], "it was good then")
 			require.Equal(t, "expired", b.scanned(code, opened.Add(-time.Millisecond))["result"])
 			require.Equal(t, refusedAs("refunded", refunded), reported(b.scanned(code, b.clock.Now())))
@@ -165,9 +172,11 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "a lost dispute is no refund")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM finance.orders WHERE is_paid"))
 			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event))
-			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened.Add(time.Second))), "a dispute that was lost later")
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened.Add(time.Second))),
+				"a dispute that was lost later")
 			require.Equal(t, refusedAs("payment_disputed", lost), reported(b.scanned(code, lost)))
-			require.Equal(t, "CHARGEBACK_LOST", b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)["payment_status"])
+			require.Equal(t, "CHARGEBACK_LOST",
+				b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)["payment_status"])
 		})
 	}
 }
@@ -197,7 +206,8 @@ func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
 			b.clock.Advance(time.Minute)
 			set(all[1], "expired")
 			require.Equal(t, 2, b.issued(event), "and the dispute may be won")
-			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened)), "it was blocked before it was edited")
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(code, opened)),
+				"it was blocked before it was edited")
 			d.close(b, payment, false)
 			b.settle()
 			require.Zero(t, b.issued(event))
@@ -223,7 +233,8 @@ func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
 			set(all[0], "expired")
 			d.close(b, payment, true)
 			b.settle()
-			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(edited, opened)), "neither then nor now")
+			require.Equal(t, refusedAs("payment_disputed", opened), reported(b.scanned(edited, opened)),
+				"neither then nor now")
 			require.Equal(t, "consumed", b.scanned(good, opened)["result"], "they are in, and it is good: once")
 			require.Equal(t, 2, b.issued(event), "it may be made good again")
 		})
@@ -233,7 +244,8 @@ func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
 // TestADisputeMayBeToldBeforeItsPayment: in any order of the events the same stands.
 func TestADisputeMayBeToldBeforeItsPayment(t *testing.T) {
 	t.Parallel()
-	for _, inTurn := range paymentstest.Permutations("payment_intent.succeeded", "charge.dispute.created", "charge.dispute.closed") {
+	for _, inTurn := range paymentstest.Permutations("payment_intent.succeeded", "charge.dispute.created",
+		"charge.dispute.closed") {
 		t.Run(strings.Join(inTurn, " "), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -275,10 +287,12 @@ func TestScansAfterATicketWasVoidAreRefused(t *testing.T) {
 	for _, code := range []string{editedCode, waitingCode} {
 		require.Equal(t, refusedAs("edited", voided), reported(b.scanned(code, voided.Add(time.Minute))))
 	}
-	require.Equal(t, "consumed", b.scanned(editedCode, voided.Add(-time.Minute))["result"], "before the edit it was good")
+	require.Equal(t, "consumed", b.scanned(editedCode, voided.Add(-time.Minute))["result"],
+		"before the edit it was good")
 
 	require.Equal(t, refusedAs("before_issue", issued), reported(b.scanned(goodCode, issued.Add(-6*time.Minute))))
-	require.Equal(t, refusedAs("clock_ahead", b.clock.Now()), reported(b.scanned(goodCode, b.clock.Now().Add(6*time.Minute))))
+	require.Equal(t, refusedAs("clock_ahead", b.clock.Now()),
+		reported(b.scanned(goodCode, b.clock.Now().Add(6*time.Minute))))
 	require.Equal(t, "available", b.ticketStatus(good))
 	require.Equal(t, "consumed", b.scanned(goodCode, issued.Add(-4*time.Minute))["result"], "clocks differ a little")
 }

@@ -123,9 +123,11 @@ func TestTheRightOfWithdrawalEnds(t *testing.T) {
 		require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"))
 	}
 	day := b.clock.Now().In(zone)
-	require.True(t, ends(byLate).Equal(time.Date(day.Year(), day.Month(), day.Day()+8, 0, 0, 0, 0, zone)), "%s", ends(byLate))
+	require.True(t, ends(byLate).Equal(time.Date(day.Year(), day.Month(), day.Day()+8, 0, 0, 0, 0, zone)), "%s",
+		ends(byLate))
 	refused(bySoon)
-	require.Zero(t, int(b.me.Post(withdrawPath(gratis), nil).Expect(200).Map()["refund_amount"].(float64)), "what was free, until it begins")
+	require.Zero(t, int(b.me.Post(withdrawPath(gratis), nil).Expect(200).Map()["refund_amount"].(float64)),
+		"what was free, until it begins")
 	require.Zero(t, b.issued(free))
 	refused(byLate)
 }
@@ -188,7 +190,8 @@ func TestAWithdrawalOutlivesItsGateway(t *testing.T) {
 	require.Equal(t, []any{241.0, "refunding"}, []any{a["refund_amount"], a["status"]})
 	b.clock.Advance(2 * time.Hour)
 	require.NoError(t, b.service.Refunds().GiveBackDue(t.Context()), "it is not asked again")
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 24100 AND order_id = $1", order(second)["_id"]))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 24100 AND order_id = $1", order(second)["_id"]))
 	listed := b.admin.Get("/admin/finance/unapplied-payments").Expect(200)
 	b.admin.Post("/admin/finance/unapplied-payments/"+docs(listed)[0]["_id"].(string)+"/refund", nil).Expect(200)
 	b.settle()
@@ -203,8 +206,10 @@ func TestAGuestGivesAnOrderBackByLink(t *testing.T) {
 	b := withdrawable(t)
 	b.work()
 	event := b.event(nil)
-	m := b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 2, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200).Map()
-	other := b.nobody.Post("/store/purchase/checkout/gwb/card", guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200).Map()
+	m := b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 2, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200).Map()
+	other := b.nobody.Post("/store/purchase/checkout/gwb/card",
+		guest(cardB(event, 1, paymentstest.TokenApproved), "bruno@example.com", "11144477735")).Expect(200).Map()
 	confirmations := func() []mail.Message { return b.mails.to("bruno@example.com", "Seus ingressos") }
 	b.eventually("two mails", func() bool { return len(confirmations()) == 2 })
 	links := map[string]string{}
@@ -232,7 +237,8 @@ func TestAGuestGivesAnOrderBackByLink(t *testing.T) {
 	}
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "it has one effect")
 	b.clock.Advance(10 * 24 * time.Hour)
-	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.nobody.Post(path, object{"token": links[order(other)["_id"].(string)]}).Expect(422).Code())
+	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED",
+		b.nobody.Post(path, object{"token": links[order(other)["_id"].(string)]}).Expect(422).Code())
 	b.clock.Advance(22 * 24 * time.Hour)
 	b.nobody.Post(path, object{"token": links[order(other)["_id"].(string)]}).Expect(400)
 }

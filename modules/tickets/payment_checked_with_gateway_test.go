@@ -36,7 +36,8 @@ func (b *bundle) confirm(n int) (later []webhooks.LiveMoneyArgs) {
 	b.t.Helper()
 	for i := 0; ; i++ {
 		var a webhooks.LiveMoneyArgs
-		err := b.db.QueryRow(b.t.Context(), "DELETE FROM jobs.river_job WHERE id = (SELECT min(id) FROM jobs.river_job WHERE kind = 'tickets_live_money') RETURNING args").Scan(&a)
+		err := b.db.QueryRow(b.t.Context(),
+			"DELETE FROM jobs.river_job WHERE id = (SELECT min(id) FROM jobs.river_job WHERE kind = 'tickets_live_money') RETURNING args").Scan(&a)
 		if err != nil {
 			require.Equal(b.t, n, i)
 			return later
@@ -106,7 +107,8 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	b.confirm(1)
 	is(id, "reserved")
 	require.Equal(t, 1, foreign(charge.Payment.ID))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 500", id), "booked as the gateway shows it")
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 500",
+		id), "booked as the gateway shows it")
 
 	// The payment that was made, of its price, opens at once, and what stands beside it
 	// keeps nobody from giving it back.
@@ -135,7 +137,8 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	m, id, own = buy()
 	_, err = b.gateways.Sandbox.GWA.Pay(own)
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), "UPDATE tickets.orders SET total_cents = 13000, unit_price_cents = 13000 WHERE id = $1", id)
+	_, err = b.db.Exec(t.Context(),
+		"UPDATE tickets.orders SET total_cents = 13000, unit_price_cents = 13000 WHERE id = $1", id)
 	require.NoError(t, err)
 	b.apply(b.forged(id, own, 13000-950))
 	b.confirm(1)

@@ -30,7 +30,8 @@ func TestTheCodeThatALookFinds(t *testing.T) {
 
 				b.clock.Advance(6 * time.Second)
 				b.sweep()
-				b.eventually("the code is mailed", func() bool { return len(b.mails.to(p.email, "Seu código PIX")) == 1 })
+				b.eventually("the code is mailed",
+					func() bool { return len(b.mails.to(p.email, "Seu código PIX")) == 1 })
 				mail := b.mails.to(p.email, "Seu código PIX")[0]
 				require.Len(t, mail.Inline, 1)
 				b.clock.Advance(time.Minute)
@@ -48,7 +49,8 @@ func TestTheCodeThatALookFinds(t *testing.T) {
 				b.settle()
 				b.eventually("the tickets are good", func() bool { return b.ticketStatus(p.ticket) == "available" })
 				if asGuest {
-					b.eventually("the tickets are mailed", func() bool { return len(b.mails.to(p.email, "Seus ingressos")) == 1 })
+					b.eventually("the tickets are mailed",
+						func() bool { return len(b.mails.to(p.email, "Seus ingressos")) == 1 })
 				} else {
 					require.Nil(t, b.me.Get("/me/ticket-orders/" + p.id).Expect(http.StatusOK).Map()["pix"])
 				}
@@ -106,7 +108,8 @@ func TestAPurchaseThatCameToNothing(t *testing.T) {
 				b.clock.Advance(20 * time.Minute)
 				b.sweep()
 			}
-			b.eventually("the buyer is told", func() bool { return len(b.mails.to(b.customer.Email, "não foi concluída")) == 1 })
+			b.eventually("the buyer is told",
+				func() bool { return len(b.mails.to(b.customer.Email, "não foi concluída")) == 1 })
 			require.Len(t, b.mails.to(b.customer.Email, ""), 1)
 		})
 	}
@@ -152,7 +155,8 @@ func (b *bundle) payFound(t *testing.T, w way, id string) {
 // payAt pays the payment of an order at its gateway.
 func (b *bundle) payAt(w way, id string) error {
 	var paymentID string
-	if err := b.db.QueryRow(b.t.Context(), "SELECT gateway_payment_id FROM tickets.orders WHERE id = $1", id).Scan(&paymentID); err != nil {
+	if err := b.db.QueryRow(b.t.Context(), "SELECT gateway_payment_id FROM tickets.orders WHERE id = $1", id).
+		Scan(&paymentID); err != nil {
 		return err
 	}
 	if w.call == "/v1/payment_intents" {

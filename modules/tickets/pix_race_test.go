@@ -66,7 +66,8 @@ func TestPixPaidWhileItExpiresWithoutTheGuard(t *testing.T) {
 	p.settle()
 	_, err := p.db.Exec(t.Context(), "UPDATE tickets.orders SET state = 'released' WHERE id = $1", o.id)
 	require.NoError(t, err)
-	_, err = p.db.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'expired', holds_place = false WHERE order_id = $1", o.id)
+	_, err = p.db.Exec(t.Context(),
+		"UPDATE tickets.tickets SET status = 'expired', holds_place = false WHERE order_id = $1", o.id)
 	require.NoError(t, err)
 	_, problem := p.end(o)
 	require.Contains(t, problem, "neither")
@@ -113,7 +114,8 @@ func (p *pixRace) pay(o *pixOrder) error {
 // giveUp gives the places back here alone, as if the code had been paid in the
 // moment in which it ran out: too late for the gateway to refuse it.
 func (p *pixRace) giveUp(o *pixOrder) {
-	_, err := p.db.Exec(p.t.Context(), `WITH given AS (UPDATE tickets.orders SET state = 'released' WHERE id = $1 AND state = 'reserved' RETURNING id)
+	_, err := p.db.Exec(p.t.Context(),
+		`WITH given AS (UPDATE tickets.orders SET state = 'released' WHERE id = $1 AND state = 'reserved' RETURNING id)
 		UPDATE tickets.tickets SET status = 'expired' WHERE order_id IN (SELECT id FROM given)`, o.id)
 	require.NoError(p.t, err)
 }

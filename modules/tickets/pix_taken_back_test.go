@@ -36,7 +36,8 @@ func TestABankTakesThePixOfAnOrderBack(t *testing.T) {
 	for _, ticket := range ticketsOf(m) {
 		require.Equal(t, "expired", b.ticketStatus(ticket))
 	}
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done'", id))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done'", id))
 	require.Zero(t, b.count("SELECT count(*) FROM payments.disputes"))
 }
 
@@ -64,8 +65,10 @@ func TestABankTakesAPartBackBesideOurRefund(t *testing.T) {
 		Payment: *paid, Amount: 10000, Reason: "They ask for it",
 	}, nil)
 	require.NoError(t, err)
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 2050", id))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'refund' AND status = 'done' AND amount_cents = 10000", id))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 2050", id))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'refund' AND status = 'done' AND amount_cents = 10000", id))
 	state, status := b.orderRow(id)
 	require.Equal(t, "refunded", state)
 	require.Equal(t, "REFUNDED", status)
@@ -78,13 +81,16 @@ func TestNoOrderIsRefundedByItselfAfterARestore(t *testing.T) {
 	b := setup(t)
 	b.listen()
 	id, second := b.paidTwice()
-	_, err := b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
 	require.NoError(t, err)
-	require.ErrorContains(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second), "restore", "its job comes again")
+	require.ErrorContains(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second), "restore",
+		"its job comes again")
 	require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"))
 	require.NoError(t, b.payments.Comparison().AcceptDatabase(t.Context()))
 	require.NoError(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'done' AND payment_ref = $1", second))
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'done' AND payment_ref = $1",
+		second))
 }
 
 // TestARefundOfDisputedMoneyIsLeftToPeople: the gateway refuses it as long as the payer's
@@ -104,8 +110,11 @@ func TestARefundOfDisputedMoneyIsLeftToPeople(t *testing.T) {
 		b.clock.Advance(time.Hour)
 	}
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "asked once")
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'failed' AND failure LIKE '%disputed%'"))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND gateway_payment_id = $1", second))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.refunds WHERE status = 'failed' AND failure LIKE '%disputed%'"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND gateway_payment_id = $1",
+			second))
 }
 
 // paidTwice is an order that is paid by card at gateway B, and by a PIX again.

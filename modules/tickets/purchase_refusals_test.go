@@ -110,7 +110,8 @@ func TestCheckoutRefusesQuantities(t *testing.T) {
 	for _, path := range []string{"gwa/card", "gwa/pix", "gwb/card", "gwb/pix"} {
 		for _, quantity := range []any{0, -1, 1 << 31, 1.5, "2", nil, 11} {
 			body := guest(object{"event_id": event, "quantity": quantity}, "guest@example.com", guestCPF)
-			require.Equal(t, "quantity", b.nobody.Post("/store/purchase/checkout/"+path, body).Expect(422).Field(), "%s %v", path, quantity)
+			require.Equal(t, "quantity", b.nobody.Post("/store/purchase/checkout/"+path, body).Expect(422).Field(),
+				"%s %v", path, quantity)
 		}
 	}
 	require.Zero(t, b.count("SELECT count(*) FROM accounts.users WHERE email = 'guest@example.com'"))
@@ -121,7 +122,8 @@ func TestUploadedScansThatWereNotGood(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event, other := b.event(nil), b.event(nil)
-	elsewhere, waiting, expired := b.give(b.customer.ID, other), b.give(b.customer.ID, event), b.give(b.customer.ID, event)
+	elsewhere, waiting, expired := b.give(b.customer.ID, other), b.give(b.customer.ID, event),
+		b.give(b.customer.ID, event)
 	codes := []string{b.code(elsewhere), b.code(waiting), b.code(expired)}
 	b.admin.Put("/tickets", []object{{"_id": waiting, "status": "pending"}}).Expect(200)
 	late := b.clock.Now().Add(31 * 24 * time.Hour)

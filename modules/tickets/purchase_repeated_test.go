@@ -67,7 +67,10 @@ func TestTwentyEqualRequestsChargeOnce(t *testing.T) {
 		answers := make([]*apitest.Response, requests)
 		var wg sync.WaitGroup
 		for i := range answers {
-			wg.Go(func() { answers[i] = me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)) })
+			wg.Go(func() {
+				answers[i] = me.Post("/store/purchase/gwb/card",
+					cardB(event, 1, paymentstest.TokenApproved))
+			})
 		}
 		wg.Wait()
 		bodies := map[string]bool{}
@@ -78,7 +81,8 @@ func TestTwentyEqualRequestsChargeOnce(t *testing.T) {
 			}
 			bodies[string(a.Body)] = true
 		}
-		bodies[string(me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Body)] = true
+		bodies[string(me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).
+			Body)] = true
 		return len(bodies)
 	}
 	b := setup(t)
@@ -109,9 +113,11 @@ func TestAPurchaseThatWasCutOffChargesOnce(t *testing.T) {
 	first := me.Post("/store/purchase/gwa/pix", pix(event, 2)).Expect(200)
 	require.Equal(t, "PENDING", payment(first.Map())["status"])
 	st.Faults.Clear()
-	require.Equal(t, string(first.Body), string(me.Post("/store/purchase/gwa/pix", pix(event, 2)).Expect(200).Body), "the answer is the key's")
+	require.Equal(t, string(first.Body), string(me.Post("/store/purchase/gwa/pix", pix(event, 2)).Expect(200).Body),
+		"the answer is the key's")
 	// As if the answer had not been kept.
-	_, err := b.db.Exec(t.Context(), "UPDATE platform.idempotency_keys SET answer = NULL, running_until = $1", b.clock.Now())
+	_, err := b.db.Exec(t.Context(), "UPDATE platform.idempotency_keys SET answer = NULL, running_until = $1",
+		b.clock.Now())
 	require.NoError(t, err)
 	a := me.Post("/store/purchase/gwa/pix", pix(event, 2)).Expect(409)
 	require.Equal(t, idempotency.CodeInProgress, a.Code(), "the gateway has not been asked yet")
@@ -137,7 +143,8 @@ func TestARestartAfterTheChargeIsTold(t *testing.T) {
 		me := b.me.With("Idempotency-Key", "k")
 		first := me.Post(path, body).Expect(200)
 		// As if the answer had not been kept.
-		_, err := b.db.Exec(t.Context(), "UPDATE platform.idempotency_keys SET answer = NULL, running_until = $1", b.clock.Now().Add(time.Minute))
+		_, err := b.db.Exec(t.Context(), "UPDATE platform.idempotency_keys SET answer = NULL, running_until = $1",
+			b.clock.Now().Add(time.Minute))
 		require.NoError(t, err)
 		require.Equal(t, idempotency.CodeInProgress, me.Post(path, body).Expect(409).Code())
 		b.clock.Advance(time.Minute)
@@ -165,7 +172,8 @@ func TestADeclineIsRepeatedWithoutAskingTheBankAgain(t *testing.T) {
 	require.Equal(t, 3, b.count("SELECT count(*) FROM tickets.declines"), "one for address, card and buyer each")
 	require.Equal(t, 1, b.count("SELECT count(*) FROM tickets.orders"))
 	var kept string
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT to_jsonb(k)::text FROM platform.idempotency_keys k").Scan(&kept))
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT to_jsonb(k)::text FROM platform.idempotency_keys k").
+		Scan(&kept))
 	require.NotContains(t, kept, paymentstest.CardDeclined)
 	require.NotContains(t, kept, fmt.Sprintf("%x", paymentstest.CardDeclined))
 }

@@ -52,7 +52,8 @@ func TestBuyByCard(t *testing.T) {
 		}
 		require.Equal(t, 2, b.issued(event))
 		b.settle()
-		require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1 AND purpose = 'order' AND amount_cents = 24100", o["_id"]))
+		require.Equal(t, 1,
+			b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1 AND purpose = 'order' AND amount_cents = 24100", o["_id"]))
 	}
 	require.Equal(t, 0, b.count("SELECT count(*) FROM payments.processed_events WHERE state <> 'done'"))
 	orders := b.me.Get("/me/ticket-orders").Expect(200).Map()["orders"].([]any)
@@ -120,7 +121,8 @@ func TestBuyByPix(t *testing.T) {
 		require.Equal(t, 3, b.issued(event))
 		b.sweep()
 		detail := b.me.Get("/me/ticket-orders/" + order(m)["_id"].(string)).Expect(200).Map()
-		require.Equal(t, map[string]string{"gwa": "RECEIVED", "gwb": "succeeded"}[gateway], order(detail)["payment_status"])
+		require.Equal(t, map[string]string{"gwa": "RECEIVED", "gwb": "succeeded"}[gateway],
+			order(detail)["payment_status"])
 		require.Equal(t, "pending", order(detail)["status"])
 	}
 }

@@ -91,7 +91,8 @@ func TestReconciliationFindsDisputesOfOrders(t *testing.T) {
 			}
 			require.NoError(t, err)
 			b.reconcile(false)
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.disputes WHERE purpose = 'order' AND state = 'open'"))
+			require.Equal(t, 1,
+				b.count("SELECT count(*) FROM payments.disputes WHERE purpose = 'order' AND state = 'open'"))
 			require.Zero(t, b.reconcile(false).Verdicts[payments.Repaired])
 		})
 	}

@@ -32,7 +32,8 @@ func TestAPixTakenBackGivesNoTicketsInAnyOrderOfItsEvents(t *testing.T) {
 			for _, ticket := range ticketsOf(m) {
 				require.Equal(t, "expired", b.ticketStatus(ticket))
 			}
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done'", id))
+			require.Equal(t, 1,
+				b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done'", id))
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"))
 		})
 	}
@@ -53,7 +54,8 @@ func TestARefundToldBeforeThePaymentGivesNoTicketsAtGWA(t *testing.T) {
 		if !strings.Contains(string(all[i].Body), payment) {
 			continue
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.nobody.URL()+"/webhooks/gwa", strings.NewReader(string(all[i].Body)))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.nobody.URL()+"/webhooks/gwa",
+			strings.NewReader(string(all[i].Body)))
 		require.NoError(t, err)
 		req.Header.Set("Asaas-Access-Token", paymentstest.GWAToken)
 		req.Header.Set("Content-Type", "application/json")

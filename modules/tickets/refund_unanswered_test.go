@@ -23,22 +23,28 @@ func TestNothingIsSaidOfARefundThatIsNotAnswered(t *testing.T) {
 			event := b.event(nil)
 			m := buyTwo[gateway+" card"](b, b.me, event)
 			path := "/admin/ticket-orders/" + order(m)["_id"].(string)
-			suffix, refusal, faults := "/refund", `{"errors":[{"code":"invalid_action","description":"No."}]}`, b.gateways.Sandbox.GWA.Stage().Faults
+			suffix, refusal, faults := "/refund", `{"errors":[{"code":"invalid_action","description":"No."}]}`,
+				b.gateways.Sandbox.GWA.Stage().Faults
 			if gateway == "gwb" {
-				suffix, refusal = "/refunds", `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
+				suffix, refusal = "/refunds",
+					`{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
 				faults = b.gateways.Sandbox.GWB.Stage().Faults
 			}
 			require.NoError(t, faults.Plan(stage.Fault{
 				Method: "POST", Suffix: suffix, Kind: stage.FaultOdd, Answer: stage.OddObject, Status: 200,
 				Times: manyTimes,
 			}))
-			b.admin.With("Idempotency-Key", "5e1a2f6e-0c7b-4b61-9d53-1d0a7ce1b011").Post(path+"/cancel", object{"reason": "the first one"}).Expect(503)
+			b.admin.With("Idempotency-Key", "5e1a2f6e-0c7b-4b61-9d53-1d0a7ce1b011").Post(path+"/cancel",
+				object{"reason": "the first one"}).Expect(503)
 			refund := ""
-			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT id FROM payments.refunds WHERE status = 'requested'").Scan(&refund))
+			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT id FROM payments.refunds WHERE status = 'requested'").
+				Scan(&refund))
 
 			keyed := b.admin.With("Idempotency-Key", "5e1a2f6e-0c7b-4b61-9d53-1d0a7ce1b012")
-			require.Contains(t, keyed.Post(path+"/cancel", object{"reason": "the second one"}).Expect(409).Detail(), refund)
-			require.Contains(t, b.admin.Post(path+"/refund", object{"reason": "the second one"}).Expect(409).Detail(), refund)
+			require.Contains(t, keyed.Post(path+"/cancel", object{"reason": "the second one"}).Expect(409).Detail(),
+				refund)
+			require.Contains(t, b.admin.Post(path+"/refund", object{"reason": "the second one"}).Expect(409).Detail(),
+				refund)
 			named := object{"reason": "the second one", "ticket_ids": []objectid.ID{ticketsOf(m)[0]}}
 			require.Contains(t, b.admin.Post(path+"/refund", named).Expect(409).Detail(), refund)
 			require.Contains(t, b.me.Post(withdrawPath(m), nil).Expect(409).Detail(), refund)
@@ -74,7 +80,9 @@ func TestNothingIsSaidOfARefundThatIsNotAnswered(t *testing.T) {
 			_, err = b.gateways.Sandbox.GWA.EndRefund(order(m)["gateway_payment_id"].(string), false)
 			require.NoError(t, err)
 			b.settle()
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded' AND order_id = $1", order(m)["_id"]))
+			require.Equal(t, 1,
+				b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded' AND order_id = $1",
+					order(m)["_id"]))
 		})
 	}
 }

@@ -19,7 +19,8 @@ func TestAPartOfAnOrderThatARestoreLostIsListed(t *testing.T) {
 	t.Parallel()
 	for name, buy := range map[string]func(b *bundle) object{
 		"gwa card": func(b *bundle) object {
-			return b.me.Post("/store/purchase/gwa/card", cardA(b.event(nil), 2, paymentstest.CardApproved)).Expect(200).Map()
+			return b.me.Post("/store/purchase/gwa/card", cardA(b.event(nil), 2, paymentstest.CardApproved)).Expect(200).
+				Map()
 		},
 		"gwb pix": func(b *bundle) object {
 			m := b.me.Post("/store/purchase/gwb/pix", pix(b.event(nil), 2)).Expect(200).Map()
@@ -45,7 +46,9 @@ func TestAPartOfAnOrderThatARestoreLostIsListed(t *testing.T) {
 					"ticket_ids": []objectid.ID{ticket},
 				}).Expect(200)
 				require.Equal(t, "expired", b.ticketStatus(ticket))
-				_, err := b.db.Exec(t.Context(), strings.NewReplacer("TICKET", ticket.String(), "STATUS", status).Replace(`SET session_replication_role = replica;
+				_, err := b.db.Exec(t.Context(),
+					strings.NewReplacer("TICKET", ticket.String(), "STATUS", status).
+						Replace(`SET session_replication_role = replica;
 					DELETE FROM payments.intent_steps WHERE intent_id IN (SELECT id FROM payments.intents WHERE kind = 'refund'); DELETE FROM payments.intents WHERE kind = 'refund';
 					DELETE FROM payments.refunds; DELETE FROM payments.refund_reports; DELETE FROM payments.processed_events; DELETE FROM payments.webhook_logs;
 					DELETE FROM tickets.transitions WHERE ticket_id = 'TICKET' AND to_status = 'expired';

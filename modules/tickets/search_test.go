@@ -58,7 +58,8 @@ func TestSearchFindsEvents(t *testing.T) {
 	} {
 		require.Equal(t, want, titles(me.Get("/search/events?q="+url.QueryEscape(words)).Expect(200)), words)
 	}
-	require.Equal(t, []string{"Sessão"}, titles(me.Get("/search/events?q=mar&query="+url.QueryEscape(`{"description":{"$regex":"filme"}}`)).Expect(200)))
+	require.Equal(t, []string{"Sessão"},
+		titles(me.Get("/search/events?q=mar&query="+url.QueryEscape(`{"description":{"$regex":"filme"}}`)).Expect(200)))
 	admin := search.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
 	require.Len(t, docs(admin.Get("/search/events?_id="+inactive.String()).Expect(200)), 1)
 	me.Get("/search/events?_id=" + inactive.String()).Expect(403)
@@ -80,7 +81,8 @@ func TestSearchFindsTicketsThatMayBeListed(t *testing.T) {
 	admin := search.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
 	me := search.As(accountstest.Token(t, b.db, b.customer.Username))
 	require.Len(t, docs(admin.Get("/search/tickets?q=camarotes").Expect(200)), 2)
-	require.Equal(t, []string{"Camarote de " + b.customer.FullName}, titles(me.Get("/search/tickets?q=camarote").Expect(200)), "the caller's own alone")
+	require.Equal(t, []string{"Camarote de " + b.customer.FullName},
+		titles(me.Get("/search/tickets?q=camarote").Expect(200)), "the caller's own alone")
 	strangers := docs(admin.Get("/search/tickets?q=" + url.QueryEscape(other.FullName)).Expect(200))[0]["_id"].(string)
 	me.Get("/search/tickets?_id=" + strangers).Expect(404)
 	require.Len(t, docs(me.Get("/search/tickets?q=camarote&query=null").Expect(200)), 1)
@@ -96,7 +98,8 @@ func TestSearchFindsTicketsThatMayBeListed(t *testing.T) {
 	unverified := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.EmailVerified = false })
 	_, err := b.db.Exec(t.Context(), "INSERT INTO tickets.customers VALUES ($1, 'x', 'y')", unverified.ID)
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), "UPDATE tickets.tickets SET customer_id = $1, without_login = true WHERE id = $2", unverified.ID, strangers)
+	_, err = b.db.Exec(t.Context(), "UPDATE tickets.tickets SET customer_id = $1, without_login = true WHERE id = $2",
+		unverified.ID, strangers)
 	require.NoError(t, err)
 	guest := search.As(accountstest.Token(t, b.db, unverified.Username))
 	require.Empty(t, docs(guest.Get("/search/tickets?q=camarote").Expect(200)), "hidden until the address is verified")

@@ -39,5 +39,6 @@ func TestASecondPaymentThatCannotBeRefundedIsListed(t *testing.T) {
 	})
 	state, _ := b.orderRow(id)
 	require.Equal(t, "paid", state)
-	require.Positive(t, b.count("SELECT count(*) FROM payments.refunds WHERE payment_ref = $1 AND status = 'failed'", second))
+	require.Positive(t, b.count("SELECT count(*) FROM payments.refunds WHERE payment_ref = $1 AND status = 'failed'",
+		second))
 }

@@ -17,7 +17,9 @@ import (
 func (b *bundle) payAgain(id string) string {
 	b.t.Helper()
 	var name, gatewayID string
-	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway, gateway_customer_id FROM tickets.orders WHERE id = $1", id).Scan(&name, &gatewayID))
+	require.NoError(b.t,
+		b.db.QueryRow(b.t.Context(), "SELECT gateway, gateway_customer_id FROM tickets.orders WHERE id = $1", id).
+			Scan(&name, &gatewayID))
 	adapter, err := b.payments.Gateway(gateway.Name(name))
 	require.NoError(b.t, err)
 	charge, err := adapter.CreatePix(b.t.Context(), gateway.PixTerms{
@@ -50,18 +52,21 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 			b := setup(t)
 			b.listen()
 			b.work()
-			m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).Map()
+			m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).
+				Map()
 			id, own := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
 			b.payAgain(id)
 			second := func(status string) int {
 				return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2 AND status = $3", id, own, status)
 			}
 			b.eventually("the first refund", func() bool {
-				return second("done") == 1 && b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund' AND state = 'completed'") == 1
+				return second("done") == 1 &&
+					b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund' AND state = 'completed'") == 1
 			})
 			if end == "refunded" {
 				_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
-					RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: own},
+					RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(),
+					Payment: gateway.PaymentRef{PaymentID: own},
 				})
 				require.NoError(t, err)
 				b.settle()
@@ -69,14 +74,18 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 			state, _ := b.orderRow(id)
 			require.Equal(t, end, state)
 			var refund string
-			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_refund_id FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2", id, own).Scan(&refund))
+			require.NoError(t,
+				b.db.QueryRow(t.Context(),
+					"SELECT gateway_refund_id FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2", id,
+					own).Scan(&refund))
 			require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(refund, false))
 			b.settle()
 			b.eventually("the second refund", func() bool {
 				state, _ := b.orderRow(id)
 				return state == end && second("failed") == 1 && second("done") == 1
 			})
-			require.Equal(t, map[string]string{"paid": "available", "refunded": "expired"}[end], b.ticketStatus(ticketsOf(m)[0]))
+			require.Equal(t, map[string]string{"paid": "available", "refunded": "expired"}[end],
+				b.ticketStatus(ticketsOf(m)[0]))
 			b.settle()
 			require.Equal(t, 1, second("done"), "once")
 		})
@@ -96,7 +105,8 @@ func TestASecondPaymentWhoseRefundIsDeniedIsRefundedAgain(t *testing.T) {
 	id := order(m)["_id"].(string)
 	second := b.payAgain(id)
 	refunds := func(status string) int {
-		return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref = $2 AND status = $3", id, second, status)
+		return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref = $2 AND status = $3",
+			id, second, status)
 	}
 	b.eventually("the first refund", func() bool { return refunds("pending") == 1 })
 	_, err = b.gateways.Sandbox.GWA.EndRefund(second, true)

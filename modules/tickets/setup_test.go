@@ -161,7 +161,8 @@ func (b *bundle) settle() {
 func (b *bundle) confirmEvents() {
 	b.t.Helper()
 	for {
-		rows, err := b.db.Query(b.t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'payments_event_told' AND state IN ('available', 'scheduled') RETURNING args")
+		rows, err := b.db.Query(b.t.Context(),
+			"DELETE FROM jobs.river_job WHERE kind = 'payments_event_told' AND state IN ('available', 'scheduled') RETURNING args")
 		require.NoError(b.t, err)
 		all, err := pgx.CollectRows(rows, pgx.RowTo[payments.ConfirmEventArgs])
 		require.NoError(b.t, err)
@@ -240,7 +241,8 @@ func (b *bundle) count(query string, args ...any) int {
 func (b *bundle) issued(event objectid.ID) int {
 	b.t.Helper()
 	n := b.count("SELECT tickets_issued FROM tickets.events WHERE id = $1", event)
-	require.Equal(b.t, b.count("SELECT count(*) FROM tickets.tickets WHERE event_id = $1 AND holds_place", event), n, "the counter equals the rows")
+	require.Equal(b.t, b.count("SELECT count(*) FROM tickets.tickets WHERE event_id = $1 AND holds_place", event), n,
+		"the counter equals the rows")
 	return n
 }
 
@@ -260,7 +262,8 @@ func (b *bundle) give(customer, event objectid.ID) objectid.ID {
 func (b *bundle) ticketStatus(id objectid.ID) string {
 	b.t.Helper()
 	var status string
-	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT status FROM tickets.tickets WHERE id = $1", id).Scan(&status))
+	require.NoError(b.t,
+		b.db.QueryRow(b.t.Context(), "SELECT status FROM tickets.tickets WHERE id = $1", id).Scan(&status))
 	return status
 }
 

@@ -51,7 +51,8 @@ func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 				require.EqualValues(t, "the order was deleted with its event", r.Reason)
 			}
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'late' AND automatic AND order_id = $1 AND amount_cents = 12050", id))
+			require.Equal(t, 1,
+				b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'late' AND automatic AND order_id = $1 AND amount_cents = 12050", id))
 			late := paid.Payload.(gateway.SettledPayment)
 			late.Payment.ID = order(m)["gateway_payment_id"].(string)
 			paid.Payload, paid.Reference = late, ""
@@ -79,5 +80,6 @@ func TestMoneyOfTheOtherGatewayForAnOrder(t *testing.T) {
 	require.EqualValues(t, "the order is of the other gateway", r.Reason)
 	state, _ := b.orderRow(id.String())
 	require.Equal(t, "reserved", state)
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND order_id = $1", id))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND order_id = $1", id))
 }

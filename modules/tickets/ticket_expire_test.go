@@ -17,7 +17,8 @@ func TestATicketOfAPaidOrderDoesNotWait(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.event(nil)
-	bought := ticketsOf(b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map())
+	bought := ticketsOf(b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).
+		Map())
 	open := ticketsOf(b.me.Post("/store/purchase/gwb/pix", pix(event, 1)).Expect(200).Map())[0]
 	given := b.give(b.customer.ID, event)
 	waits := func(ids ...objectid.ID) (all []object) {
@@ -27,7 +28,8 @@ func TestATicketOfAPaidOrderDoesNotWait(t *testing.T) {
 		return all
 	}
 	refused := b.admin.Put("/tickets", waits(given, bought[0])).Expect(409)
-	require.Equal(t, "Ticket "+bought[0].String()+" stays as it is: its order is paid, so that it waits for nothing.", refused.Detail())
+	require.Equal(t, "Ticket "+bought[0].String()+" stays as it is: its order is paid, so that it waits for nothing.",
+		refused.Detail())
 	require.Equal(t, "status", refused.Field())
 	require.Equal(t, "available", b.ticketStatus(given), "all or nothing")
 	b.admin.Put("/tickets", waits(given)).Expect(200) // it is of no order

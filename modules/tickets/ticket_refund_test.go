@@ -27,7 +27,8 @@ func (b *bundle) refused(code string, q refunds.TicketRefund) {
 	var f *fault.Error
 	require.ErrorAs(b.t, err, &f)
 	require.Equal(b.t, code, f.Code)
-	require.Zero(b.t, b.count("SELECT count(*) FROM tickets.tickets WHERE refund_id IS NOT NULL AND refunded_at IS NULL"))
+	require.Zero(b.t,
+		b.count("SELECT count(*) FROM tickets.tickets WHERE refund_id IS NOT NULL AND refunded_at IS NULL"))
 }
 
 // TestSharesOfAnOrderAreGivenBack: some tickets, then the rest, then the used one; each
@@ -54,7 +55,8 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 			suffix, refusal := "/refund", `{"errors":[{"code":"invalid_action","description":"No."}]}`
 			faults := b.gateways.Sandbox.GWA.Stage().Faults
 			if gateway == "gwb" {
-				faults, suffix, refusal = b.gateways.Sandbox.GWB.Stage().Faults, "/refunds", `{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`
+				faults, suffix, refusal = b.gateways.Sandbox.GWB.Stage().Faults, "/refunds",
+					`{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`
 			}
 			require.NoError(t, faults.Plan(stage.Fault{
 				Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal,
@@ -113,7 +115,8 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 		doc := docs(b.me.Get("/me/tickets?_id=" + all[0].String()).Expect(200))[0]
 		require.Equal(t, []any{"available", "refund_requested"}, []any{doc["status"], doc["blocked"]})
 		require.Equal(t, 2, b.issued(event))
-		require.Contains(t, b.me.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(409).Detail(), "refund_requested")
+		require.Contains(t, b.me.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(409).Detail(),
+			"refund_requested")
 		b.clock.Advance(time.Hour)
 		_, err = gateway.EndRefund(payment, denied)
 		require.NoError(t, err)
@@ -162,7 +165,8 @@ func TestASharesRefundThatFailsIsMadeAgain(t *testing.T) {
 	b.eventually("the job ends", func() bool {
 		return b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund_shares' AND state = 'completed'") == 1
 	})
-	_, err = b.db.Exec(t.Context(), "UPDATE jobs.river_job SET state = 'available', finalized_at = NULL WHERE kind = 'tickets_refund_shares'")
+	_, err = b.db.Exec(t.Context(),
+		"UPDATE jobs.river_job SET state = 'available', finalized_at = NULL WHERE kind = 'tickets_refund_shares'")
 	require.NoError(t, err)
 	b.eventually("it runs again", func() bool {
 		return b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund_shares' AND state = 'completed' AND attempt = 2") == 1
@@ -170,7 +174,8 @@ func TestASharesRefundThatFailsIsMadeAgain(t *testing.T) {
 	b.settle()
 	require.Equal(t, 2, b.count("SELECT count(*) FROM payments.refunds"))
 	require.Equal(t, []string{"expired", "available"}, []string{b.ticketStatus(all[0]), b.ticketStatus(all[1])})
-	require.Equal(t, 1, b.count("SELECT count(*) FROM tickets.tickets WHERE refunded_at IS NOT NULL AND refund_id IN (SELECT id FROM payments.refunds WHERE status = 'done')"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM tickets.tickets WHERE refunded_at IS NOT NULL AND refund_id IN (SELECT id FROM payments.refunds WHERE status = 'done')"))
 	state, _ := b.orderRow(id.String())
 	require.Equal(t, "paid", state)
 }

@@ -35,7 +35,8 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	}
 	_, bought, _ := buy()
 	returned, void, money := buy()
-	given, waiting, used, withdrawn, deleted := b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event)
+	given, waiting, used, withdrawn, deleted := b.give(b.customer.ID, event), b.give(b.customer.ID, event),
+		b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event)
 	b.admin.Put("/tickets", []object{
 		{"_id": waiting, "status": "pending"},
 		{"_id": withdrawn, "status": "expired"},
@@ -61,13 +62,15 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 
 	doc := b.move(event, b.clock.Now().AddDate(0, 1, 0), nil)
 	for ticket, status := range map[objectid.ID]string{
-		bought: "available", given: "available", waiting: "pending", used: "consumed", withdrawn: "expired", void: "expired",
+		bought: "available", given: "available", waiting: "pending", used: "consumed", withdrawn: "expired",
+		void: "expired",
 	} {
 		require.Equal(t, status, b.ticketStatus(ticket))
 	}
 	require.Equal(t, 5, b.issued(event), "the place of the refunded order is free")
 	require.InDelta(t, 5, doc["tickets_issued"], 0)
-	rows, err := b.db.Query(t.Context(), "SELECT concat(from_status, '>', to_status, ' ', reason, ' ', actor_id IS NOT NULL) FROM tickets.transitions WHERE ticket_id = $1 ORDER BY id", waiting)
+	rows, err := b.db.Query(t.Context(),
+		"SELECT concat(from_status, '>', to_status, ' ', reason, ' ', actor_id IS NOT NULL) FROM tickets.transitions WHERE ticket_id = $1 ORDER BY id", waiting)
 	require.NoError(t, err)
 	moves, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

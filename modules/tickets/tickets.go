@@ -136,39 +136,52 @@ func New(d Deps) *Service {
 		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.events = events.New(events.Deps{
-		Pool: d.Pool, Lists: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files, Routes: s.crud,
+		Pool: d.Pool, Lists: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files,
+		Routes: s.crud,
 	})
 	s.door = door.New(door.Deps{
 		Pool: d.Pool, Clock: d.Clock, Events: s.events,
 		Config: door.Config{FileKey: d.Config.FileKey, OldFileKeys: d.Config.OldFileKeys, ScanSkew: s.cfg.ScanSkew},
 	})
 	s.orders = orders.New(orders.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events,
-		Config: orders.Config{Zone: s.cfg.Zone, PixTTL: s.cfg.PixTTL, WithdrawalDays: s.cfg.WithdrawalDays, WithdrawalBefore: s.cfg.WithdrawalBefore},
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
+		Events: s.events,
+		Config: orders.Config{
+			Zone: s.cfg.Zone, PixTTL: s.cfg.PixTTL, WithdrawalDays: s.cfg.WithdrawalDays,
+			WithdrawalBefore: s.cfg.WithdrawalBefore,
+		},
 	})
 	s.own = orders.NewCallerOrders(s.orders)
 	s.links = orders.NewLinks(d.Config.FileKey, d.Config.OldFileKeys, s.cfg.PublicURL, d.Clock)
 	s.reconcile = reconcile.New(reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Orders: s.orders})
-	s.webhooks = webhooks.New(webhooks.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Orders: s.orders})
+	s.webhooks = webhooks.New(webhooks.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Orders: s.orders,
+	})
 	s.refunds = refunds.New(refunds.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Orders: s.orders,
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
+		Events: s.events, Orders: s.orders,
 		Own: s.own, Links: s.links, Reconcile: s.reconcile,
 		Config: refunds.Config{RefundsPerSecond: s.cfg.RefundsPerSecond, WithdrawalPage: s.cfg.WithdrawalPage},
 	})
 	s.mails = mails.New(mails.Deps{
-		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Door: s.door, Orders: s.orders, Links: s.links, Mail: d.Mail, Templates: d.Templates,
+		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Door: s.door, Orders: s.orders, Links: s.links,
+		Mail: d.Mail, Templates: d.Templates,
 		Config: mails.Config{Zone: s.cfg.Zone},
 	})
 	s.checkout = checkout.New(checkout.Deps{
-		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Door: s.door, Orders: s.orders,
+		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Door: s.door,
+		Orders: s.orders,
 		Config: checkout.Config{
-			FileKey: s.cfg.FileKey, MaxQuantity: s.cfg.MaxQuantity, PixTTL: s.cfg.PixTTL, CardTTL: s.cfg.CardTTL, AlphanumericTaxIDs: s.cfg.AlphanumericTaxIDs,
-			DeclineWindow: s.cfg.DeclineWindow, DeclinesPerAddress: s.cfg.DeclinesPerAddress, DeclinesPerCard: s.cfg.DeclinesPerCard,
+			FileKey: s.cfg.FileKey, MaxQuantity: s.cfg.MaxQuantity, PixTTL: s.cfg.PixTTL, CardTTL: s.cfg.CardTTL,
+			AlphanumericTaxIDs: s.cfg.AlphanumericTaxIDs,
+			DeclineWindow:      s.cfg.DeclineWindow, DeclinesPerAddress: s.cfg.DeclinesPerAddress,
+			DeclinesPerCard:  s.cfg.DeclinesPerCard,
 			DeclinesPerBuyer: s.cfg.DeclinesPerBuyer, NoHoldLimits: s.cfg.NoHoldLimits,
 		},
 	})
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s.webhooks}, Followers: []payments.RefundFollower{s.orders}, Looks: map[intent.Kind]intent.User{intent.Order: s.orders.Charge().User()},
+		Appliers: []payments.Applier{s.webhooks}, Followers: []payments.RefundFollower{s.orders},
+		Looks: map[intent.Kind]intent.User{intent.Order: s.orders.Charge().User()},
 	})
 	return s
 }
@@ -192,7 +205,8 @@ func (s *Service) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.C
 }
 
 // EventEnds tells when events end by the end rule; an event that does not exist is left out.
-func (s *Service) EventEnds(ctx context.Context, db postgres.DB, ids ...objectid.ID) (map[objectid.ID]time.Time, error) {
+func (s *Service) EventEnds(ctx context.Context, db postgres.DB,
+	ids ...objectid.ID) (map[objectid.ID]time.Time, error) {
 	return s.events.EventEnds(ctx, db, ids...)
 }
 

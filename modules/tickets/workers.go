@@ -25,7 +25,11 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[orders.SharesArgs]) error {
 		return s.refunds.RefundShares(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[refunds.GiveBackArgs]) error { return s.refunds.GiveBackDue(ctx) }))
+	river.AddWorker(w,
+		river.WorkFunc(func(ctx context.Context,
+			_ *river.Job[refunds.GiveBackArgs]) error {
+			return s.refunds.GiveBackDue(ctx)
+		}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.LiveMoneyArgs]) error {
 		return s.webhooks.ConfirmLiveMoney(ctx, job.Args)
 	}))
@@ -39,7 +43,8 @@ func (s *Service) Workers(w *river.Workers) {
 
 // Periodic returns the jobs that run by the clock.
 func (s *Service) Periodic() []jobs.Periodic {
-	return []jobs.Periodic{jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
-		return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
-	}, &river.PeriodicJobOpts{ID: sweepArgs{}.Kind(), RunOnStart: true})}
+	return []jobs.Periodic{jobs.NewPeriodic(river.PeriodicInterval(sweepEvery),
+		func() (river.JobArgs, *river.InsertOpts) {
+			return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
+		}, &river.PeriodicJobOpts{ID: sweepArgs{}.Kind(), RunOnStart: true})}
 }

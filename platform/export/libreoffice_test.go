@@ -26,12 +26,14 @@ func TestLibreOfficeOpensTheWorkbookSoak(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "kinds.xlsx")
 	hostile := texts("=1+1", "+5511987654321", "a\nb", "_x000D_", "\x01")
-	require.NoError(t, os.WriteFile(file, written(t, XLSX, Options{}, everyKind(full("São Paulo"), make([]Value, 8)), hostile), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		written(t, XLSX, Options{}, everyKind(full("São Paulo"), make([]Value, 8)), hostile), 0o600))
 
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, office, "-env:UserInstallation=file://"+dir+"/profile", "--headless",
-		"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1", "--outdir", dir, file)
+		"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1", "--outdir",
+		dir, file)
 	said, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	for sheet, want := range map[string]string{

@@ -39,7 +39,10 @@ type workbook struct {
 }
 
 func newWorkbook(out io.Writer, o Options) (*workbook, error) {
-	w := &workbook{zip: newZip(out), file: excelize.NewFile(), limit: o.sheetRows, cells: cells{zone: o.Zone}, parts: map[string]bool{}}
+	w := &workbook{
+		zip: newZip(out), file: excelize.NewFile(), limit: o.sheetRows, cells: cells{zone: o.Zone},
+		parts: map[string]bool{},
+	}
 	if w.limit == 0 {
 		w.limit = excelize.TotalRows
 	}
@@ -54,7 +57,8 @@ func newWorkbook(out io.Writer, o Options) (*workbook, error) {
 func (w *workbook) addStyles() (err error) {
 	day, instant := "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 	for kind, style := range map[Kind]*excelize.Style{
-		Text: {NumFmt: 49, Alignment: &excelize.Alignment{Horizontal: "left", Indent: 1}}, Integer: {NumFmt: 1}, Money: {NumFmt: 4}, Decimal: {NumFmt: 2}, Percent: {NumFmt: 10},
+		Text: {NumFmt: 49, Alignment: &excelize.Alignment{Horizontal: "left", Indent: 1}}, Integer: {NumFmt: 1},
+		Money: {NumFmt: 4}, Decimal: {NumFmt: 2}, Percent: {NumFmt: 10},
 		Date: {CustomNumFmt: &day}, Timestamp: {CustomNumFmt: &instant},
 	} {
 		if w.styles[kind], err = w.file.NewStyle(style); err != nil {
@@ -63,8 +67,9 @@ func (w *workbook) addStyles() (err error) {
 	}
 	for i, side := range []string{"left", "right"} { // as the cells below stand
 		w.header[i], err = w.file.NewStyle(&excelize.Style{
-			NumFmt: 49, Font: &excelize.Font{Family: "Calibri", Size: 11, Bold: true, Color: "FFFFFF"}, Alignment: &excelize.Alignment{Horizontal: side, Indent: 1 - i},
-			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"1F3A5F"}},
+			NumFmt: 49, Font: &excelize.Font{Family: "Calibri", Size: 11, Bold: true, Color: "FFFFFF"},
+			Alignment: &excelize.Alignment{Horizontal: side, Indent: 1 - i},
+			Fill:      excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"1F3A5F"}},
 		})
 		if err != nil {
 			return err
@@ -135,7 +140,9 @@ func (w *workbook) addSheet(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := stream.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
+	if err := stream.SetPanes(&excelize.Panes{
+		Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft",
+	}); err != nil {
 		return err
 	}
 	heading := make([]any, len(w.sheet.Columns))
@@ -188,12 +195,16 @@ func (w *workbook) layOut(sheet string) error {
 	fit := true
 	err := w.file.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &fit})
 	if err == nil {
-		err = w.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{Size: &paper, Orientation: &orientation, FitToWidth: &columns, FitToHeight: &rows})
+		err = w.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{
+			Size: &paper, Orientation: &orientation, FitToWidth: &columns, FitToHeight: &rows,
+		})
 	}
 	if err != nil {
 		return err
 	}
-	return w.file.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", RefersTo: "'" + strings.ReplaceAll(sheet, "'", "''") + "'!$1:$1", Scope: sheet})
+	return w.file.SetDefinedName(&excelize.DefinedName{
+		Name: "_xlnm.Print_Titles", RefersTo: "'" + strings.ReplaceAll(sheet, "'", "''") + "'!$1:$1", Scope: sheet,
+	})
 }
 
 // frame returns the newest sheet as excelize writes it, split where rows go.

@@ -81,7 +81,8 @@ func TestWorkbookTextsAreNeverFormulas(t *testing.T) {
 
 func TestWorkbookReplacesWhatXMLCannotHold(t *testing.T) {
 	t.Parallel()
-	got, err := opened(t, written(t, XLSX, Options{}, texts("a\x00b\x1fc\ufffed\xffe\U0001F3AC"))).GetCellValue("texts", "A2")
+	got, err := opened(t, written(t, XLSX, Options{}, texts("a\x00b\x1fc\ufffed\xffe\U0001F3AC"))).GetCellValue("texts",
+		"A2")
 	require.NoError(t, err)
 	require.Equal(t, "a\ufffdb\ufffdc\ufffdd\ufffde\U0001F3AC", got)
 }
@@ -107,7 +108,9 @@ func TestWorkbookContinuesOnAnotherSheet(t *testing.T) {
 	for i := range rows {
 		rows[i] = []Value{IntOf(int64(i))}
 	}
-	s := Sheet{Name: "a name of thirty-one characters", Columns: []Column{{Name: "n", Kind: Integer}}, Rows: of(rows...)}
+	s := Sheet{
+		Name: "a name of thirty-one characters", Columns: []Column{{Name: "n", Kind: Integer}}, Rows: of(rows...),
+	}
 	exact := Sheet{Name: "exact", Columns: []Column{{Name: "n", Kind: Integer}}, Rows: of(rows[:3]...)}
 	f := opened(t, written(t, XLSX, Options{sheetRows: 4}, s, exact))
 	require.Equal(t, []string{
@@ -149,7 +152,8 @@ func TestWorkbookPartsAgree(t *testing.T) {
 func TestDatesOutsideExcelsCalendarAreTexts(t *testing.T) {
 	t.Parallel()
 	f := opened(t, written(t, XLSX, Options{}, Sheet{Name: "d", Columns: []Column{{Name: "day", Kind: Date}}, Rows: of(
-		[]Value{DayOf(time.Date(1900, 2, 28, 0, 0, 0, 0, time.UTC))}, []Value{DayOf(time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC))},
+		[]Value{DayOf(time.Date(1900, 2, 28, 0, 0, 0, 0, time.UTC))},
+		[]Value{DayOf(time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC))},
 	)}))
 	rows, err := f.GetRows("d")
 	require.NoError(t, err)

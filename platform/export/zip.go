@@ -10,6 +10,7 @@ import (
 // level takes twice the time for a file hardly smaller.
 func newZip(out io.Writer) *zip.Writer {
 	w := zip.NewWriter(out)
-	w.RegisterCompressor(zip.Deflate, func(part io.Writer) (io.WriteCloser, error) { return flate.NewWriter(part, flate.BestSpeed) })
+	w.RegisterCompressor(zip.Deflate,
+		func(part io.Writer) (io.WriteCloser, error) { return flate.NewWriter(part, flate.BestSpeed) })
 	return w
 }

@@ -127,7 +127,10 @@ const busyWait = 2 * time.Second
 
 // Unavailable is 503 SERVICE_BUSY: nothing was done, and the same may well succeed soon.
 func Unavailable() *Error {
-	return &Error{Kind: KindUnavailable, Code: CodeBusy, Message: "The service is busy. Try again in a moment.", RetryAfter: busyWait}
+	return &Error{
+		Kind: KindUnavailable, Code: CodeBusy, Message: "The service is busy. Try again in a moment.",
+		RetryAfter: busyWait,
+	}
 }
 
 // InvalidAt is 422 VALIDATION_ERROR for one place. What is said of it follows its name:
@@ -140,7 +143,9 @@ func InvalidAt(says string, loc ...any) *Error {
 // Invalid is 422 VALIDATION_ERROR for what was found, one finding at least; it speaks of
 // the first.
 func Invalid(issues ...Issue) *Error {
-	return &Error{Kind: KindInvalid, Code: CodeValidation, Message: issues[0].Msg, Field: FieldOf(issues[0].Loc), Issues: issues}
+	return &Error{
+		Kind: KindInvalid, Code: CodeValidation, Message: issues[0].Msg, Field: FieldOf(issues[0].Loc), Issues: issues,
+	}
 }
 
 // IssueAt is a finding whose sentence begins with the name of its place.

@@ -74,7 +74,8 @@ func New(cfg Config) *API {
 		cfg.PieceTime = defaultPieceTime
 	}
 	a := &API{
-		cfg: cfg, mux: chi.NewMux(), checks: map[string]Check{}, metrics: newMetrics(cfg.Metrics), bounds: newBounds(cfg.InFlight, cfg.Metrics),
+		cfg: cfg, mux: chi.NewMux(), checks: map[string]Check{}, metrics: newMetrics(cfg.Metrics),
+		bounds: newBounds(cfg.InFlight, cfg.Metrics),
 	}
 	a.mux.Use(
 		a.identify,
@@ -85,9 +86,13 @@ func New(cfg Config) *API {
 		cors.Handler(cors.Options{
 			AllowedOrigins: cfg.CORSOrigins,
 			AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"},
-			AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token"},
-			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Content-Disposition", "Device-Token", replayedHeader},
-			MaxAge:         600,
+			AllowedHeaders: []string{
+				"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token",
+			},
+			ExposedHeaders: []string{
+				"X-Request-Id", "Retry-After", "Content-Disposition", "Device-Token", replayedHeader,
+			},
+			MaxAge: 600,
 		}),
 		a.timeout,
 		a.limitReading,
@@ -112,7 +117,9 @@ func humaConfig(cfg Config) huma.Config {
 	hc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type: "oauth2", Description: "Log in at POST /token, then send `Authorization: Bearer <access_token>`.",
-			Flows: &huma.OAuthFlows{Password: &huma.OAuthFlow{TokenURL: Prefix + "/token", Scopes: map[string]string{}}},
+			Flows: &huma.OAuthFlows{
+				Password: &huma.OAuthFlow{TokenURL: Prefix + "/token", Scopes: map[string]string{}},
+			},
 		},
 	}
 	return hc
@@ -131,7 +138,9 @@ func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, op
 	for _, set := range options {
 		set(&op)
 	}
-	a.routes = append(a.routes, RouteInfo{Method: method, Path: path, Name: name, Auth: auth, Permission: op.permission})
+	a.routes = append(a.routes, RouteInfo{
+		Method: method, Path: path, Name: name, Auth: auth, Permission: op.permission,
+	})
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, end, err := a.begin(op, r)
 		if err != nil {
@@ -264,7 +273,8 @@ func Form(fields ...string) Option {
 // /routes shows and that profiles may hold, and the OpenAPI operation id. The
 // handler returns a value, or a *fault.Error; any other error becomes a 500 with
 // a fixed sentence and a log line.
-func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error), options ...Option) {
+func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error),
+	options ...Option) {
 	op := operation{auth: auth, class: postgres.Ask}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1<<20 + 1 // the first length that is refused, as huma takes it
@@ -276,9 +286,14 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	if auth != Public && auth != Gateway {
 		op.Security = []map[string][]string{{"bearer": {}}}
 	}
-	a.routes = append(a.routes, RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission})
+	a.routes = append(a.routes, RouteInfo{
+		Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission,
+	})
 	op.Extensions = map[string]any{"x-auth": string(auth)}
-	op.Middlewares = huma.Middlewares{a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op), a.withoutNulls(op), a.once(op)}
+	op.Middlewares = huma.Middlewares{
+		a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op),
+		a.withoutNulls(op), a.once(op),
+	}
 	recall := replayOf[O](op)
 	answer := func(ctx context.Context, in *I) (*O, error) {
 		out, done, err := replayed(ctx, recall)

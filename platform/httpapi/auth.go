@@ -178,7 +178,9 @@ func Allowed(c Caller, auth Auth, permission string) error {
 		}
 	}
 	if permission != "" && !c.Root && !slices.Contains(c.Handlers, permission) {
-		return &fault.Error{Kind: fault.KindUnauthenticated, Message: "The user has no permission for the handler " + permission + "."}
+		return &fault.Error{
+			Kind: fault.KindUnauthenticated, Message: "The user has no permission for the handler " + permission + ".",
+		}
 	}
 	return nil
 }

@@ -36,9 +36,10 @@ type routesBody struct {
 
 // registerBuiltin adds the routes that belong to no module.
 func (a *API) registerBuiltin() {
-	Route(a, http.MethodGet, "/routes", "route_list", SignedIn, func(context.Context, *struct{}) (*Output[routesBody], error) {
-		return OK(routesBody{Routes: a.Routes()})
-	})
+	Route(a, http.MethodGet, "/routes", "route_list", SignedIn,
+		func(context.Context, *struct{}) (*Output[routesBody], error) {
+			return OK(routesBody{Routes: a.Routes()})
+		})
 	Route(a, http.MethodGet, "/health", "health_get", Public, a.health, Brief())
 	a.Mount(http.MethodGet, Prefix+"/openapi.json", "openapi_get", Public, a.openAPIDocument())
 	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, a.docs)
@@ -53,7 +54,9 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	out := &healthOutput{Status: http.StatusOK, Body: healthBody{Status: "ok", Version: a.cfg.Version, Checks: map[string]string{}}}
+	out := &healthOutput{
+		Status: http.StatusOK, Body: healthBody{Status: "ok", Version: a.cfg.Version, Checks: map[string]string{}},
+	}
 	for name, check := range a.checks {
 		out.Body.Checks[name] = "ok"
 		if err := check(ctx); err != nil {
@@ -96,7 +99,8 @@ func (a *API) docs(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	// The page carries its own script and style and asks only for openapi.json.
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "+
-		"object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "+
+			"object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	_, _ = w.Write(a.cfg.DocsPage)
 }

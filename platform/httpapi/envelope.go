@@ -90,8 +90,9 @@ type SentTime struct{ Time }
 func (SentTime) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{
 		Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?([Zz]|[+-]\d{2}:\d{2})?)?)?$`,
-		PatternDescription: "a date or a date-time such as 2026-11-20T17:03:12Z", Description: "Without an offset it is UTC",
-		Examples: []any{"2026-11-20T17:03:12Z", "2026-11-20"},
+		PatternDescription: "a date or a date-time such as 2026-11-20T17:03:12Z",
+		Description:        "Without an offset it is UTC",
+		Examples:           []any{"2026-11-20T17:03:12Z", "2026-11-20"},
 	}
 	s.PrecomputeMessages()
 	return s
@@ -111,7 +112,10 @@ func ParseTime(s string) (time.Time, error) {
 	if !offsetInDay(s) {
 		return time.Time{}, ErrTime
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", time.DateOnly} {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04",
+		time.DateOnly,
+	} {
 		at, err := time.Parse(layout, s)
 		if at = at.UTC(); err == nil && at.Year() >= 1 && at.Year() <= 9999 { // in UTC, as it is stored and shown
 			return at.Truncate(time.Millisecond), nil

@@ -57,9 +57,10 @@ func (e *ErrorBody) Schema(huma.Registry) *huma.Schema {
 	}}
 	return &huma.Schema{Type: "object", Required: []string{"detail"}, Properties: map[string]*huma.Schema{
 		"detail": {OneOf: []*huma.Schema{text, {Type: "array", Items: issue}}},
-		"error": {Type: "object", Required: []string{"code", "message", "timestamp"}, Properties: map[string]*huma.Schema{
-			"code": text, "message": text, "timestamp": {Type: "string", Format: "date-time"}, "field": text,
-		}},
+		"error": {Type: "object", Required: []string{"code", "message", "timestamp"},
+			Properties: map[string]*huma.Schema{
+				"code": text, "message": text, "timestamp": {Type: "string", Format: "date-time"}, "field": text,
+			}},
 	}}
 }
 
@@ -112,7 +113,9 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 	case http.StatusRequestEntityTooLarge:
 		return errBodyTooLarge
 	case http.StatusUnsupportedMediaType:
-		return &fault.Error{Kind: fault.KindUnsupported, Message: "The body has to be sent with Content-Type: application/json."}
+		return &fault.Error{
+			Kind: fault.KindUnsupported, Message: "The body has to be sent with Content-Type: application/json.",
+		}
 	default:
 		return &fault.Error{Kind: fault.KindInternal, Message: msg}
 	}

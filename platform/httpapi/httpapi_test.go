@@ -80,39 +80,44 @@ func setup(t *testing.T, change ...func(*httpapi.Config)) *apitest.Client {
 		httpapi.Route(api, http.MethodGet, "/as-"+string(auth), "thing_"+string(auth), auth, say)
 	}
 	httpapi.Route(api, http.MethodGet, "/permitted", "thing_permitted", httpapi.Admin, say, httpapi.Permission())
-	httpapi.Route(api, http.MethodGet, "/permitted-too", "thing_permitted_too", httpapi.Admin, say, httpapi.PermissionOf("thing_permitted"))
+	httpapi.Route(api, http.MethodGet, "/permitted-too", "thing_permitted_too", httpapi.Admin, say,
+		httpapi.PermissionOf("thing_permitted"))
 	httpapi.Route(api, http.MethodGet, "/with-token", "thing_token", httpapi.SignedIn, say, httpapi.TokenInQuery())
 	httpapi.Route(api, http.MethodGet, "/throttled", "thing_throttled", httpapi.Public, say, httpapi.PerMinute(2))
-	httpapi.Route(api, http.MethodPost, "/things", "thing_create", httpapi.Public, func(_ context.Context, in *thingsInput) (*httpapi.Output[said], error) {
-		return httpapi.OK(said{in.Body[0].Title})
-	}, httpapi.MaxBody(512))
-	httpapi.Route(api, http.MethodPost, "/form", "thing_form", httpapi.Public, func(_ context.Context, in *formInput) (*httpapi.Output[said], error) {
-		form, err := httpapi.ParseForm(in.RawBody)
-		if err != nil {
-			return nil, err
-		}
-		return httpapi.OK(said{form.Get("username")})
-	}, httpapi.Form("username"))
-	httpapi.Route(api, http.MethodGet, "/fails/{how}", "thing_fails", httpapi.Public, func(_ context.Context, in *struct {
-		How string `path:"how"`
-	}) (*httpapi.Output[said], error) {
-		switch in.How {
-		case "panic":
-			panic("secret detail")
-		case "unknown":
-			return nil, errors.New("SELECT secret detail")
-		case "throttled":
-			return nil, fault.TooManyRequests(1500*time.Millisecond, "Wait 2 seconds.")
-		case "late":
-			return nil, context.DeadlineExceeded
-		case "conflict":
-			return nil, fault.Conflict("Taken.").WithField("username").WithCause(errors.New("secret detail"))
-		}
-		return nil, fault.NotFound("Thing")
-	})
-	httpapi.Route(api, http.MethodGet, "/whoami", "thing_whoami", httpapi.Public, func(ctx context.Context, _ *struct{}) (*httpapi.Output[said], error) {
-		return httpapi.OK(said{httpapi.ClientIP(ctx) + " " + httpapi.SelfURL(ctx)})
-	})
+	httpapi.Route(api, http.MethodPost, "/things", "thing_create", httpapi.Public,
+		func(_ context.Context, in *thingsInput) (*httpapi.Output[said], error) {
+			return httpapi.OK(said{in.Body[0].Title})
+		}, httpapi.MaxBody(512))
+	httpapi.Route(api, http.MethodPost, "/form", "thing_form", httpapi.Public,
+		func(_ context.Context, in *formInput) (*httpapi.Output[said], error) {
+			form, err := httpapi.ParseForm(in.RawBody)
+			if err != nil {
+				return nil, err
+			}
+			return httpapi.OK(said{form.Get("username")})
+		}, httpapi.Form("username"))
+	httpapi.Route(api, http.MethodGet, "/fails/{how}", "thing_fails", httpapi.Public,
+		func(_ context.Context, in *struct {
+			How string `path:"how"`
+		}) (*httpapi.Output[said], error) {
+			switch in.How {
+			case "panic":
+				panic("secret detail")
+			case "unknown":
+				return nil, errors.New("SELECT secret detail")
+			case "throttled":
+				return nil, fault.TooManyRequests(1500*time.Millisecond, "Wait 2 seconds.")
+			case "late":
+				return nil, context.DeadlineExceeded
+			case "conflict":
+				return nil, fault.Conflict("Taken.").WithField("username").WithCause(errors.New("secret detail"))
+			}
+			return nil, fault.NotFound("Thing")
+		})
+	httpapi.Route(api, http.MethodGet, "/whoami", "thing_whoami", httpapi.Public,
+		func(ctx context.Context, _ *struct{}) (*httpapi.Output[said], error) {
+			return httpapi.OK(said{httpapi.ClientIP(ctx) + " " + httpapi.SelfURL(ctx)})
+		})
 	return apitest.New(t, api)
 }
 
@@ -259,9 +264,10 @@ func TestClientAddressBehindProxies(t *testing.T) {
 	t.Parallel()
 	api := func(trusted ...netip.Prefix) http.Handler {
 		a := httpapi.New(httpapi.Config{Auth: everybody, Log: secrettest.Logger(t), TrustedProxies: trusted})
-		httpapi.Route(a, http.MethodGet, "/ip", "ip", httpapi.Public, func(ctx context.Context, _ *struct{}) (*httpapi.Output[said], error) {
-			return httpapi.OK(said{httpapi.ClientIP(ctx)})
-		})
+		httpapi.Route(a, http.MethodGet, "/ip", "ip", httpapi.Public,
+			func(ctx context.Context, _ *struct{}) (*httpapi.Output[said], error) {
+				return httpapi.OK(said{httpapi.ClientIP(ctx)})
+			})
 		return a.Handler()
 	}
 	ask := func(h http.Handler, forwarded string) string {

@@ -35,13 +35,18 @@ var ErrCameToNothing = errors.New("the first attempt came to nothing")
 // recall answers for a request that was cut off after its service had bound the
 // key to a row: with what became of the row, or with ErrCameToNothing, or with
 // idempotency.InProgress.
-func Idempotent[O any](recall func(ctx context.Context, subject objectid.ID) (*O, error), guest func(body []byte) string) Option {
+func Idempotent[O any](recall func(ctx context.Context, subject objectid.ID) (*O, error),
+	guest func(body []byte) string) Option {
 	return func(o *operation) {
 		o.idempotent, o.recall, o.guest = true, recall, guest
 		o.Operation.Parameters = append(o.Operation.Parameters, &huma.Param{
-			Name: keyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(idempotency.MaxKey), Pattern: "^[!-~]+$"},
+			Name: keyHeader, In: "header",
+			Schema: &huma.Schema{
+				Type: huma.TypeString, MinLength: new(1), MaxLength: new(idempotency.MaxKey), Pattern: "^[!-~]+$",
+			},
 			Description: "Makes the request safe to repeat for 24 hours: the same key with the same body gets the first answer again (with the header " + replayedHeader +
-				": true), with another body 409 " + idempotency.CodeReused + ", and while the first is under way 409 " + idempotency.CodeInProgress +
+				": true), with another body 409 " + idempotency.CodeReused + ", and while the first is under way 409 " +
+				idempotency.CodeInProgress +
 				" with Retry-After. Take a new random key, such as a UUID, for each new request.",
 		})
 	}
@@ -61,7 +66,8 @@ func replayOf[O any](op operation) func(context.Context, objectid.ID) (*O, error
 
 // replayed answers a repetition of a request that was cut off; ok is false when it
 // has to run.
-func replayed[O any](ctx context.Context, recall func(context.Context, objectid.ID) (*O, error)) (out *O, ok bool, err error) {
+func replayed[O any](ctx context.Context,
+	recall func(context.Context, objectid.ID) (*O, error)) (out *O, ok bool, err error) {
 	attempt := idempotency.AttemptOf(ctx)
 	if recall == nil || attempt.Subject() == "" {
 		return nil, false, nil
@@ -97,7 +103,9 @@ func (a *API) once(op operation) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		body := bodyOfRequest(r)
-		request := idempotency.Request{Route: op.OperationID, Caller: callerText(hc.Context(), op, body), Key: key, Body: body}
+		request := idempotency.Request{
+			Route: op.OperationID, Caller: callerText(hc.Context(), op, body), Key: key, Body: body,
+		}
 		if strings.Contains(op.Path, "{") {
 			request.Path = r.URL.Path
 		}
@@ -134,7 +142,8 @@ func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(h
 			return
 		}
 		if err := attempt.Release(ctx); err != nil {
-			a.cfg.Log.ErrorContext(ctx, "idempotency key not released", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
+			a.cfg.Log.ErrorContext(ctx, "idempotency key not released", slog.String("request_id", RequestID(ctx)),
+				slog.Any("error", err))
 		}
 	}()
 	rec := &recorder{status: http.StatusOK}
@@ -145,7 +154,8 @@ func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(h
 		// An answer that is not kept has reached the client all the same; its
 		// repetition finds the row that the key is bound to.
 		if err := attempt.Finish(ctx, answer); err != nil {
-			a.cfg.Log.ErrorContext(ctx, "answer not kept", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
+			a.cfg.Log.ErrorContext(ctx, "answer not kept", slog.String("request_id", RequestID(ctx)),
+				slog.Any("error", err))
 		} else {
 			kept = true
 		}

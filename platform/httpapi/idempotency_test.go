@@ -44,10 +44,12 @@ func newShop(t *testing.T) *shop {
 		Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: slog.New(slog.DiscardHandler),
 		Idempotency: store,
 	})
-	httpapi.Route(api, http.MethodPost, "/buy", "buy", httpapi.Customer, s.sell, httpapi.Idempotent(s.replay, nil), httpapi.Status(http.StatusCreated))
-	httpapi.Route(api, http.MethodPost, "/guest", "guest", httpapi.Public, s.sell, httpapi.Idempotent(s.replay, func(body []byte) string {
-		return strings.ToLower(string(body[:min(len(body), 14)]))
-	}))
+	httpapi.Route(api, http.MethodPost, "/buy", "buy", httpapi.Customer, s.sell, httpapi.Idempotent(s.replay, nil),
+		httpapi.Status(http.StatusCreated))
+	httpapi.Route(api, http.MethodPost, "/guest", "guest", httpapi.Public, s.sell,
+		httpapi.Idempotent(s.replay, func(body []byte) string {
+			return strings.ToLower(string(body[:min(len(body), 14)]))
+		}))
 	httpapi.Route(api, http.MethodPost, "/plain", "plain", httpapi.Public, s.sell)
 	s.nobody = apitest.New(t, api)
 	return s
@@ -137,7 +139,8 @@ func TestWhatDidNothingIsNotKept(t *testing.T) {
 	require.EqualValues(t, 6, s.sales.Load())
 	a := me.Post("/buy", sale("late")).Expect(429)
 	require.Equal(t, "1", a.Header.Get("Retry-After"), "headers of an answer that is not kept pass")
-	me.Send(http.MethodPost, "/buy", "application/json", []byte(`{"title":"`+strings.Repeat("x", 1<<20)+`"}`)).Expect(413)
+	me.Send(http.MethodPost, "/buy", "application/json", []byte(`{"title":"`+strings.Repeat("x", 1<<20)+`"}`)).
+		Expect(413)
 	me.Post("/buy", sale("good")).Expect(201)
 }
 
@@ -194,7 +197,8 @@ func TestMalformedKeys(t *testing.T) {
 	s := newShop(t)
 	me := s.nobody.As("customer")
 	for _, key := range []string{"", "a b", strings.Repeat("k", 256), "é"} {
-		require.Equal(t, "Idempotency-Key", me.With("Idempotency-Key", key).Post("/buy", sale("x")).Expect(422).Field(), "%q", key)
+		require.Equal(t, "Idempotency-Key", me.With("Idempotency-Key", key).Post("/buy", sale("x")).Expect(422).Field(),
+			"%q", key)
 	}
 	me.With("Idempotency-Key", "a").With("Idempotency-Key", "b").Post("/buy", sale("x")).Expect(422)
 	me.With("Idempotency-Key", strings.Repeat("k", 255)).Post("/buy", sale("x")).Expect(201)

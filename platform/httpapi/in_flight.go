@@ -105,9 +105,12 @@ func newBounds(most int, reg prometheus.Registerer) *bounds {
 	if reg == nil {
 		return b
 	}
-	for kind, p := range map[string]*places{"requests": &b.requests, "health": &b.health, "streams": &b.streams, "webhook_bodies": &b.hooks} {
+	for kind, p := range map[string]*places{
+		"requests": &b.requests, "health": &b.health, "streams": &b.streams, "webhook_bodies": &b.hooks,
+	} {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "marquee_http_in_flight", Help: "Requests that are worked on at this moment.", ConstLabels: prometheus.Labels{"kind": kind},
+			Name: "marquee_http_in_flight", Help: "Requests that are worked on at this moment.",
+			ConstLabels: prometheus.Labels{"kind": kind},
 		}, p.count))
 	}
 	return b

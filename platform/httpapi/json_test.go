@@ -32,9 +32,10 @@ type spelledInput struct{ Body spelled }
 func TestAMemberHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: secrettest.Logger(t)})
-	httpapi.Route(api, http.MethodPost, "/spelled", "spelled", httpapi.Public, func(_ context.Context, in *spelledInput) (*httpapi.Output[spelled], error) {
-		return httpapi.OK(in.Body)
-	})
+	httpapi.Route(api, http.MethodPost, "/spelled", "spelled", httpapi.Public,
+		func(_ context.Context, in *spelledInput) (*httpapi.Output[spelled], error) {
+			return httpapi.OK(in.Body)
+		})
 	client := apitest.New(t, api)
 	many := `{"quantity":1,"info":{`
 	for i := range 60 {
@@ -76,16 +77,20 @@ func TestAMemberHasOneSpelling(t *testing.T) {
 	for text, read := range map[string]string{
 		`"\ud83d\ude00"`: "\U0001F600", "\"\uFFFD\"": "\uFFFD", `"\ufffd"`: "\uFFFD", `"\\ud800"`: `\ud800`,
 	} {
-		require.Equal(t, read, client.Send(http.MethodPost, "/spelled", "application/json", []byte(`{"quantity":1,"note":`+text+`}`)).Expect(http.StatusOK).Map()["note"], text)
+		require.Equal(t, read,
+			client.Send(http.MethodPost, "/spelled", "application/json", []byte(`{"quantity":1,"note":`+text+`}`)).
+				Expect(http.StatusOK).Map()["note"], text)
 	}
 	// Exactly as much as the bound passes.
 	padded := func(size int) string { return `{"quantity":1` + strings.Repeat(" ", size-14) + `}` }
 	client.Send(http.MethodPost, "/spelled", "application/json", []byte(padded(1<<20))).Expect(http.StatusOK)
-	client.Send(http.MethodPost, "/spelled", "application/json", []byte(padded(1<<20+1))).Expect(http.StatusRequestEntityTooLarge)
+	client.Send(http.MethodPost, "/spelled", "application/json", []byte(padded(1<<20+1))).
+		Expect(http.StatusRequestEntityTooLarge)
 	for _, body := range []string{
 		`{"quantity":1}`, `{"quantity":1,"info":{"a":1,"A":2}}`, `{"quantity":1,"lines":[{"price":1},{"price":1}]}`,
 		many + `"last":1}}`,
 	} {
-		require.Equal(t, http.StatusOK, client.Send(http.MethodPost, "/spelled", "application/json", []byte(body)).Status, body)
+		require.Equal(t, http.StatusOK,
+			client.Send(http.MethodPost, "/spelled", "application/json", []byte(body)).Status, body)
 	}
 }

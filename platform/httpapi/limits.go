@@ -70,7 +70,9 @@ func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
 func RefuseEncoded(r *http.Request) error {
 	for _, coding := range strings.Split(strings.Join(r.Header.Values("Content-Encoding"), ","), ",") {
 		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
-			return &fault.Error{Kind: fault.KindUnsupported, Message: "The body has to be sent without Content-Encoding."}
+			return &fault.Error{
+				Kind: fault.KindUnsupported, Message: "The body has to be sent without Content-Encoding.",
+			}
 		}
 	}
 	return nil
@@ -128,7 +130,8 @@ func refuseUnstorable(next http.Handler) http.Handler {
 // atNUL is where in the query U+0000 stands: the parameter, when its name is whole.
 func atNUL(query url.Values) []any {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !strings.ContainsRune(name, 0) && slices.ContainsFunc(query[name], func(v string) bool { return strings.ContainsRune(v, 0) }) {
+		if !strings.ContainsRune(name, 0) &&
+			slices.ContainsFunc(query[name], func(v string) bool { return strings.ContainsRune(v, 0) }) {
 			return []any{"query", name}
 		}
 	}
@@ -141,7 +144,8 @@ func securityHeaders(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy",
+			"default-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)

@@ -25,11 +25,13 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "marquee_http_request_seconds", Help: "Time from the request's head to the end of the answer; status 499: the client hung up.",
+			Name:    "marquee_http_request_seconds",
+			Help:    "Time from the request's head to the end of the answer; status 499: the client hung up.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"method", "route", "status"}),
 		busy: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "marquee_http_busy_total", Help: "Requests answered 503 SERVICE_BUSY, by what there was not enough of.",
+			Name: "marquee_http_busy_total",
+			Help: "Requests answered 503 SERVICE_BUSY, by what there was not enough of.",
 		}, []string{"reason"}),
 	}
 	if reg != nil {
@@ -43,7 +45,8 @@ func (a *API) observe(next http.Handler) http.Handler {
 		start := time.Now()
 		ww := watch(w, r, a.cfg.PieceTime)
 		defer func() { // also when a handler breaks the answer off
-			a.metrics.seconds.WithLabelValues(r.Method, pattern(r), strconv.Itoa(statusOf(ww, r))).Observe(time.Since(start).Seconds())
+			a.metrics.seconds.WithLabelValues(r.Method, pattern(r), strconv.Itoa(statusOf(ww, r))).
+				Observe(time.Since(start).Seconds())
 		}()
 		next.ServeHTTP(ww, r)
 	})
@@ -81,7 +84,8 @@ func (a *API) logRequest(ww *watched, r *http.Request, took time.Duration) {
 		return
 	}
 	a.cfg.Log.LogAttrs(r.Context(), level, "request",
-		slog.String("request_id", RequestID(r.Context())), slog.String("method", r.Method), slog.String("route", pattern(r)),
+		slog.String("request_id", RequestID(r.Context())), slog.String("method", r.Method),
+		slog.String("route", pattern(r)),
 		slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()),
 		slog.Duration("took", took), slog.String("addr", ClientIP(r.Context())))
 }

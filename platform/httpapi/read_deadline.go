@@ -23,7 +23,10 @@ func (a *API) limitReading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
 			now := time.Now()
-			body := &deadlineBody{body: r.Body, conn: http.NewResponseController(w), stall: a.cfg.BodyStall, began: now, last: now.Add(bodyTime)}
+			body := &deadlineBody{
+				body: r.Body, conn: http.NewResponseController(w), stall: a.cfg.BodyStall, began: now,
+				last: now.Add(bodyTime),
+			}
 			r.Body, w = body, &hurriedResponse{ResponseWriter: w, body: body}
 		}
 		next.ServeHTTP(w, r)

@@ -106,12 +106,14 @@ func TestABodyThatDoesNotArrive(t *testing.T) {
 		Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.NewTextHandler(&log, nil)),
 		BodyStall: 30 * time.Millisecond,
 	})
-	httpapi.Route(api, http.MethodPost, "/sale", "sale", httpapi.Public, func(context.Context, *saleInput) (*httpapi.Output[said], error) {
-		return httpapi.OK(said{"done"})
-	})
-	httpapi.Route(api, http.MethodPost, "/staff", "staff", httpapi.Admin, func(context.Context, *saleInput) (*httpapi.Output[said], error) {
-		return httpapi.OK(said{"done"})
-	})
+	httpapi.Route(api, http.MethodPost, "/sale", "sale", httpapi.Public,
+		func(context.Context, *saleInput) (*httpapi.Output[said], error) {
+			return httpapi.OK(said{"done"})
+		})
+	httpapi.Route(api, http.MethodPost, "/staff", "staff", httpapi.Admin,
+		func(context.Context, *saleInput) (*httpapi.Output[said], error) {
+			return httpapi.OK(said{"done"})
+		})
 	server := httptest.NewServer(apitest.Handler(t, api))
 	const head = "POST /api/v1/sale HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {

@@ -109,7 +109,9 @@ func (a *API) identify(next http.Handler) http.Handler {
 			id = objectid.New().String()
 		}
 		w.Header().Set("X-Request-Id", id)
-		req := request{id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, head: r.Method == http.MethodHead}
+		req := request{
+			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, head: r.Method == http.MethodHead,
+		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
 	})
 }

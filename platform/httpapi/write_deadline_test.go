@@ -120,14 +120,15 @@ func TestAClientThatHangsUp(t *testing.T) {
 	for name, broken := range map[string]error{"its context": nil, "a connection": errors.New("conn closed")} {
 		entered := make(chan struct{})
 		l := newLogged(t, func(api *httpapi.API) {
-			httpapi.Route(api, http.MethodGet, "/slow", "slow", httpapi.Public, func(ctx context.Context, _ *struct{}) (*httpapi.Output[said], error) {
-				close(entered)
-				<-ctx.Done()
-				if broken != nil {
-					return nil, broken
-				}
-				return nil, ctx.Err()
-			})
+			httpapi.Route(api, http.MethodGet, "/slow", "slow", httpapi.Public,
+				func(ctx context.Context, _ *struct{}) (*httpapi.Output[said], error) {
+					close(entered)
+					<-ctx.Done()
+					if broken != nil {
+						return nil, broken
+					}
+					return nil, ctx.Err()
+				})
 		})
 		conn := dial(t, l, "GET /api/v1/slow HTTP/1.1\r\nHost: x\r\n\r\n")
 		<-entered
@@ -150,9 +151,10 @@ func TestAClientThatHangsUp(t *testing.T) {
 	require.NotContains(t, l.log.String(), "ERROR", "which says nothing of the database")
 
 	l = newLogged(t, func(api *httpapi.API) {
-		httpapi.Route(api, http.MethodGet, "/gap", "gap", httpapi.Public, func(context.Context, *struct{}) (*httpapi.Output[said], error) {
-			return nil, &fault.Error{Kind: fault.KindUnimplemented, Message: "Not here."}
-		})
+		httpapi.Route(api, http.MethodGet, "/gap", "gap", httpapi.Public,
+			func(context.Context, *struct{}) (*httpapi.Output[said], error) {
+				return nil, &fault.Error{Kind: fault.KindUnimplemented, Message: "Not here."}
+			})
 	})
 	res, err := http.Get(l.server.URL + "/api/v1/gap")
 	require.NoError(t, err)

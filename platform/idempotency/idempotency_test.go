@@ -96,9 +96,11 @@ func TestARepetitionGetsTheFirstAnswer(t *testing.T) {
 func TestTheTableHoldsNothingToRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.began(wish).Finish(t.Context(), idempotency.Response{Status: 201, Body: []byte("pi_1_secret_2")}))
+	require.NoError(t, b.began(wish).Finish(t.Context(),
+		idempotency.Response{Status: 201, Body: []byte("pi_1_secret_2")}))
 	var row []byte
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT key_mac || body_mac || answer FROM platform.idempotency_keys").Scan(&row))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(), "SELECT key_mac || body_mac || answer FROM platform.idempotency_keys").Scan(&row))
 	for _, text := range []string{"4111", "secret", "user 1", "201"} {
 		require.False(t, bytes.Contains(row, []byte(text)), text)
 	}
@@ -106,7 +108,8 @@ func TestTheTableHoldsNothingToRead(t *testing.T) {
 	other := wish
 	other.Key = "another"
 	require.NoError(t, b.began(other).Finish(t.Context(), idempotency.Response{Status: 200}))
-	_, err := b.db.Exec(t.Context(), "UPDATE platform.idempotency_keys SET answer = (SELECT answer FROM platform.idempotency_keys ORDER BY created_at LIMIT 1)")
+	_, err := b.db.Exec(t.Context(),
+		"UPDATE platform.idempotency_keys SET answer = (SELECT answer FROM platform.idempotency_keys ORDER BY created_at LIMIT 1)")
 	require.NoError(t, err)
 	failed := 0
 	for _, r := range []idempotency.Request{wish, other} {
@@ -226,7 +229,8 @@ func TestAnswersAreForgottenWithThePerson(t *testing.T) {
 	other.Key = "another"
 	require.NoError(t, b.bind(b.began(other), objectid.New()))
 	for _, subjects := range [][]string{nil, {order.String(), "pay_1"}} {
-		require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return idempotency.ForgetTx(t.Context(), tx, subjects) }))
+		require.NoError(t, postgres.InTx(t.Context(), b.db,
+			func(tx pgx.Tx) error { return idempotency.ForgetTx(t.Context(), tx, subjects) }))
 	}
 	var left int
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT count(*) FROM platform.idempotency_keys").Scan(&left))

@@ -58,7 +58,8 @@ func InProgress() *fault.Error {
 // but visible ASCII characters.
 func CheckKey(key string) error {
 	if key == "" || len(key) > MaxKey || strings.ContainsFunc(key, func(r rune) bool { return r < '!' || r > '~' }) {
-		return fault.InvalidAt(fmt.Sprintf("has to be 1 to %d visible ASCII characters without blanks", MaxKey), "header", "Idempotency-Key")
+		return fault.InvalidAt(fmt.Sprintf("has to be 1 to %d visible ASCII characters without blanks", MaxKey),
+			"header", "Idempotency-Key")
 	}
 	return nil
 }
@@ -122,7 +123,8 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Response, erro
 	bodyMAC := secret.MAC(s.bodies, strings.TrimSpace(r.Route+" "+r.Path), string(canonical(r.Body)))
 	for {
 		now := s.clock.Now()
-		err := s.pool.QueryRow(ctx, claimSQL, a.keyMAC, bodyMAC, a.id, now.Add(lease), now, now.Add(-Kept)).Scan(&a.subject)
+		err := s.pool.QueryRow(ctx, claimSQL, a.keyMAC, bodyMAC, a.id, now.Add(lease), now, now.Add(-Kept)).
+			Scan(&a.subject)
 		if err == nil {
 			return a, nil, nil
 		}
@@ -130,7 +132,8 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Response, erro
 			return nil, nil, fmt.Errorf("claim idempotency key: %w", err)
 		}
 		var known, sealed []byte
-		err = s.pool.QueryRow(ctx, "SELECT body_mac, answer FROM platform.idempotency_keys WHERE key_mac = $1", a.keyMAC).Scan(&known, &sealed)
+		err = s.pool.QueryRow(ctx, "SELECT body_mac, answer FROM platform.idempotency_keys WHERE key_mac = $1",
+			a.keyMAC).Scan(&known, &sealed)
 		switch {
 		case postgres.IsNoRows(err):
 			continue // given up between the two statements
@@ -148,7 +151,8 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Response, erro
 
 // Purge removes keys that are older than Kept.
 func (s *Store) Purge(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, "DELETE FROM platform.idempotency_keys WHERE created_at <= $1", s.clock.Now().Add(-Kept)); err != nil {
+	if _, err := s.pool.Exec(ctx, "DELETE FROM platform.idempotency_keys WHERE created_at <= $1",
+		s.clock.Now().Add(-Kept)); err != nil {
 		return fmt.Errorf("purge idempotency keys: %w", err)
 	}
 	return nil
@@ -240,7 +244,8 @@ func (a *Attempt) BindTx(ctx context.Context, tx pgx.Tx, subject objectid.ID) er
 	if a == nil {
 		return nil
 	}
-	n, err := tx.Exec(ctx, "UPDATE platform.idempotency_keys SET subject_id = $3 WHERE key_mac = $1 AND attempt_id = $2 AND answer IS NULL", a.keyMAC, a.id, subject)
+	n, err := tx.Exec(ctx,
+		"UPDATE platform.idempotency_keys SET subject_id = $3 WHERE key_mac = $1 AND attempt_id = $2 AND answer IS NULL", a.keyMAC, a.id, subject)
 	if err != nil {
 		return fmt.Errorf("bind idempotency key: %w", err)
 	}
@@ -256,7 +261,8 @@ func (a *Attempt) Finish(ctx context.Context, answer Response) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.store.pool.Exec(ctx, `UPDATE platform.idempotency_keys SET answer = $3, running_until = $4 WHERE key_mac = $1 AND attempt_id = $2`,
+	_, err = a.store.pool.Exec(ctx,
+		`UPDATE platform.idempotency_keys SET answer = $3, running_until = $4 WHERE key_mac = $1 AND attempt_id = $2`,
 		a.keyMAC, a.id, sealed, a.store.clock.Now())
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
@@ -268,8 +274,10 @@ func (a *Attempt) Finish(ctx context.Context, answer Response) error {
 // else from that row.
 func (a *Attempt) Release(ctx context.Context) error {
 	b := &pgx.Batch{}
-	b.Queue("DELETE FROM platform.idempotency_keys WHERE key_mac = $1 AND attempt_id = $2 AND subject_id IS NULL", a.keyMAC, a.id)
-	b.Queue("UPDATE platform.idempotency_keys SET running_until = $3 WHERE key_mac = $1 AND attempt_id = $2", a.keyMAC, a.id, a.store.clock.Now())
+	b.Queue("DELETE FROM platform.idempotency_keys WHERE key_mac = $1 AND attempt_id = $2 AND subject_id IS NULL",
+		a.keyMAC, a.id)
+	b.Queue("UPDATE platform.idempotency_keys SET running_until = $3 WHERE key_mac = $1 AND attempt_id = $2", a.keyMAC,
+		a.id, a.store.clock.Now())
 	if err := a.store.pool.SendBatch(ctx, b).Close(); err != nil {
 		return fmt.Errorf("release idempotency key: %w", err)
 	}

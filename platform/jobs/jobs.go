@@ -34,7 +34,8 @@ const (
 
 // WaitingStates are those in which a job still has its work before it.
 var WaitingStates = []rivertype.JobState{
-	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable,
+	rivertype.JobStateScheduled,
 }
 
 // Options say what a client works; without Workers it only inserts.
@@ -63,7 +64,8 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 		cfg.FetchCooldown = 50 * time.Millisecond
 		cfg.FetchPollInterval = 500 * time.Millisecond
 		cfg.Queues = map[string]river.QueueConfig{
-			QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8}, QueueExport: {MaxWorkers: 2},
+			QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8},
+			QueueExport: {MaxWorkers: 2},
 		}
 	}
 	client, err := river.NewClient(riverpgxv5.New(pool), cfg)
@@ -73,7 +75,8 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 	return client, nil
 }
 
-// withoutCounts is the log without River's lines of information, which it writes every 5 s, unless it is one for debugging.
+// withoutCounts is the log without River's lines of information, which it writes every 5 s, unless it is one for
+// debugging.
 func withoutCounts(log *slog.Logger) *slog.Logger {
 	if log == nil || log.Enabled(context.Background(), slog.LevelDebug) {
 		return log
@@ -112,7 +115,8 @@ func (h *errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, e
 	return nil
 }
 
-func (h *errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, panicked any, trace string) *river.ErrorHandlerResult {
+func (h *errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, panicked any,
+	trace string) *river.ErrorHandlerResult {
 	h.log.ErrorContext(ctx, "job panicked", slog.String("kind", job.Kind), slog.Int64("job_id", job.ID),
 		slog.Any("panic", panicked), slog.String("stack", trace))
 	return nil

@@ -14,11 +14,14 @@ import (
 	"marquee/platform/postgres"
 )
 
-// While the product's clock is moved ahead of the machine's, as in development, River keeps to the machine's: it would insert a month of
-// sweeps at once. What the product plans for an instant of its own clock is planned for that of the machine's at which it comes
+// While the product's clock is moved ahead of the machine's, as in development, River keeps to the machine's: it
+// would insert a month of
+// sweeps at once. What the product plans for an instant of its own clock is planned for that of the machine's at
+// which it comes
 // (Options.Ahead), and each move brings forward what waits.
 
-// earlier is the hook that plans a job by the machine's clock. What comes by the clock has an instant of the machine's already.
+// earlier is the hook that plans a job by the machine's clock. What comes by the clock has an instant of the
+// machine's already.
 func earlier(ahead func() time.Duration) rivertype.Hook {
 	return river.HookInsertBeginFunc(func(_ context.Context, p *rivertype.JobInsertParams) error {
 		now := time.Now()
@@ -60,7 +63,8 @@ func DueIn(ctx context.Context, db postgres.DB) (in time.Duration, ok bool, err 
 
 // StartDue hands what is due to the workers, in the order in which it fell due.
 func StartDue(ctx context.Context, db postgres.DB, client *Client) error {
-	rows, err := db.Query(ctx, `SELECT id FROM jobs.river_job WHERE state IN ('scheduled', 'retryable') AND scheduled_at <= clock_timestamp()
+	rows, err := db.Query(ctx,
+		`SELECT id FROM jobs.river_job WHERE state IN ('scheduled', 'retryable') AND scheduled_at <= clock_timestamp()
 		ORDER BY scheduled_at, id`)
 	if err != nil {
 		return fmt.Errorf("jobs that are due: %w", err)
@@ -77,7 +81,8 @@ func StartDue(ctx context.Context, db postgres.DB, client *Client) error {
 		}
 	}
 	for _, queue := range []string{QueueDefault, QueueMail, QueueGateway, QueueExport} {
-		if _, err := db.Exec(ctx, `SELECT pg_notify($1, json_build_object('queue', $2::text)::text)`, Schema+".river_insert", queue); err != nil {
+		if _, err := db.Exec(ctx, `SELECT pg_notify($1, json_build_object('queue', $2::text)::text)`,
+			Schema+".river_insert", queue); err != nil {
 			return fmt.Errorf("wake the workers: %w", err)
 		}
 	}

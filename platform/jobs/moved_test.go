@@ -14,7 +14,8 @@ import (
 	"marquee/testutil/secrettest"
 )
 
-// TestJobsFollowAMovedClock: what is planned by it is due when it comes there, what comes by the machine's clock stays, and what is due
+// TestJobsFollowAMovedClock: what is planned by it is due when it comes there, what comes by the machine's clock
+// stays, and what is due
 // starts in its order.
 func TestJobsFollowAMovedClock(t *testing.T) {
 	t.Parallel()
@@ -42,7 +43,8 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	}
 	started := func() (names []string) {
 		t.Helper()
-		rows, err := db.Query(ctx, "SELECT args ->> 'name' FROM jobs.river_job WHERE state = 'available' ORDER BY priority, scheduled_at, id")
+		rows, err := db.Query(ctx,
+			"SELECT args ->> 'name' FROM jobs.river_job WHERE state = 'available' ORDER BY priority, scheduled_at, id")
 		require.NoError(t, err)
 		for rows.Next() {
 			var name string
@@ -69,7 +71,8 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	require.NoError(t, jobs.StartDue(ctx, db, client))
 	require.Len(t, started(), 5)
 	var oldest time.Duration
-	require.NoError(t, db.QueryRow(ctx, "SELECT clock_timestamp() - min(scheduled_at) FROM jobs.river_job").Scan(&oldest))
+	require.NoError(t, db.QueryRow(ctx, "SELECT clock_timestamp() - min(scheduled_at) FROM jobs.river_job").
+		Scan(&oldest))
 	require.Less(t, oldest, 10*time.Minute, "nothing looks as if it had been left undone")
 	n, err := jobs.UnderWay(ctx, db)
 	require.NoError(t, err)

@@ -10,7 +10,8 @@ type Periodic struct {
 }
 
 // NewPeriodic makes it; opts may be nil.
-func NewPeriodic(s river.PeriodicSchedule, job func() (river.JobArgs, *river.InsertOpts), opts *river.PeriodicJobOpts) Periodic {
+func NewPeriodic(s river.PeriodicSchedule, job func() (river.JobArgs, *river.InsertOpts),
+	opts *river.PeriodicJobOpts) Periodic {
 	return Periodic{Schedule: s, New: job, Opts: opts}
 }
 

@@ -128,7 +128,8 @@ func (w *watch) rescue(ctx context.Context) error {
 	var kind, state string
 	var attempt int
 	_, err = pgx.ForEachRow(rows, []any{&id, &kind, &attempt, &state}, func() error {
-		w.log.WarnContext(ctx, "the worker of a job died", slog.Int64("job_id", id), slog.String("kind", kind), slog.Int("attempt", attempt), slog.String("now", state))
+		w.log.WarnContext(ctx, "the worker of a job died", slog.Int64("job_id", id), slog.String("kind", kind),
+			slog.Int("attempt", attempt), slog.String("now", state))
 		return nil
 	})
 	if err != nil {

@@ -38,7 +38,8 @@ func TestJobsOfADeadWorkerStartAgain(t *testing.T) {
 		t.Helper()
 		inserted, err := client.Insert(ctx, args{by}, &river.InsertOpts{MaxAttempts: most})
 		require.NoError(t, err)
-		_, err = db.Exec(ctx, `UPDATE jobs.river_job SET state = 'running', attempt = $2, attempted_at = now(), attempted_by = ARRAY['living', $3], metadata = $4,
+		_, err = db.Exec(ctx,
+			`UPDATE jobs.river_job SET state = 'running', attempt = $2, attempted_at = now(), attempted_by = ARRAY['living', $3], metadata = $4,
 			errors = (SELECT array_agg('{"error":"The worker died."}'::jsonb) FROM generate_series(1, $5)) WHERE id = $1`, inserted.Job.ID, attempt, by, metadata, deaths)
 		require.NoError(t, err)
 		return inserted.Job.ID
@@ -48,7 +49,8 @@ func TestJobsOfADeadWorkerStartAgain(t *testing.T) {
 		require.NoError(t, db.QueryRow(ctx, "SELECT state FROM jobs.river_job WHERE id = $1", id).Scan(&state))
 		return state
 	}
-	first, last, deadly := running("dead", 1, 8, 0, `{}`), running("dead", 1, 1, 1, `{}`), running("dead", 5, 5, 3, `{}`)
+	first, last, deadly := running("dead", 1, 8, 0, `{}`), running("dead", 1, 1, 1, `{}`),
+		running("dead", 5, 5, 3, `{}`)
 	cancelled := running("dead", 1, 8, 0, `{"cancel_attempted_at":"2026-11-22T00:00:00Z"}`)
 	living, old := running("living", 1, 8, 0, `{}`), running("never spoke", 1, 8, 0, `{}`)
 	var seen, now time.Time
@@ -56,7 +58,8 @@ func TestJobsOfADeadWorkerStartAgain(t *testing.T) {
 		require.NoError(t, db.QueryRow(ctx, "SELECT seen_at FROM jobs.workers WHERE id = 'dead'").Scan(at))
 	}
 	seenAt(&seen)
-	require.Eventually(t, func() bool { seenAt(&now); return now.After(seen) }, 30*time.Second, 20*time.Millisecond, "it goes on speaking")
+	require.Eventually(t, func() bool { seenAt(&now); return now.After(seen) }, 30*time.Second, 20*time.Millisecond,
+		"it goes on speaking")
 	require.Equal(t, "running", state(first), "while it lives")
 	die()
 	require.Eventually(t, func() bool { return state(first) == "available" }, 30*time.Second, 20*time.Millisecond)

@@ -54,7 +54,10 @@ func NewCatcher(addr string, logger *slog.Logger) (*Catcher, error) {
 		return nil, errors.New("the mail catcher listens on loopback only")
 	}
 	c := &Catcher{addr: listener.Addr().String()}
-	c.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{catcher: c}, nil }))
+	c.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &session{catcher: c},
+			nil
+	}))
 	c.server.Domain = "localhost"
 	c.server.MaxMessageBytes = 10 << 20
 	c.server.ReadTimeout, c.server.WriteTimeout = 10*time.Second, 10*time.Second
@@ -100,7 +103,8 @@ func (c *Catcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'")
 	_ = mailboxPage.Execute(w, c.Mails())
 }
 
@@ -181,7 +185,8 @@ func showPictures(html string, pictures []*gomail.File) (string, error) {
 		if id == "" {
 			continue
 		}
-		uri := "data:" + http.DetectContentType(content.Bytes()) + ";base64," + base64.StdEncoding.EncodeToString(content.Bytes())
+		uri := "data:" + http.DetectContentType(content.Bytes()) + ";base64," +
+			base64.StdEncoding.EncodeToString(content.Bytes())
 		html = strings.ReplaceAll(html, `"cid:`+id+`"`, `"`+uri+`"`)
 	}
 	return html, nil

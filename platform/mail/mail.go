@@ -49,7 +49,8 @@ type SMTP struct {
 func NewSMTP(serverURL, from string) (*SMTP, error) {
 	u, err := url.Parse(serverURL)
 	if err != nil || u.Hostname() == "" {
-		return nil, errors.New("SMTP_URL has to look like smtp://user:password@host:587") // the text may hold the password
+		return nil,
+			errors.New("SMTP_URL has to look like smtp://user:password@host:587") // the text may hold the password
 	}
 	if err := gomail.NewMsg().From(from); err != nil {
 		return nil, fmt.Errorf("MAIL_FROM: %w", err)

@@ -82,7 +82,8 @@ func TestRenderFallsBackToPortuguese(t *testing.T) {
 	data := map[string]string{"Name": "<Ana>"}
 	m, err := templates.Render("hi", "de-DE", "ana@example.com", data)
 	require.NoError(t, err)
-	require.Equal(t, mail.Message{To: "ana@example.com", Subject: "Olá", Text: "Olá <Ana>", HTML: "<b>&lt;Ana&gt;</b>"}, m)
+	require.Equal(t, mail.Message{To: "ana@example.com", Subject: "Olá", Text: "Olá <Ana>", HTML: "<b>&lt;Ana&gt;</b>"},
+		m)
 	m, err = templates.Render("hi", "en-US", "ana@example.com", data)
 	require.NoError(t, err)
 	require.Equal(t, "Hello", m.Subject)

@@ -47,7 +47,8 @@ func (m *Mailer) TellTx(ctx context.Context, tx pgx.Tx, subject, text string) er
 		return nil
 	}
 	for _, to := range m.to {
-		_, err := m.jobs.InsertTx(ctx, tx, Args{To: to, Subject: subject, Text: text}, &river.InsertOpts{Queue: jobs.QueueMail})
+		_, err := m.jobs.InsertTx(ctx, tx, Args{To: to, Subject: subject, Text: text},
+			&river.InsertOpts{Queue: jobs.QueueMail})
 		if err != nil {
 			return fmt.Errorf("mail to the operators: %w", err)
 		}
@@ -62,6 +63,8 @@ func (m *Mailer) Workers(w *river.Workers) {
 			return errors.New("there is no mail server")
 		}
 		a := job.Args
-		return m.mail.Send(ctx, mail.Message{To: a.To, Subject: a.Subject, Text: a.Text, HTML: "<pre>" + html.EscapeString(a.Text) + "</pre>"})
+		return m.mail.Send(ctx, mail.Message{
+			To: a.To, Subject: a.Subject, Text: a.Text, HTML: "<pre>" + html.EscapeString(a.Text) + "</pre>",
+		})
 	}))
 }

@@ -56,7 +56,8 @@ func Holds(password string) bool {
 		}
 	}
 	return repeats(folded) || isSequence(folded) || isSequence(joined) ||
-		isWordWithTail(bare, repeats) || isWordWithTail(joined, func(string) bool { return false }) || folded == "" && password != ""
+		isWordWithTail(bare, repeats) || isWordWithTail(joined, func(string) bool { return false }) ||
+		folded == "" && password != ""
 }
 
 // Fold is the form in which passwords and what they are compared with are the same:

@@ -161,7 +161,8 @@ func newGate(g Gate, conns int) *gate {
 		urgent = max(2, urgent)
 	}
 	return &gate{
-		Gate: g, asked: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent), slow: make(chan struct{}, max(conns-1, 1)),
+		Gate: g, asked: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent),
+		slow:  make(chan struct{}, max(conns-1, 1)),
 		brief: make(chan struct{}, brief),
 		share: share, apart: max(urgent-1, 1), shares: map[shareKey]chan struct{}{}, held: map[*pgx.Conn]*pass{},
 	}
@@ -210,7 +211,8 @@ func (a acquiring) Err() error {
 }
 
 // TraceAcquireStart implements pgxpool.AcquireTracer: it waits for the caller's turn.
-func (g *gate) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {
+func (g *gate) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool,
+	_ pgxpool.TraceAcquireStartData) context.Context {
 	w, ok := ctx.Value(waitingKey{}).(waiting)
 	if !ok {
 		return ctx

@@ -17,7 +17,9 @@ import (
 func narrow(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{
-		MaxConns: 5, Gate: &postgres.Gate{Wait: 500 * time.Millisecond, LockWait: 200 * time.Millisecond, Reserve: true},
+		MaxConns: 5, Gate: &postgres.Gate{
+			Wait: 500 * time.Millisecond, LockWait: 200 * time.Millisecond, Reserve: true,
+		},
 	})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
@@ -84,7 +86,8 @@ func TestNothingOfAPoolIsLost(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 200 {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(postgres.As(t.Context(), postgres.Class(1+i%4), "a"), time.Duration(i)*time.Millisecond)
+			ctx, cancel := context.WithTimeout(postgres.As(t.Context(), postgres.Class(1+i%4), "a"),
+				time.Duration(i)*time.Millisecond)
 			defer cancel()
 			_, _ = pool.Exec(ctx, "SELECT pg_sleep(0.01)")
 		})

@@ -22,7 +22,8 @@ func TestPoolSpeaksUTCAndKnowsIDs(t *testing.T) {
 	var id objectid.ID
 	var ids []objectid.ID
 	var zone string
-	err = pool.QueryRow(t.Context(), `SELECT timestamptz '2026-11-20 14:00:00-03', platform.new_object_id(), ARRAY[platform.new_object_id()], current_setting('timezone')`).
+	err = pool.QueryRow(t.Context(),
+		`SELECT timestamptz '2026-11-20 14:00:00-03', platform.new_object_id(), ARRAY[platform.new_object_id()], current_setting('timezone')`).
 		Scan(&at, &id, &ids, &zone)
 	require.NoError(t, err)
 	require.Equal(t, time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC), at)

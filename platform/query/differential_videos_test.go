@@ -88,7 +88,8 @@ func (l listing) queue(b *pgx.Batch, c *query.Collection, from string, done func
 	if err != nil {
 		return fmt.Errorf("%s: %w", l, err)
 	}
-	sql := "SELECT (SELECT count(*) FROM " + from + " WHERE " + f.SQL + "), array(SELECT " + c.Fields["_id"].Expr + "::text FROM " + from +
+	sql := "SELECT (SELECT count(*) FROM " + from + " WHERE " + f.SQL + "), array(SELECT " + c.Fields["_id"].Expr +
+		"::text FROM " + from +
 		" WHERE " + f.SQL + " ORDER BY " + s.SQL + ")"
 	b.Queue(sql, append(slices.Clone(f.Args), s.Args...)...).QueryRow(func(row pgx.Row) error {
 		var total int

@@ -81,7 +81,8 @@ func echo(s string) string {
 // echoKey repeats a key bare when it reads as a plain name, else as echo does.
 func echoKey(key string) string {
 	plain := key != "" && len(key) <= maxEcho && strings.IndexFunc(key, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_$.-", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_$.-", r))
 	}) < 0
 	if plain {
 		return key

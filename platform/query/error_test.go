@@ -78,7 +78,8 @@ func TestCompile_refusals(t *testing.T) {
 		`{"tags":{"$elemMatch":[]}}`:                               `query.tags.$elemMatch: has to be an object`,
 		`{"tags":{"$all":[{"$gt":1}]}}`:                            `query.tags.$all[0].$gt: operator inside a value`,
 		"{\"a b\\n\":{\"$x\":1}}":                                  `query."a b\n".$x: unknown or unsupported operator`,
-		`{"` + strings.Repeat("é", 70) + `":{"$x":1}}`:             `query."` + strings.Repeat("é", 64) + `".$x: unknown or unsupported operator`,
+		`{"` + strings.Repeat("é", 70) + `":{"$x":1}}`: `query."` + strings.Repeat("é", 64) +
+			`".$x: unknown or unsupported operator`,
 	} {
 		_, err := query.Compile(things, text, 1)
 		require.EqualError(t, err, want, text)

@@ -126,7 +126,8 @@ func TestCompile_noClientBytes(t *testing.T) {
 		mark := fmt.Sprintf("zq%dqz", i*7919)
 		for _, path := range append(paths, "tags.0", "doc."+mark, "doc."+mark+".0", mark, "s."+mark) {
 			for _, operand := range []string{
-				`"%s"`, `{"$ne":"%s"}`, `{"$in":["%s",{"$regex":"%s"}]}`, `{"$gt":"%s"}`, `{"$all":["%s"]}`, `["%s"]`, `{"%s":1}`,
+				`"%s"`, `{"$ne":"%s"}`, `{"$in":["%s",{"$regex":"%s"}]}`, `{"$gt":"%s"}`, `{"$all":["%s"]}`, `["%s"]`,
+				`{"%s":1}`,
 				`{"$elemMatch":{"%s":"%s"}}`, `{"$not":{"$regex":"%s","$options":"i"}}`,
 			} {
 				if path == "d" && operand != `["%s"]` && operand != `{"%s":1}` {

@@ -21,7 +21,8 @@ func TestFilter_hostileOperands(t *testing.T) {
 	tx := pgtest.Tx(t)
 	_, err := tx.Exec(t.Context(), thingsTable)
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `INSERT INTO things VALUES ($1, 's', NULL, 1, 1.5, 150, true, now(), NULL, '{a}', '{1}', '{}',
+	_, err = tx.Exec(t.Context(),
+		`INSERT INTO things VALUES ($1, 's', NULL, 1, 1.5, 150, true, now(), NULL, '{a}', '{1}', '{}',
 		'{"a":[{"b":1},{"b":[1,"x",null]}],"k":1e-16000,"n":[[1],2]}')`, strings.Repeat("a", 24))
 	require.NoError(t, err)
 	text := func(s string) string { quoted, _ := json.Marshal(s); return string(quoted) }
@@ -41,10 +42,13 @@ func TestFilter_hostileOperands(t *testing.T) {
 	}
 	for _, path := range paths {
 		for _, operand := range operands {
-			conditions := []string{operand, `{"$ne":` + operand + `}`, `{"$in":[` + operand + `]}`, `{"$all":[` + operand + `]}`}
+			conditions := []string{
+				operand, `{"$ne":` + operand + `}`, `{"$in":[` + operand + `]}`, `{"$all":[` + operand + `]}`,
+			}
 			if operand[0] != '[' && !slices.Contains([]string{"{}", `{"a":[1.8e308,{"b":-1e-16000}]}`}, operand) {
 				for _, op := range []string{"$gt", "$gte", "$lt", "$lte"} {
-					conditions = append(conditions, fmt.Sprintf(`{"%s":%s}`, op, operand), fmt.Sprintf(`{"$elemMatch":{"%s":%s}}`, op, operand))
+					conditions = append(conditions, fmt.Sprintf(`{"%s":%s}`, op, operand),
+						fmt.Sprintf(`{"$elemMatch":{"%s":%s}}`, op, operand))
 				}
 			}
 			filter := `{"$or":[` + `{"` + path + `":` + strings.Join(conditions, `},{"`+path+`":`) + `}]}`
@@ -55,7 +59,8 @@ func TestFilter_hostileOperands(t *testing.T) {
 			`{"$size":1e300}`, `{"$size":3}`, `{"$mod":[9223372036854775807,0]}`, `{"$mod":[-1,0]}`,
 			`{"$mod":[-9223372036854775808,1]}`,
 			`{"$type":["double","string","object","array",7,8,9,10,16,18,"number",-1]}`,
-			`{"$elemMatch":{"$elemMatch":{"0":null}}}`, `{"$elemMatch":{}}`, `{"$elemMatch":{"$type":["array","null"]}}`,
+			`{"$elemMatch":{"$elemMatch":{"0":null}}}`, `{"$elemMatch":{}}`,
+			`{"$elemMatch":{"$type":["array","null"]}}`,
 			`{"$not":{"$regex":"\\x{10FFFF}|\\0"}}`,
 		} {
 			filter := `{"` + path + `":` + condition + `}`
@@ -73,7 +78,8 @@ func TestFilter_longLists(t *testing.T) {
 	for i := range query.MaxMembers {
 		members = append(members, fmt.Sprintf(`"pay_%d"`, i))
 	}
-	ids, err := find(t.Context(), tx, webhookLogs, "webhook_logs w", `{"payload.data.id":{"$in":[`+strings.Join(members, ",")+`]}}`, "")
+	ids, err := find(t.Context(), tx, webhookLogs, "webhook_logs w",
+		`{"payload.data.id":{"$in":[`+strings.Join(members, ",")+`]}}`, "")
 	require.NoError(t, err)
 	require.Len(t, ids, 3)
 }
@@ -85,7 +91,8 @@ func TestFilter_executionModes(t *testing.T) {
 	_, err := tx.Exec(t.Context(), thingsTable)
 	require.NoError(t, err)
 	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec,
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+		pgx.QueryExecModeExec,
 		pgx.QueryExecModeSimpleProtocol,
 	} {
 		for _, text := range goldenFilters {

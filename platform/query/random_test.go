@@ -65,8 +65,9 @@ func (r draw) thing(n int) (document, []any) {
 	}
 	d := document{
 		"_id": objectID(id), "s": orNull(pick(r, words...)), "i": pick(r, wholes...), "n": orNull(pick(r, numbers...)),
-		"price": orNull(pick(r, numbers...)), "b": orNull(r.IntN(2) == 0), "tags": r.list(words), "nums": r.list(wholes),
-		"doc": orNull(r.json(3)),
+		"price": orNull(pick(r, numbers...)), "b": orNull(r.IntN(2) == 0), "tags": r.list(words),
+		"nums": r.list(wholes),
+		"doc":  orNull(r.json(3)),
 	}
 	if w := orNull(pick(r, words...)); w != nil {
 		d["w"] = w
@@ -177,7 +178,8 @@ func (r draw) path() string {
 	if r.vocabulary != nil {
 		return pick(r, r.paths...)
 	}
-	path := pick(r, "_id", "s", "w", "i", "n", "price", "b", "d", "o", "tags", "nums", "ids", "doc", "doc", "doc", "nope",
+	path := pick(r, "_id", "s", "w", "i", "n", "price", "b", "d", "o", "tags", "nums", "ids", "doc", "doc", "doc",
+		"nope",
 		"s.x", "tags.0", "tags.1", "tags.x", "nums.0", "doc.", "doc.", "doc.", "doc.", "doc.", "doc.")
 	if path == "doc." {
 		return "doc." + r.below()
@@ -214,7 +216,8 @@ func (r draw) condition(path string, depth int) any {
 	}
 	operators := map[string]any{}
 	for range 1 + r.IntN(2) {
-		op := pick(r, "$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$exists", "$not", "$regex", "$mod", "$size",
+		op := pick(r, "$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$exists", "$not", "$regex", "$mod",
+			"$size",
 			"$type", "$all", "$elemMatch")
 		operators[op] = r.operand(op, path, depth)
 	}

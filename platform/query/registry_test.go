@@ -114,7 +114,8 @@ func TestFilter_listsInLists(t *testing.T) {
 		"a00000000000000000000001": `{"a":[["x",4]]}`, "a00000000000000000000002": `{"a":["x",4]}`,
 		"a00000000000000000000003": `[[{"k":1}],{"k":2}]`,
 	} {
-		_, err := tx.Exec(t.Context(), `INSERT INTO things VALUES ($1, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL, '{}', '{}', '{}', $2::text::jsonb)`, id, doc)
+		_, err := tx.Exec(t.Context(),
+			`INSERT INTO things VALUES ($1, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL, '{}', '{}', '{}', $2::text::jsonb)`, id, doc)
 		require.NoError(t, err)
 	}
 	for filter, want := range map[string]string{

@@ -33,7 +33,9 @@ func (b *binder) resolve(path []string) target {
 	case len(rest) > 0:
 		return missing{matchesNull: true}
 	}
-	s := scalar{x: x, kind: f.Kind, normal: f.Normal, isNull: constant(false), there: constant(true), present: constant(true)}
+	s := scalar{
+		x: x, kind: f.Kind, normal: f.Normal, isNull: constant(false), there: constant(true), present: constant(true),
+	}
 	if f.mayBeNull() {
 		s.isNull, s.present = atom(shape("? IS NULL", x)), atom(shape("? IS NOT NULL", x))
 	}

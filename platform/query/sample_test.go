@@ -55,15 +55,18 @@ func sampleTables(collate string) string {
 	text := "text " + collate
 	return `
 CREATE TEMP TABLE videos (
-	id platform.object_id PRIMARY KEY, title ` + text + ` NOT NULL, author ` + text + ` NOT NULL, description ` + text + ` NOT NULL,
-	duration integer NOT NULL, enable boolean NOT NULL, tags text[] ` + collate + ` NOT NULL, category_id text[] NOT NULL,
+	id platform.object_id PRIMARY KEY, title ` + text + ` NOT NULL, author ` + text + ` NOT NULL, description ` + text +
+		` NOT NULL,
+	duration integer NOT NULL, enable boolean NOT NULL, tags text[] ` + collate +
+		` NOT NULL, category_id text[] NOT NULL,
 	release_date timestamptz NOT NULL, expiration_date timestamptz, season_id platform.object_id,
 	season_number integer, episode_number integer, legacy_id ` + text + `,
 	register_update_date timestamptz NOT NULL DEFAULT '2024-05-05T00:00:00Z');
 CREATE TEMP TABLE webhook_logs (
 	id platform.object_id PRIMARY KEY, event_id ` + text + ` NOT NULL, gateway ` + text + ` NOT NULL,
 	processed boolean NOT NULL, processed_at timestamptz, payload jsonb NOT NULL);
-INSERT INTO videos SELECT r.*, '2024-05-05T00:00:00Z' FROM jsonb_to_recordset($videos$` + string(vectors.Videos) + `$videos$)
+INSERT INTO videos SELECT r.*, '2024-05-05T00:00:00Z' FROM jsonb_to_recordset($videos$` + string(vectors.Videos) +
+		`$videos$)
 	AS r(_id text, title text, author text, description text, duration int, enable boolean, tags text[], category_id text[],
 		release_date timestamptz, expiration_date timestamptz, season_id text, season_number int, episode_number int, legacy_id text);
 INSERT INTO webhook_logs SELECT * FROM jsonb_to_recordset($logs$` + string(vectors.WebhookLogs) + `$logs$)

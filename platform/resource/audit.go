@@ -68,7 +68,8 @@ func (r *Resource) documentsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID
 
 // recordTx gives the trail one change for each record. Of secrets that the
 // request has set, it says that they were set.
-func (r *Resource) recordTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID, before documents, written []*Record) error {
+func (r *Resource) recordTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID, before documents,
+	written []*Record) error {
 	if !audit.On(ctx) {
 		return nil
 	}
@@ -118,7 +119,9 @@ func (r *Resource) withSecrets(doc json.RawMessage, rec *Record) (json.RawMessag
 
 // lockTx locks the rows that are there, in the order of their ids.
 func (r *Resource) lockTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID, strength string) ([]objectid.ID, error) {
-	rows, err := tx.Query(ctx, "SELECT t.id FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" ORDER BY t.id "+strength, textsOf(ids))
+	rows, err := tx.Query(ctx,
+		"SELECT t.id FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" ORDER BY t.id "+strength,
+		textsOf(ids))
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", r.def.Name, err)
 	}

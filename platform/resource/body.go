@@ -110,7 +110,10 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 	seen := map[objectid.ID]bool{}
 	records := make([]*Record, len(all))
 	for i, object := range all {
-		rec := &Record{Index: i, alone: len(all) == 1, values: map[string]any{}, once: map[string]any{}, repeated: map[string]json.RawMessage{}}
+		rec := &Record{
+			Index: i, alone: len(all) == 1, values: map[string]any{}, once: map[string]any{},
+			repeated: map[string]json.RawMessage{},
+		}
 		rec.ID = readID(i, object, seen, &found)
 		for _, f := range r.all {
 			raw, sent := object[f.Name]

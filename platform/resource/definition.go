@@ -161,10 +161,15 @@ type Resource struct {
 func New(def Definition) *Resource {
 	setDefaults(&def)
 	r := &Resource{def: def, named: map[string]*Field{}}
-	r.all = append(r.all, Field{Name: idField, Column: "id", Kind: query.OID, Write: Kept, Doc: "24 hexadecimal digits"})
+	r.all = append(r.all, Field{
+		Name: idField, Column: "id", Kind: query.OID, Write: Kept, Doc: "24 hexadecimal digits",
+	})
 	r.all = append(r.all, def.Fields...)
 	r.all = append(r.all,
-		Field{Name: "document_created_by_id", Column: def.CreatedByColumn, Kind: query.OID, Nullable: true, Write: Kept, Doc: "User who created it"},
+		Field{
+			Name: "document_created_by_id", Column: def.CreatedByColumn, Kind: query.OID, Nullable: true, Write: Kept,
+			Doc: "User who created it",
+		},
 		Field{Name: "register_date", Column: def.CreatedColumn, Kind: query.Date, Write: Kept},
 		Field{Name: "register_update_date", Column: def.UpdatedColumn, Kind: query.Date, Write: Kept},
 	)
@@ -248,7 +253,10 @@ func (f *Field) mayBeNull() bool { return f.Nullable || f.WhenSet }
 
 // registered is the field as the query compiler knows it.
 func (f *Field) registered() query.Field {
-	q := query.Field{Expr: f.Expr, Kind: f.Kind, Array: f.Array, Nullable: f.mayBeNull(), NullsEnd: f.NullsEnd, OIDPaths: f.OIDPaths, Normal: f.Normal}
+	q := query.Field{
+		Expr: f.Expr, Kind: f.Kind, Array: f.Array, Nullable: f.mayBeNull(), NullsEnd: f.NullsEnd, OIDPaths: f.OIDPaths,
+		Normal: f.Normal,
+	}
 	if f.WhenSet {
 		q.Presence = query.WhenSet
 	}

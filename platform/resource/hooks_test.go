@@ -81,7 +81,8 @@ func TestHooks(t *testing.T) {
 	require.Equal(t, []any{"made-for-a", "made-for-b"}, b.get("/books").values("isbn"))
 	require.Equal(t, []any{1.0, 1.0}, b.get("/books").values("lent"))
 
-	change := resource.RawJSON(`[{"_id":"` + string(ids[0]) + `","title":"A"},{"_id":"` + string(ids[1]) + `","pages":2}]`)
+	change := resource.RawJSON(`[{"_id":"` + string(ids[0]) + `","title":"A"},{"_id":"` + string(ids[1]) +
+		`","pages":2}]`)
 	_, err = run(func(tx pgx.Tx) ([]objectid.ID, error) { return counted.UpdateTx(ctx, tx, by, change) })
 	require.NoError(t, err)
 	require.Equal(t, []any{"renamed", nil}, b.get("/books").values("note"))
@@ -110,7 +111,8 @@ func TestWholeNumbersAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	err := postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-		_, err := counted.CreateTx(t.Context(), tx, resource.Actor{Now: start}, resource.RawJSON(`[{"title":"a","pages":2147483648}]`))
+		_, err := counted.CreateTx(t.Context(), tx, resource.Actor{Now: start},
+			resource.RawJSON(`[{"title":"a","pages":2147483648}]`))
 		return err
 	})
 	require.True(t, fault.Is(err, fault.KindInvalid), "%v", err)

@@ -79,7 +79,8 @@ func (v *View) Prepare(p Params) (*List, error) {
 	if p.Search != "" {
 		l.search(p)
 	}
-	l.client = p.Search != "" || p.Query != "" || p.Sort != "" || p.Size != v.resource.def.PageSize || p.Offset() >= deepOffset
+	l.client = p.Search != "" || p.Query != "" || p.Sort != "" || p.Size != v.resource.def.PageSize ||
+		p.Offset() >= deepOffset
 	return l, nil
 }
 
@@ -128,7 +129,8 @@ func (v *View) pageSQL(rows, sort string, p Params) string {
 		return "SELECT " + v.document + " AS doc" + rows + " ORDER BY " + sort + window
 	}
 	return "SELECT " + v.document + " AS doc FROM " + v.resource.def.From +
-		" JOIN (SELECT t.id AS page_id" + rows + " ORDER BY " + sort + window + ") page ON page.page_id = t.id ORDER BY " + sort
+		" JOIN (SELECT t.id AS page_id" + rows + " ORDER BY " + sort + window +
+		") page ON page.page_id = t.id ORDER BY " + sort
 }
 
 // Cached reports whether the statement's text is one of few, so that it may go

@@ -242,9 +242,15 @@ func TestFilterAndSort(t *testing.T) {
 		{`{"topics":"t1"}`, ``, []any{"Book 1", "Book 4"}},
 		{`{"label":"BOOK 3"}`, ``, []any{"Book 3"}},
 		{`{"register_date":{"$lt":"2026-11-20T12:00:01.123Z"}}`, ``, []any{"Book 0"}},
-		{`{"$or":[{"title":"Book 0"},{"in_print":true,"pages":{"$gt":103}}]}`, `{"title":-1}`, []any{"Book 4", "Book 0"}},
+		{
+			`{"$or":[{"title":"Book 0"},{"in_print":true,"pages":{"$gt":103}}]}`, `{"title":-1}`,
+			[]any{"Book 4", "Book 0"},
+		},
 		{`{"password":{"$exists":true}}`, ``, []any{}},
-		{`{"lock":null}`, `{"password":-1,"title":-1}`, []any{"Book 5", "Book 4", "Book 3", "Book 2", "Book 1", "Book 0"}},
+		{
+			`{"lock":null}`, `{"password":-1,"title":-1}`,
+			[]any{"Book 5", "Book 4", "Book 3", "Book 2", "Book 1", "Book 0"},
+		},
 		{`{"shelf_mark":{"$exists":false},"note":null,"weight":{"$lte":0.5}}`, ``, []any{"Book 0"}},
 	} {
 		a := b.get("/books?query=" + url.QueryEscape(tc.query) + "&sort=" + url.QueryEscape(tc.sort))
@@ -258,7 +264,8 @@ func TestRestrictedViewHidesRowsAndFields(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.fill(4)
-	a := b.get("/shop?query=" + url.QueryEscape(`{"$or":[{},{"in_print":false}]}`) + "&sort=" + url.QueryEscape(`{"price":-1}`))
+	a := b.get("/shop?query=" + url.QueryEscape(`{"$or":[{},{"in_print":false}]}`) + "&sort=" +
+		url.QueryEscape(`{"price":-1}`))
 	require.Equal(t, []any{"Book 0", "Book 2"}, a.values("title"))
 	require.NotContains(t, a.raw, `"price":`)
 	require.NotContains(t, a.raw, "password")
@@ -276,7 +283,8 @@ func TestStatementThatRunsTooLong(t *testing.T) {
 	t.Cleanup(pool.Close)
 	_, err = db.Exec(t.Context(), schema)
 	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), `INSERT INTO shelf.books (id, isbn, title, pages, in_print, topics, format, register_date, register_update_date)
+	_, err = db.Exec(t.Context(),
+		`INSERT INTO shelf.books (id, isbn, title, pages, in_print, topics, format, register_date, register_update_date)
 		VALUES ('b00000000000000000000001', '1', 'x', 1, true, '{}', 'paper', now(), now())`)
 	require.NoError(t, err)
 	list, err := books.Restrict("pg_sleep(60) IS NOT NULL").Prepare(resource.Params{Size: 10})
@@ -293,13 +301,15 @@ func TestAnswersFitTheDocument(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.fill(2)
-	b.must(http.MethodPost, "/books", `[{"isbn":"978-3","title":"Full","note":"n","extra":{"a":1},"price":9.9,"published":"2020-01-01","cover_id":"c00000000000000000000001"}]`)
+	b.must(http.MethodPost, "/books",
+		`[{"isbn":"978-3","title":"Full","note":"n","extra":{"a":1},"price":9.9,"published":"2020-01-01","cover_id":"c00000000000000000000001"}]`)
 	var decoded any
 	require.NoError(t, jsonDecode(b.get("/books").raw, &decoded))
 	res := &huma.ValidateResult{}
 	s := books.EnvelopeSchema()
 	s.PrecomputeMessages()
-	huma.Validate(b.api.OpenAPI().Components.Schemas, s, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, decoded, res)
+	huma.Validate(b.api.OpenAPI().Components.Schemas, s, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, decoded,
+		res)
 	require.Empty(t, res.Errors)
 
 	doc := b.api.OpenAPI().Paths["/api/v1/books"]
@@ -311,7 +321,8 @@ func TestAnswersFitTheDocument(t *testing.T) {
 	require.Equal(t, []string{"isbn", "title"}, body.Required)
 	require.NotContains(t, body.Properties, "shelf_mark")
 	require.True(t, body.Properties["password"].WriteOnly)
-	require.NotContains(t, doc.Get.Responses["200"].Content["application/json"].Schema.Properties["docs"].Items.Properties, "password")
+	require.NotContains(t,
+		doc.Get.Responses["200"].Content["application/json"].Schema.Properties["docs"].Items.Properties, "password")
 }
 
 // A filter that the database refuses is a hole in the compiler: people hear 422
@@ -349,5 +360,6 @@ func TestHeadOfAListReadsNoList(t *testing.T) {
 	}
 	require.Equal(t, http.StatusInternalServerError, ask(http.MethodGet, "/books"))
 	require.Equal(t, http.StatusOK, ask(http.MethodHead, "/books"))
-	require.Equal(t, http.StatusUnprocessableEntity, ask(http.MethodHead, "/books?query=%7B"), "what GET refuses before it reads")
+	require.Equal(t, http.StatusUnprocessableEntity, ask(http.MethodHead, "/books?query=%7B"),
+		"what GET refuses before it reads")
 }

@@ -58,7 +58,9 @@ func (r *Resource) DeleteDoc() []httpapi.Option {
 }
 
 func (r *Resource) writeDoc(summary string, body *huma.Schema) []httpapi.Option {
-	return []httpapi.Option{httpapi.Summary(summary), httpapi.BodySchema(body), httpapi.ResponseSchema(r.EnvelopeSchema())}
+	return []httpapi.Option{
+		httpapi.Summary(summary), httpapi.BodySchema(body), httpapi.ResponseSchema(r.EnvelopeSchema()),
+	}
 }
 
 const oidPattern = "^[0-9a-fA-F]{24}$"
@@ -185,5 +187,8 @@ func textParam(name, doc string) *huma.Param {
 
 func numberParam(name, doc string, def, low, high int) *huma.Param {
 	least, most := float64(low), float64(high)
-	return &huma.Param{Name: name, In: "query", Description: doc, Schema: &huma.Schema{Type: huma.TypeInteger, Default: def, Minimum: &least, Maximum: &most}}
+	return &huma.Param{
+		Name: name, In: "query", Description: doc,
+		Schema: &huma.Schema{Type: huma.TypeInteger, Default: def, Minimum: &least, Maximum: &most},
+	}
 }

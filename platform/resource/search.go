@@ -106,7 +106,8 @@ func (v *View) parseSearch(ctx context.Context) (Params, error) {
 // SearchDoc documents GET /search/{collection_name}.
 func SearchDoc() []httpapi.Option {
 	found := envelopeSchema(&huma.Schema{Type: huma.TypeObject, AdditionalProperties: true})
-	words := textParam(paramSearch, "Words to find: without regard to case and accents, by Portuguese stems, the last one also as a prefix")
+	words := textParam(paramSearch,
+		"Words to find: without regard to case and accents, by Portuguese stems, the last one also as a prefix")
 	words.Required = true
 	return []httpapi.Option{
 		httpapi.Summary("Search a collection"),

@@ -114,11 +114,16 @@ func setup(t *testing.T) *bundle {
 	log := secrettest.Logger(t)
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: onlyAdmin{}, Log: log})
 	routes := resource.Routes{Pool: b.db, Clock: b.clock, Log: log}
-	httpapi.Route(b.api, http.MethodGet, "/books", "book_list", httpapi.Public, routes.List(books.View), books.ListDoc()...)
-	httpapi.Route(b.api, http.MethodGet, "/shop", "book_shop", httpapi.Public, routes.List(staffOnly), staffOnly.ListDoc()...)
-	httpapi.Route(b.api, http.MethodPost, "/books", "book_create", httpapi.Admin, routes.Create(books), books.CreateDoc()...)
-	httpapi.Route(b.api, http.MethodPut, "/books", "book_update", httpapi.Admin, routes.Update(books), books.UpdateDoc()...)
-	httpapi.Route(b.api, http.MethodDelete, "/books", "book_delete", httpapi.Admin, routes.Delete(books), books.DeleteDoc()...)
+	httpapi.Route(b.api, http.MethodGet, "/books", "book_list", httpapi.Public, routes.List(books.View),
+		books.ListDoc()...)
+	httpapi.Route(b.api, http.MethodGet, "/shop", "book_shop", httpapi.Public, routes.List(staffOnly),
+		staffOnly.ListDoc()...)
+	httpapi.Route(b.api, http.MethodPost, "/books", "book_create", httpapi.Admin, routes.Create(books),
+		books.CreateDoc()...)
+	httpapi.Route(b.api, http.MethodPut, "/books", "book_update", httpapi.Admin, routes.Update(books),
+		books.UpdateDoc()...)
+	httpapi.Route(b.api, http.MethodDelete, "/books", "book_delete", httpapi.Admin, routes.Delete(books),
+		books.DeleteDoc()...)
 	b.url = apitest.Serve(t, b.api) + "/api/v1"
 	return b
 }

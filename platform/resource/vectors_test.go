@@ -61,7 +61,8 @@ func TestQueryContractIntoDocuments(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), insertLogs, []byte(contract.Logs))
 	require.NoError(t, err)
-	httpapi.Route(b.api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin, resource.Routes{Pool: b.db}.List(webhookLogs.View), webhookLogs.ListDoc()...)
+	httpapi.Route(b.api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin,
+		resource.Routes{Pool: b.db}.List(webhookLogs.View), webhookLogs.ListDoc()...)
 	b.url = apitest.Serve(t, b.api) + httpapi.Prefix
 	ran := 0
 	for _, c := range contract.Cases {

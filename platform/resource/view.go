@@ -28,7 +28,10 @@ var views atomic.Int64
 func (r *Resource) Restrict(base string, omit ...string) *View { return r.newView(base, omit...) }
 
 func (r *Resource) newView(base string, omit ...string) *View {
-	v := &View{resource: r, base: allOf(r.def.Base, base), registry: &query.Collection{Fields: map[string]query.Field{}, DefaultSort: r.def.DefaultSort}}
+	v := &View{
+		resource: r, base: allOf(r.def.Base, base),
+		registry: &query.Collection{Fields: map[string]query.Field{}, DefaultSort: r.def.DefaultSort},
+	}
 	for _, name := range omit {
 		if r.named[name] == nil || name == idField {
 			panic("collection " + r.def.Name + ": no field " + name + " to leave out")

@@ -61,7 +61,8 @@ func (r *Resource) queueInsert(b *pgx.Batch, rec *Record, by Actor) {
 	for i := range columns {
 		places[i] = "$" + strconv.Itoa(i+1)
 	}
-	b.Queue("INSERT INTO "+r.def.Table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(places, ", ")+")", args...)
+	b.Queue("INSERT INTO "+r.def.Table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(places, ", ")+")",
+		args...)
 }
 
 // UpdateTx changes the fields that body's objects carry, in all of them or none,
@@ -168,7 +169,8 @@ func (r *Resource) checkOnce(ctx context.Context, tx pgx.Tx, records []*Record) 
 				continue
 			}
 			var same bool
-			err := tx.QueryRow(ctx, "SELECT "+f.Column+" IS NOT DISTINCT FROM $2 FROM "+r.def.Table+" WHERE id = $1", string(rec.ID), value).Scan(&same)
+			err := tx.QueryRow(ctx, "SELECT "+f.Column+" IS NOT DISTINCT FROM $2 FROM "+r.def.Table+" WHERE id = $1",
+				string(rec.ID), value).Scan(&same)
 			if err != nil {
 				return fmt.Errorf("compare %s.%s: %w", r.def.Name, f.Name, err)
 			}
@@ -223,7 +225,8 @@ func (r *Resource) doomedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (
 }
 
 func (r *Resource) removeTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
-	rows, err := tx.Query(ctx, "DELETE FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" RETURNING t.id", textsOf(ids))
+	rows, err := tx.Query(ctx, "DELETE FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+
+		" RETURNING t.id", textsOf(ids))
 	if err != nil {
 		return nil, fmt.Errorf("delete: %w", err)
 	}
@@ -233,8 +236,11 @@ func (r *Resource) removeTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (
 // DocsTx returns the JSON of the rows in the order of ids, joined by commas, and
 // how many there are.
 func (v *View) DocsTx(ctx context.Context, db postgres.DB, ids []objectid.ID) (docs []byte, n int, err error) {
-	err = db.QueryRow(ctx, "SELECT coalesce(string_agg("+v.document+", ',' ORDER BY wanted.position), ''), count(*) FROM "+v.resource.def.From+
-		" JOIN unnest($1::text[]) WITH ORDINALITY wanted(id, position) ON wanted.id = t.id WHERE "+v.where("TRUE"), textsOf(ids)).Scan(&docs, &n)
+	err = db.QueryRow(ctx,
+		"SELECT coalesce(string_agg("+v.document+", ',' ORDER BY wanted.position), ''), count(*) FROM "+
+			v.resource.def.From+
+			" JOIN unnest($1::text[]) WITH ORDINALITY wanted(id, position) ON wanted.id = t.id WHERE "+v.where("TRUE"),
+		textsOf(ids)).Scan(&docs, &n)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read %s: %w", v.resource.def.Name, err)
 	}

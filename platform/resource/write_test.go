@@ -77,7 +77,10 @@ func TestRefusedBodies(t *testing.T) {
 		{method: "POST", body: `[` + good + `,null]`, status: 422, loc: []any{"body", 1.0}, field: ""},
 		{method: "POST", body: `[{"title":"x"}]`, status: 422, loc: []any{"body", 0.0, "isbn"}, field: "isbn"},
 		{method: "POST", body: `[{"isbn":"111"}]`, status: 422, loc: []any{"body", 0.0, "title"}, field: "title"},
-		{method: "POST", body: `[{"isbn":"111","title":""}]`, status: 422, loc: []any{"body", 0.0, "title"}, field: "title"},
+		{
+			method: "POST", body: `[{"isbn":"111","title":""}]`, status: 422, loc: []any{"body", 0.0, "title"},
+			field: "title",
+		},
 		{
 			method: "POST", body: `[{"isbn":"111","title":"12345678901"}]`, status: 422,
 			loc: []any{"body", 0.0, "title"}, field: "title",
@@ -86,8 +89,14 @@ func TestRefusedBodies(t *testing.T) {
 			method: "POST", body: `[{"isbn":"111","title":null}]`, status: 422, loc: []any{"body", 0.0, "title"},
 			field: "title",
 		},
-		{method: "POST", body: `[{"isbn":"111","title":5}]`, status: 422, loc: []any{"body", 0.0, "title"}, field: "title"},
-		{method: "POST", body: `[{"isbn":"abc","title":"x"}]`, status: 422, loc: []any{"body", 0.0, "isbn"}, field: "isbn"},
+		{
+			method: "POST", body: `[{"isbn":"111","title":5}]`, status: 422, loc: []any{"body", 0.0, "title"},
+			field: "title",
+		},
+		{
+			method: "POST", body: `[{"isbn":"abc","title":"x"}]`, status: 422, loc: []any{"body", 0.0, "isbn"},
+			field: "isbn",
+		},
 		{
 			method: "POST", body: `[{"isbn":"111","title":"  "}]`, status: 422, loc: []any{"body", 0.0, "title"},
 			field: "title",
@@ -103,7 +112,10 @@ func TestRefusedBodies(t *testing.T) {
 		{method: "POST", body: object(`"price":1.001`), status: 422, loc: []any{"body", 1.0, "price"}, field: "price"},
 		{method: "POST", body: object(`"price":"1"`), status: 422, loc: []any{"body", 1.0, "price"}, field: "price"},
 		{method: "POST", body: object(`"weight":"1"`), status: 422, loc: []any{"body", 1.0, "weight"}, field: "weight"},
-		{method: "POST", body: object(`"in_print":1`), status: 422, loc: []any{"body", 1.0, "in_print"}, field: "in_print"},
+		{
+			method: "POST", body: object(`"in_print":1`), status: 422, loc: []any{"body", 1.0, "in_print"},
+			field: "in_print",
+		},
 		{
 			method: "POST", body: object(`"in_print":null`), status: 422, loc: []any{"body", 1.0, "in_print"},
 			field: "in_print",
@@ -125,7 +137,10 @@ func TestRefusedBodies(t *testing.T) {
 			loc: []any{"body", 1.0, "cover_id"}, field: "cover_id",
 		},
 		{method: "POST", body: object(`"topics":"a"`), status: 422, loc: []any{"body", 1.0, "topics"}, field: "topics"},
-		{method: "POST", body: object(`"topics":null`), status: 422, loc: []any{"body", 1.0, "topics"}, field: "topics"},
+		{
+			method: "POST", body: object(`"topics":null`), status: 422, loc: []any{"body", 1.0, "topics"},
+			field: "topics",
+		},
 		{
 			method: "POST", body: object(`"topics":["a",null]`), status: 422, loc: []any{"body", 1.0, "topics", 1.0},
 			field: "topics[1]",
@@ -134,7 +149,10 @@ func TestRefusedBodies(t *testing.T) {
 			method: "POST", body: object(`"topics":["a","b","c","d"]`), status: 422, loc: []any{"body", 1.0, "topics"},
 			field: "topics",
 		},
-		{method: "POST", body: object(`"format":"clay"`), status: 422, loc: []any{"body", 1.0, "format"}, field: "format"},
+		{
+			method: "POST", body: object(`"format":"clay"`), status: 422, loc: []any{"body", 1.0, "format"},
+			field: "format",
+		},
 		{
 			method: "POST", body: object(`"shelf_mark":"A"`), status: 422, loc: []any{"body", 1.0, "shelf_mark"},
 			field: "shelf_mark",
@@ -151,8 +169,9 @@ func TestRefusedBodies(t *testing.T) {
 		{method: "PUT", body: `[{"title":"x"}]`, status: 422, loc: []any{"body", 0.0, "_id"}, field: "_id"},
 		{method: "PUT", body: `[{"_id":5}]`, status: 422, loc: []any{"body", 0.0, "_id"}, field: "_id"},
 		{
-			method: "PUT", body: `[{"_id":"` + existing + `"},{"_id":"` + strings.ToUpper(existing) + `"}]`, status: 422,
-			loc: []any{"body", 1.0, "_id"}, field: "_id",
+			method: "PUT", body: `[{"_id":"` + existing + `"},{"_id":"` + strings.ToUpper(existing) + `"}]`,
+			status: 422,
+			loc:    []any{"body", 1.0, "_id"}, field: "_id",
 		},
 		{method: "PUT", body: change(`"title":null`), status: 422, loc: []any{"body", 0.0, "title"}, field: "title"},
 		{method: "PUT", body: change(`"isbn":"999"`), status: 422, loc: []any{"body", 0.0, "isbn"}, field: "isbn"},
@@ -191,14 +210,16 @@ func TestRefusedBodies(t *testing.T) {
 			require.Equal(t, tc.field, a.Error.Field, a.raw)
 		}
 		require.NotContains(t, a.raw, "SQLSTATE")
-		require.Equal(t, []any{"there"}, b.get("/books").values("title"), "nothing was written by %s %.200s", tc.method, tc.body)
+		require.Equal(t, []any{"there"}, b.get("/books").values("title"), "nothing was written by %s %.200s", tc.method,
+			tc.body)
 	}
 }
 
 func TestConflictNamesTheObject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := b.call(http.MethodPost, "/books", `[{"isbn":"111","title":"a"},{"isbn":"222","title":"b"},{"isbn":"111","title":"c"}]`)
+	a := b.call(http.MethodPost, "/books",
+		`[{"isbn":"111","title":"a"},{"isbn":"222","title":"b"},{"isbn":"111","title":"c"}]`)
 	require.Equal(t, http.StatusConflict, a.status)
 	require.Equal(t, "isbn is already taken (index 2 of the body)", a.Detail)
 	require.Equal(t, "CONFLICT", a.Error.Code)
@@ -226,11 +247,13 @@ func TestEveryFaultOfABodyIsListed(t *testing.T) {
 func TestUpdateMergesWhatWasSent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	made := b.must(http.MethodPost, "/books", `[{"isbn":"111","title":"a","price":5,"note":"n","published":"2020-01-01"},{"isbn":"222","title":"b"}]`)
+	made := b.must(http.MethodPost, "/books",
+		`[{"isbn":"111","title":"a","price":5,"note":"n","published":"2020-01-01"},{"isbn":"222","title":"b"}]`)
 	b.clock.Advance(time.Minute)
 	first, second := made.Docs[0]["_id"].(string), made.Docs[1]["_id"].(string)
 
-	a := b.must(http.MethodPut, "/books", `[{"_id":"`+second+`","pages":7},{"_id":"`+first+`","price":null,"note":null,"lent":99,"label":"x","isbn":"111","register_date":"1999-01-01"}]`)
+	a := b.must(http.MethodPut, "/books", `[{"_id":"`+second+`","pages":7},{"_id":"`+first+
+		`","price":null,"note":null,"lent":99,"label":"x","isbn":"111","register_date":"1999-01-01"}]`)
 	require.Equal(t, []any{second, first}, a.values("_id"), "answered in the order asked")
 	require.EqualValues(t, 7, a.Docs[0]["pages"])
 	require.Equal(t, "b", a.Docs[0]["title"], "absent fields stay")
@@ -245,7 +268,8 @@ func TestUpdateMergesWhatWasSent(t *testing.T) {
 func TestWhatIsReadCanBeSentBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.must(http.MethodPost, "/books", `[{"isbn":"111","title":"a","price":5.25,"note":"n","published":"2020-01-01","extra":[1,{"a":null}],"topics":["x"]}]`)
+	b.must(http.MethodPost, "/books",
+		`[{"isbn":"111","title":"a","price":5.25,"note":"n","published":"2020-01-01","extra":[1,{"a":null}],"topics":["x"]}]`)
 	read := b.get("/books")
 	from := strings.Index(read.raw, `[{"_id"`)
 	to := strings.Index(read.raw, `,"links"`)
@@ -262,7 +286,8 @@ func TestDelete(t *testing.T) {
 	require.Equal(t, "1 document was deleted.", a.Msg)
 	require.Equal(t, http.StatusNotFound, b.call(http.MethodDelete, "/books?_id=b00000000000000000000001", "").status)
 
-	a = b.must(http.MethodDelete, "/books", `[{"_id":"b00000000000000000000001"},{"_id":"b00000000000000000000002","title":"Book 2"},{"_id":"b00000000000000000000003"}]`)
+	a = b.must(http.MethodDelete, "/books",
+		`[{"_id":"b00000000000000000000001"},{"_id":"b00000000000000000000002","title":"Book 2"},{"_id":"b00000000000000000000003"}]`)
 	require.Equal(t, "2 documents were deleted.", a.Msg)
 	require.Equal(t, 3, b.get("/books").Page.Total)
 
@@ -279,7 +304,8 @@ func TestDelete(t *testing.T) {
 func TestBodyNeedsItsContentType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/books", strings.NewReader(`[{"isbn":"111","title":"a"}]`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/books",
+		strings.NewReader(`[{"isbn":"111","title":"a"}]`))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer good")
 	resp, err := http.DefaultClient.Do(req)

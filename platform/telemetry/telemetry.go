@@ -43,12 +43,13 @@ func NewTextLog(w io.Writer, level string) (*slog.Logger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && a.Key == slog.TimeKey {
-			return slog.String(a.Key, a.Value.Time().Format(time.TimeOnly))
-		}
-		return mask(groups, a)
-	}})), nil
+	return slog.New(slog.NewTextHandler(w,
+		&slog.HandlerOptions{Level: l, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.String(a.Key, a.Value.Time().Format(time.TimeOnly))
+			}
+			return mask(groups, a)
+		}})), nil
 }
 
 // IsTerminal says whether somebody looks at what is written there.
@@ -68,7 +69,9 @@ func parseLevel(level string) (l slog.Level, err error) {
 	return l, nil
 }
 
-var secretKeys = []string{"password", "token", "secret", "authorization", "cvv", "ccv", "card_number", "api_key", "signature"}
+var secretKeys = []string{
+	"password", "token", "secret", "authorization", "cvv", "ccv", "card_number", "api_key", "signature",
+}
 
 func mask(_ []string, a slog.Attr) slog.Attr {
 	key := strings.ToLower(a.Key)
@@ -86,10 +89,13 @@ func NewRegistry(pool *pgxpool.Pool) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	gauge := func(name, help string, value func(*pgxpool.Stat) float64) {
-		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(pool.Stat()) }))
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
+			func() float64 { return value(pool.Stat()) }))
 	}
-	gauge("marquee_db_connections", "Open connections of the pool.", func(s *pgxpool.Stat) float64 { return float64(s.TotalConns()) })
-	gauge("marquee_db_connections_used", "Connections that work at this moment.", func(s *pgxpool.Stat) float64 { return float64(s.AcquiredConns()) })
+	gauge("marquee_db_connections", "Open connections of the pool.",
+		func(s *pgxpool.Stat) float64 { return float64(s.TotalConns()) })
+	gauge("marquee_db_connections_used", "Connections that work at this moment.",
+		func(s *pgxpool.Stat) float64 { return float64(s.AcquiredConns()) })
 	reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "marquee_db_waits_total", Help: "How often a connection had to be waited for.",
 	}, func() float64 { return float64(pool.Stat().EmptyAcquireCount()) }))

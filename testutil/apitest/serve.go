@@ -70,7 +70,8 @@ func check(t testing.TB, doc *huma.OpenAPI, method, path string, status int, bod
 	if response == nil {
 		response = op.Responses["default"]
 	}
-	if response == nil || response.Content["application/json"] == nil || response.Content["application/json"].Schema == nil {
+	if response == nil || response.Content["application/json"] == nil ||
+		response.Content["application/json"].Schema == nil {
 		return
 	}
 	var v any
@@ -79,9 +80,11 @@ func check(t testing.TB, doc *huma.OpenAPI, method, path string, status int, bod
 		return
 	}
 	found := &huma.ValidateResult{}
-	huma.Validate(doc.Components.Schemas, response.Content["application/json"].Schema, huma.NewPathBuffer([]byte{}, 0), huma.ModeReadFromServer, v, found)
+	huma.Validate(doc.Components.Schemas, response.Content["application/json"].Schema, huma.NewPathBuffer([]byte{}, 0),
+		huma.ModeReadFromServer, v, found)
 	if len(found.Errors) > 0 {
-		t.Errorf("%s %s: the answer %d is not as the OpenAPI document says: %v: %s", method, path, status, found.Errors, body)
+		t.Errorf("%s %s: the answer %d is not as the OpenAPI document says: %v: %s", method, path, status, found.Errors,
+			body)
 	}
 }
 

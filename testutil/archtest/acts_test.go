@@ -37,9 +37,12 @@ const (
 var acts = map[string][]place{
 	// Money moves, or a code is made that may be paid.
 	"AuthorizePix": {{"modules/subscriptions/recovery/first_call.go", step}},
-	"ChargeCard":   {{"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step}},
+	"ChargeCard": {
+		{"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step},
+	},
 	"CreatePix": {
-		{"modules/subscriptions/charges/check.go", step}, {"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step},
+		{"modules/subscriptions/charges/check.go", step}, {"modules/subscriptions/recovery/first_call.go", step},
+		{"modules/tickets/orders/charge.go", step},
 	},
 	"DebitPix":       {{"modules/subscriptions/debits/order_job.go", step}},
 	"PayOpenInvoice": {{"modules/subscriptions/selfservice/card.go", step}},
@@ -48,7 +51,12 @@ var acts = map[string][]place{
 	"Subscribe":      {{"modules/subscriptions/recovery/first_call.go", step}},
 
 	// What a recurrence charges, and when.
-	"ChangeCard":           {{"modules/subscriptions/selfservice/card.go", "the customer is there and is told the answer; it charges nothing, and may be asked for again"}},
+	"ChangeCard": {
+		{
+			"modules/subscriptions/selfservice/card.go",
+			"the customer is there and is told the answer; it charges nothing, and may be asked for again",
+		},
+	},
 	"ChangePrice":          {{"modules/subscriptions/plans/move.go", step}},
 	"MoveNextCharge":       {{"modules/subscriptions/extensions/move_job.go", repeated}},
 	"ResumeCollection":     {{"modules/subscriptions/debits/pause_job.go", repeated}},
@@ -62,13 +70,25 @@ var acts = map[string][]place{
 	},
 	"CancelPixAuthorization": {
 		{"modules/subscriptions/calls/end.go", repeated},
-		{"modules/subscriptions/recovery/drop.go", "who asks for its end is told; replaced, it is ended by the intent of kind end where this fails"},
+		{
+			"modules/subscriptions/recovery/drop.go",
+			"who asks for its end is told; replaced, it is ended by the intent of kind end where this fails",
+		},
 	},
 	"CancelSubscription": {
 		{"modules/subscriptions/calls/end.go", repeated},
-		{"modules/subscriptions/checkout/prepare.go", "what a new order replaces; where this fails, by the intent of kind end"},
-		{"modules/subscriptions/recovery/live.go", "what is dead by a live read, or a renewal not taken; the next read or event does it again"},
-		{"modules/subscriptions/strays/end_job.go", "a recurrence that no row owns, so that no intent can be of it: the job repeats it"},
+		{
+			"modules/subscriptions/checkout/prepare.go",
+			"what a new order replaces; where this fails, by the intent of kind end",
+		},
+		{
+			"modules/subscriptions/recovery/live.go",
+			"what is dead by a live read, or a renewal not taken; the next read or event does it again",
+		},
+		{
+			"modules/subscriptions/strays/end_job.go",
+			"a recurrence that no row owns, so that no intent can be of it: the job repeats it",
+		},
 		{"modules/subscriptions/strays/recurrence.go", "likewise"},
 	},
 	"DropCharge": {
@@ -77,7 +97,10 @@ var acts = map[string][]place{
 	},
 	"WithdrawPix": {
 		{"modules/subscriptions/charges/check.go", "the job of a code that ends repeats it"},
-		{"modules/subscriptions/recovery/drop.go", "who asks for its end is told; replaced, it is ended by the intent of kind end where this fails"},
+		{
+			"modules/subscriptions/recovery/drop.go",
+			"who asks for its end is told; replaced, it is ended by the intent of kind end where this fails",
+		},
 		{"modules/tickets/orders/charge.go", "a code found after its order had ended: the look repeats it"},
 		{"modules/tickets/reconcile/reconcile.go", "an order that nobody paid: the sweep repeats it"},
 	},
@@ -92,8 +115,10 @@ var acts = map[string][]place{
 
 // reads are the others, which change nothing at a gateway.
 var reads = []string{
-	"Authenticate", "Authenticates", "Confirm", "CreatedSince", "EventsSince", "FindCardCharge", "FindPix", "FindPixAuthorization", "FindPixDebit", "FindPixOrder",
-	"FindRefund", "FindSubscription", "InvoiceOf", "ListDisputes", "ListPayments", "ListRefunds", "Name", "OnReply", "OpenCharges", "Probe", "ReadEvent",
+	"Authenticate", "Authenticates", "Confirm", "CreatedSince", "EventsSince", "FindCardCharge", "FindPix",
+	"FindPixAuthorization", "FindPixDebit", "FindPixOrder",
+	"FindRefund", "FindSubscription", "InvoiceOf", "ListDisputes", "ListPayments", "ListRefunds", "Name", "OnReply",
+	"OpenCharges", "Probe", "ReadEvent",
 	"ReadPayment", "ReadPix", "ReadPixAuthorization", "ReadSubscription",
 }
 
@@ -125,14 +150,16 @@ func TestGatewaysActWhereItIsListed(t *testing.T) {
 		for name, places := range acts {
 			for _, p := range places {
 				require.NotEmpty(t, p.why, "%s in %s", name, p.file)
-				require.True(t, called[name+" "+p.file], "%s is not called in %s any more: take it from the list", name, p.file)
+				require.True(t, called[name+" "+p.file], "%s is not called in %s any more: take it from the list", name,
+					p.file)
 			}
 		}
 	})
 	t.Run("each method is listed", func(t *testing.T) {
 		for name := range b.gatewayMethods(t) {
 			_, act := acts[name]
-			require.NotEqual(t, act, slices.Contains(reads, name), "say in testutil/archtest/acts_test.go whether %s acts or reads", name)
+			require.NotEqual(t, act, slices.Contains(reads, name),
+				"say in testutil/archtest/acts_test.go whether %s acts or reads", name)
 		}
 	})
 	for _, planted := range []struct{ body, want string }{
@@ -144,7 +171,9 @@ func TestGatewaysActWhereItIsListed(t *testing.T) {
 		{`gw.DropCharge(ctx, "pay", "")`, "DropCharge"},
 		{"later := gw.CreatePix; later(ctx, gateway.PixTerms{})", "CreatePix"},
 		{"later := gateway.Gateway.ChargeCard; later(gw, ctx, gateway.CardTerms{})", "ChargeCard"},
-		{"type mine interface { Refund(context.Context, gateway.RefundTerms) (gateway.RemoteRefund, error) }; mine(gw).Refund(ctx, gateway.RefundTerms{})", "Refund"},
+		{
+			"type mine interface { Refund(context.Context, gateway.RefundTerms) (gateway.RemoteRefund, error) }; mine(gw).Refund(ctx, gateway.RefundTerms{})", "Refund",
+		},
 		{"type mine struct { gateway.PixDebiter }; mine{gw}.DebitPix(ctx, gateway.DebitTerms{})", "DebitPix"},
 		{`gateway.WithdrawPix(ctx, gw, "pay", "")`, "WithdrawPix"},
 		{"gateway.Set{}[gateway.GWA].PayOpenInvoice(ctx, gateway.InvoicePayment{})", "PayOpenInvoice"},
@@ -182,7 +211,8 @@ const gatewayPackage = "marquee/modules/payments/gateway"
 
 // skipsActs: the adapters are the gateways, and fixtures are tests.
 func skipsActs(importPath string) bool {
-	return slices.Contains([]string{"marquee/modules/payments/gwa", "marquee/modules/payments/gwb"}, importPath) || path.Base(importPath) == path.Base(path.Dir(importPath))+"test"
+	return slices.Contains([]string{"marquee/modules/payments/gwa", "marquee/modules/payments/gwb"}, importPath) ||
+		path.Base(importPath) == path.Base(path.Dir(importPath))+"test"
 }
 
 // built is the tree as the compiler knows it: sources of ours, and what it exports of each
@@ -203,7 +233,8 @@ type listedPackage struct {
 func readBuild(t *testing.T) *built {
 	t.Helper()
 	b := &built{root: root(t), files: token.NewFileSet()}
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,DepOnly", "./modules/...", "./cmd/...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,DepOnly",
+		"./modules/...", "./cmd/...")
 	cmd.Dir = b.root
 	var failed bytes.Buffer
 	cmd.Stderr = &failed

@@ -43,7 +43,10 @@ func read(root fs.FS) (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{root: root, name: name, migrations: map[string]string{}, queries: map[string]map[string]string{}, sizes: map[string]*size{}}
+	c := &checker{
+		root: root, name: name, migrations: map[string]string{}, queries: map[string]map[string]string{},
+		sizes: map[string]*size{},
+	}
 	if err := fs.WalkDir(root, ".", c.visit); err != nil {
 		return nil, err
 	}
@@ -96,7 +99,8 @@ func (c *checker) visit(file string, d fs.DirEntry, err error) error {
 // foreign directories are no part of the build: hidden ones, test data, other Go modules.
 func (c *checker) foreign(dir string) bool {
 	base := path.Base(dir)
-	if strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "node_modules" || base == "vendor" {
+	if strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "node_modules" ||
+		base == "vendor" {
 		return true
 	}
 	_, err := fs.Stat(c.root, path.Join(dir, "go.mod"))

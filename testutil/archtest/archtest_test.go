@@ -58,39 +58,53 @@ func TestImports(t *testing.T) {
 		file, imports string
 		want          bool
 	}{
-		"platform: a module":                       {"platform/jobs/a.go", "modules/accounts", forbidden},
-		"platform: a module, in a test":            {"platform/jobs/a_test.go", "modules/accounts", forbidden},
-		"platform: the foundation":                 {"platform/jobs/a.go", "platform/postgres", allowed},
-		"platform: a listed neighbour":             {"platform/resource/a.go", "platform/query", allowed},
-		"platform: an unlisted neighbour":          {"platform/query/a.go", "platform/resource", forbidden},
-		"platform: an unlisted one, in a test":     {"platform/jobs/a_test.go", "platform/export", allowed},
-		"platform: the foundation uses itself":     {"platform/clock/a.go", "platform/money", forbidden},
-		"platform: its own subpackage":             {"platform/query/a.go", "platform/query/internal/pgregex", allowed},
-		"platform: testutil":                       {"platform/jobs/a.go", "testutil/pgtest", forbidden},
-		"platform: testutil, in a test":            {"platform/jobs/a_test.go", "testutil/pgtest", allowed},
-		"platform: the composition root":           {"platform/jobs/a_test.go", "cmd/internal/app", forbidden},
-		"platform: migrations":                     {"platform/jobs/a.go", "migrations", forbidden},
-		"module: platform":                         {"modules/files/a.go", "platform/resource", allowed},
-		"module: a lower one that is listed":       {"modules/payments/a.go", "modules/accounts", allowed},
-		"module: a lower one that is not listed":   {"modules/payments/a.go", "modules/files", forbidden},
-		"module: what a listed one may use":        {"modules/subscriptions/a.go", "modules/settings", forbidden},
-		"module: a higher one":                     {"modules/accounts/a.go", "modules/payments", forbidden},
-		"module: a higher one, in a test":          {"modules/accounts/a_test.go", "modules/payments", forbidden},
-		"module: finance imports none":             {"modules/finance/a.go", "modules/payments", forbidden},
-		"module: another one's subpackage":         {"modules/subscriptions/a.go", "modules/payments/gwa", forbidden},
-		"module: another one's open room":          {"modules/subscriptions/a.go", "modules/payments/intent", allowed},
-		"module: the open room of a higher one":    {"modules/accounts/a.go", "modules/payments/intent", forbidden},
-		"module: another one's generated code":     {"modules/subscriptions/a.go", "modules/payments/internal/paymentsdb", forbidden},
-		"module: its own generated code":           {"modules/payments/a.go", "modules/payments/internal/paymentsdb", allowed},
-		"module: its root from its fixtures":       {"modules/catalog/catalogtest/a.go", "modules/catalog", allowed},
-		"module: a subpackage has no more rights":  {"modules/payments/gwa/a.go", "modules/files", forbidden},
-		"module: an unknown one":                   {"modules/accounts/a.go", "modules/loyalty", forbidden},
-		"module: an unknown platform package":      {"modules/accounts/a.go", "platform/helper", forbidden},
-		"module: another one's fixtures":           {"modules/payments/a.go", "modules/accounts/accountstest", forbidden},
-		"module: another one's fixtures in a test": {"modules/payments/a_test.go", "modules/accounts/accountstest", allowed},
-		"module: a higher one's fixtures":          {"modules/accounts/a_test.go", "modules/payments/paymentstest", forbidden},
-		"room: one that is listed":                 {"modules/tickets/internal/ticketsdb/a.go", "modules/tickets/state", allowed},
-		"room: one that is not listed":             {"modules/tickets/state/a.go", "modules/tickets/internal/ticketsdb", forbidden},
+		"platform: a module":                     {"platform/jobs/a.go", "modules/accounts", forbidden},
+		"platform: a module, in a test":          {"platform/jobs/a_test.go", "modules/accounts", forbidden},
+		"platform: the foundation":               {"platform/jobs/a.go", "platform/postgres", allowed},
+		"platform: a listed neighbour":           {"platform/resource/a.go", "platform/query", allowed},
+		"platform: an unlisted neighbour":        {"platform/query/a.go", "platform/resource", forbidden},
+		"platform: an unlisted one, in a test":   {"platform/jobs/a_test.go", "platform/export", allowed},
+		"platform: the foundation uses itself":   {"platform/clock/a.go", "platform/money", forbidden},
+		"platform: its own subpackage":           {"platform/query/a.go", "platform/query/internal/pgregex", allowed},
+		"platform: testutil":                     {"platform/jobs/a.go", "testutil/pgtest", forbidden},
+		"platform: testutil, in a test":          {"platform/jobs/a_test.go", "testutil/pgtest", allowed},
+		"platform: the composition root":         {"platform/jobs/a_test.go", "cmd/internal/app", forbidden},
+		"platform: migrations":                   {"platform/jobs/a.go", "migrations", forbidden},
+		"module: platform":                       {"modules/files/a.go", "platform/resource", allowed},
+		"module: a lower one that is listed":     {"modules/payments/a.go", "modules/accounts", allowed},
+		"module: a lower one that is not listed": {"modules/payments/a.go", "modules/files", forbidden},
+		"module: what a listed one may use":      {"modules/subscriptions/a.go", "modules/settings", forbidden},
+		"module: a higher one":                   {"modules/accounts/a.go", "modules/payments", forbidden},
+		"module: a higher one, in a test":        {"modules/accounts/a_test.go", "modules/payments", forbidden},
+		"module: finance imports none":           {"modules/finance/a.go", "modules/payments", forbidden},
+		"module: another one's subpackage":       {"modules/subscriptions/a.go", "modules/payments/gwa", forbidden},
+		"module: another one's open room":        {"modules/subscriptions/a.go", "modules/payments/intent", allowed},
+		"module: the open room of a higher one":  {"modules/accounts/a.go", "modules/payments/intent", forbidden},
+		"module: another one's generated code": {
+			"modules/subscriptions/a.go", "modules/payments/internal/paymentsdb", forbidden,
+		},
+		"module: its own generated code": {
+			"modules/payments/a.go", "modules/payments/internal/paymentsdb", allowed,
+		},
+		"module: its root from its fixtures":      {"modules/catalog/catalogtest/a.go", "modules/catalog", allowed},
+		"module: a subpackage has no more rights": {"modules/payments/gwa/a.go", "modules/files", forbidden},
+		"module: an unknown one":                  {"modules/accounts/a.go", "modules/loyalty", forbidden},
+		"module: an unknown platform package":     {"modules/accounts/a.go", "platform/helper", forbidden},
+		"module: another one's fixtures": {
+			"modules/payments/a.go", "modules/accounts/accountstest", forbidden,
+		},
+		"module: another one's fixtures in a test": {
+			"modules/payments/a_test.go", "modules/accounts/accountstest", allowed,
+		},
+		"module: a higher one's fixtures": {
+			"modules/accounts/a_test.go", "modules/payments/paymentstest", forbidden,
+		},
+		"room: one that is listed": {
+			"modules/tickets/internal/ticketsdb/a.go", "modules/tickets/state", allowed,
+		},
+		"room: one that is not listed": {
+			"modules/tickets/state/a.go", "modules/tickets/internal/ticketsdb", forbidden,
+		},
 		"room: its root":                           {"modules/tickets/state/a.go", "modules/tickets", forbidden},
 		"room: its root, in a test":                {"modules/tickets/state/a_test.go", "modules/tickets", allowed},
 		"room: from its root":                      {"modules/tickets/a.go", "modules/tickets/state", allowed},
@@ -102,49 +116,53 @@ func TestImports(t *testing.T) {
 		"room: an adapter, from above":             {"modules/tickets/a.go", "modules/payments/gwa", forbidden},
 		"room: another module's":                   {"modules/promos/a.go", "modules/tickets/state", forbidden},
 		"room: one without a place":                {"modules/tickets/a.go", "modules/tickets/closet", forbidden},
-		"fixtures: lower fixtures":                 {"modules/payments/paymentstest/a.go", "modules/accounts/accountstest", allowed},
-		"fixtures: testutil":                       {"modules/payments/paymentstest/a.go", "testutil/pgtest", allowed},
-		"module: testutil":                         {"modules/payments/a.go", "testutil/pgtest", forbidden},
-		"module: the sandbox":                      {"modules/payments/a.go", "testutil/sandbox", forbidden},
-		"module: the sandbox, in a test":           {"modules/payments/a_test.go", "testutil/sandbox/gwa", allowed},
-		"module: migrations":                       {"modules/payments/a.go", "migrations", forbidden},
-		"module: the invariants":                   {"modules/payments/a.go", "sql/finance/invariants", forbidden},
-		"module: the invariants, in a test":        {"modules/payments/a_test.go", "sql/finance/invariants", allowed},
-		"module: finance has the invariants":       {"modules/finance/a.go", "sql/finance/invariants", allowed},
-		"invariants: platform":                     {"sql/finance/invariants/a.go", "platform/postgres", forbidden},
-		"invariants: testutil, in a test":          {"sql/finance/invariants/a_test.go", "testutil/pgtest", allowed},
-		"module: web":                              {"modules/accounts/a.go", "web", allowed},
-		"module: the composition root":             {"modules/accounts/a.go", "cmd/internal/app", forbidden},
-		"testutil: platform":                       {"testutil/apitest/a.go", "platform/httpapi", allowed},
-		"testutil: migrations":                     {"testutil/pgtest/a.go", "migrations", allowed},
-		"testutil: the sandbox":                    {"testutil/apitest/a.go", "testutil/sandbox", forbidden},
-		"testutil: the sandbox, in a test":         {"testutil/apitest/a_test.go", "testutil/sandbox", allowed},
-		"testutil: the private Postgres":           {"testutil/apitest/a.go", "testutil/localpg", forbidden},
-		"testutil: the private Postgres, listed":   {"testutil/pgtest/a.go", "testutil/localpg", allowed},
-		"sandbox: its own subpackage":              {"testutil/sandbox/gwa/a.go", "testutil/sandbox/stage", allowed},
-		"sandbox: platform":                        {"testutil/sandbox/gwa/a.go", "platform/taxid", forbidden},
-		"sandbox: platform, in a test":             {"testutil/sandbox/gwa/a_test.go", "platform/taxid", allowed},
-		"sandbox: the private Postgres":            {"testutil/sandbox/a.go", "testutil/localpg", forbidden},
-		"private Postgres: testutil":               {"testutil/localpg/a.go", "testutil/golden", forbidden},
-		"testutil: a module":                       {"testutil/apitest/a.go", "modules/accounts", forbidden},
-		"testutil: a module, in a test":            {"testutil/apitest/a_test.go", "modules/accounts", forbidden},
-		"testutil: the composition root":           {"testutil/apitest/a.go", "cmd/internal/app", forbidden},
-		"composition root: a module":               {"cmd/internal/app/a.go", "modules/catalog", allowed},
-		"composition root: an adapter":             {"cmd/internal/app/a.go", "modules/payments/gwa", allowed},
-		"composition root: testutil":               {"cmd/internal/app/a.go", "testutil/pgtest", forbidden},
-		"composition root: fixtures":               {"cmd/internal/app/a.go", "modules/accounts/accountstest", forbidden},
-		"cmd/marquee: a module":                    {"cmd/marquee/a.go", "modules/catalog", allowed},
-		"cmd/marquee: the composition root":        {"cmd/marquee/a.go", "cmd/internal/app", allowed},
-		"another command: a module":                {"cmd/bench/a.go", "modules/catalog", forbidden},
-		"another command: platform":                {"cmd/bench/a.go", "platform/clock", allowed},
-		"another internal package: a module":       {"cmd/internal/apparatus/a.go", "modules/catalog", forbidden},
-		"platformtest: testutil":                   {"cmd/internal/app/platformtest/a.go", "testutil/pgtest", allowed},
-		"platformtest: outside tests":              {"cmd/marquee/a.go", "cmd/internal/app/platformtest", forbidden},
-		"platformtest: in a test":                  {"cmd/internal/app/attacks/a_test.go", "cmd/internal/app/platformtest", allowed},
-		"migrations: platform":                     {"migrations/schema/a.go", "platform/postgres", forbidden},
-		"migrations: testutil, in a test":          {"migrations/schema/a_test.go", "testutil/pgtest", allowed},
-		"web: a module":                            {"web/a.go", "modules/accounts", forbidden},
-		"no place named":                           {"modules/accounts/a.go", "internal/things", forbidden},
+		"fixtures: lower fixtures": {
+			"modules/payments/paymentstest/a.go", "modules/accounts/accountstest", allowed,
+		},
+		"fixtures: testutil":                     {"modules/payments/paymentstest/a.go", "testutil/pgtest", allowed},
+		"module: testutil":                       {"modules/payments/a.go", "testutil/pgtest", forbidden},
+		"module: the sandbox":                    {"modules/payments/a.go", "testutil/sandbox", forbidden},
+		"module: the sandbox, in a test":         {"modules/payments/a_test.go", "testutil/sandbox/gwa", allowed},
+		"module: migrations":                     {"modules/payments/a.go", "migrations", forbidden},
+		"module: the invariants":                 {"modules/payments/a.go", "sql/finance/invariants", forbidden},
+		"module: the invariants, in a test":      {"modules/payments/a_test.go", "sql/finance/invariants", allowed},
+		"module: finance has the invariants":     {"modules/finance/a.go", "sql/finance/invariants", allowed},
+		"invariants: platform":                   {"sql/finance/invariants/a.go", "platform/postgres", forbidden},
+		"invariants: testutil, in a test":        {"sql/finance/invariants/a_test.go", "testutil/pgtest", allowed},
+		"module: web":                            {"modules/accounts/a.go", "web", allowed},
+		"module: the composition root":           {"modules/accounts/a.go", "cmd/internal/app", forbidden},
+		"testutil: platform":                     {"testutil/apitest/a.go", "platform/httpapi", allowed},
+		"testutil: migrations":                   {"testutil/pgtest/a.go", "migrations", allowed},
+		"testutil: the sandbox":                  {"testutil/apitest/a.go", "testutil/sandbox", forbidden},
+		"testutil: the sandbox, in a test":       {"testutil/apitest/a_test.go", "testutil/sandbox", allowed},
+		"testutil: the private Postgres":         {"testutil/apitest/a.go", "testutil/localpg", forbidden},
+		"testutil: the private Postgres, listed": {"testutil/pgtest/a.go", "testutil/localpg", allowed},
+		"sandbox: its own subpackage":            {"testutil/sandbox/gwa/a.go", "testutil/sandbox/stage", allowed},
+		"sandbox: platform":                      {"testutil/sandbox/gwa/a.go", "platform/taxid", forbidden},
+		"sandbox: platform, in a test":           {"testutil/sandbox/gwa/a_test.go", "platform/taxid", allowed},
+		"sandbox: the private Postgres":          {"testutil/sandbox/a.go", "testutil/localpg", forbidden},
+		"private Postgres: testutil":             {"testutil/localpg/a.go", "testutil/golden", forbidden},
+		"testutil: a module":                     {"testutil/apitest/a.go", "modules/accounts", forbidden},
+		"testutil: a module, in a test":          {"testutil/apitest/a_test.go", "modules/accounts", forbidden},
+		"testutil: the composition root":         {"testutil/apitest/a.go", "cmd/internal/app", forbidden},
+		"composition root: a module":             {"cmd/internal/app/a.go", "modules/catalog", allowed},
+		"composition root: an adapter":           {"cmd/internal/app/a.go", "modules/payments/gwa", allowed},
+		"composition root: testutil":             {"cmd/internal/app/a.go", "testutil/pgtest", forbidden},
+		"composition root: fixtures":             {"cmd/internal/app/a.go", "modules/accounts/accountstest", forbidden},
+		"cmd/marquee: a module":                  {"cmd/marquee/a.go", "modules/catalog", allowed},
+		"cmd/marquee: the composition root":      {"cmd/marquee/a.go", "cmd/internal/app", allowed},
+		"another command: a module":              {"cmd/bench/a.go", "modules/catalog", forbidden},
+		"another command: platform":              {"cmd/bench/a.go", "platform/clock", allowed},
+		"another internal package: a module":     {"cmd/internal/apparatus/a.go", "modules/catalog", forbidden},
+		"platformtest: testutil":                 {"cmd/internal/app/platformtest/a.go", "testutil/pgtest", allowed},
+		"platformtest: outside tests":            {"cmd/marquee/a.go", "cmd/internal/app/platformtest", forbidden},
+		"platformtest: in a test": {
+			"cmd/internal/app/attacks/a_test.go", "cmd/internal/app/platformtest", allowed,
+		},
+		"migrations: platform":            {"migrations/schema/a.go", "platform/postgres", forbidden},
+		"migrations: testutil, in a test": {"migrations/schema/a_test.go", "testutil/pgtest", allowed},
+		"web: a module":                   {"web/a.go", "modules/accounts", forbidden},
+		"no place named":                  {"modules/accounts/a.go", "internal/things", forbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,7 +180,9 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{
 		"modules/loyalty/a.go", "platform/helper/a.go", "internal/a.go", "main.go", "pkg/x/a.go",
-		"sql/finance/a.go", "sql/loyalty/points.sql", "sql/points.sql", "sql/accounts/deeper/users.sql", "modules/tickets/closet/a.go", "modules/catalog/closet/a.go", "modules/board/internal/a.go", "modules/accounts/users.sql",
+		"sql/finance/a.go", "sql/loyalty/points.sql", "sql/points.sql", "sql/accounts/deeper/users.sql",
+		"modules/tickets/closet/a.go", "modules/catalog/closet/a.go", "modules/board/internal/a.go",
+		"modules/accounts/users.sql",
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
@@ -210,7 +230,9 @@ func TestGeneratedCode(t *testing.T) {
 	t.Parallel()
 	const generated = "// Code generated by sqlc. DO NOT EDIT.\n\npackage x\n"
 	require.Empty(t, check(t, "modules/accounts/internal/accountsdb/a.go", generated))
-	for _, file := range []string{"modules/accounts/a.go", "modules/payments/internal/reply/a.go", "modules/board/a.go", "platform/postgres/a.go"} {
+	for _, file := range []string{
+		"modules/accounts/a.go", "modules/payments/internal/reply/a.go", "modules/board/a.go", "platform/postgres/a.go",
+	} {
 		require.Equal(t, []archtest.Violation{{Line: 1, Rule: "generated"}}, check(t, file, generated), file)
 	}
 }
@@ -268,8 +290,12 @@ func TestQueries(t *testing.T) {
 func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{
-		"g == gateway.GWA", "string(gateway.GWB) != g", "g == GWA", "slices.Contains([]gateway.Name{gateway.GWA}, g)", "slices.Contains(gs, gateway.GWA)", "map[gateway.Name]bool{gateway.GWA: true}[g]", "map[gateway.Name]bool{GWB: true}[g]",
-		"names{gateway.GWA: true}[g]", "func() bool { const a = gateway.GWA; return g == a }()", "func() bool { a := gateway.GWA; return g == a }()", `strings.EqualFold(string(g), "gwa")`, `g != "gwa"`, "g == (gateway.GWB)", "func() bool { switch g { case gateway.GWA: return true }; return false }()",
+		"g == gateway.GWA", "string(gateway.GWB) != g", "g == GWA", "slices.Contains([]gateway.Name{gateway.GWA}, g)",
+		"slices.Contains(gs, gateway.GWA)", "map[gateway.Name]bool{gateway.GWA: true}[g]",
+		"map[gateway.Name]bool{GWB: true}[g]",
+		"names{gateway.GWA: true}[g]", "func() bool { const a = gateway.GWA; return g == a }()",
+		"func() bool { a := gateway.GWA; return g == a }()", `strings.EqualFold(string(g), "gwa")`, `g != "gwa"`,
+		"g == (gateway.GWB)", "func() bool { switch g { case gateway.GWA: return true }; return false }()",
 	} {
 		content := "package a\n\nfunc f() bool { return " + question + " }\n"
 		for file, want := range map[string][]archtest.Violation{
@@ -284,14 +310,20 @@ func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 			require.ElementsMatch(t, want, check(t, file, content), "%s in %s", question, file)
 		}
 	}
-	for _, named := range []string{"open(gateway.GWA)", "intent.Opening{Gateway: gateway.GWA}", "figures{GWA: 1}", "[]gateway.Name{gateway.GWA, gateway.GWB}", `rule{Enum: []string{"gwa", "gwb"}}`, "cmp.Or(g, gateway.GWA)"} {
-		require.Empty(t, check(t, "modules/tickets/a.go", "package a\n\nfunc f() { a, err := "+named+" }\n"), "to name one is no question: %s", named)
+	for _, named := range []string{
+		"open(gateway.GWA)", "intent.Opening{Gateway: gateway.GWA}", "figures{GWA: 1}",
+		"[]gateway.Name{gateway.GWA, gateway.GWB}", `rule{Enum: []string{"gwa", "gwb"}}`, "cmp.Or(g, gateway.GWA)",
+	} {
+		require.Empty(t, check(t, "modules/tickets/a.go", "package a\n\nfunc f() { a, err := "+named+" }\n"),
+			"to name one is no question: %s", named)
 	}
 }
 
 func TestOneEnvironmentComposesThePlatform(t *testing.T) {
 	t.Parallel()
-	for _, call := range []string{"app.New(ctx, cfg, log, true)", "app.NewOf(ctx, cfg, log, true, parts)", "both(tickets.New(d), board.New(d))"} {
+	for _, call := range []string{
+		"app.New(ctx, cfg, log, true)", "app.NewOf(ctx, cfg, log, true, parts)", "both(tickets.New(d), board.New(d))",
+	} {
 		content := "package a\n\nimport (\n\t\"marquee/cmd/internal/app\"\n\t\"marquee/modules/board\"\n\t\"marquee/modules/tickets\"\n)\n\nfunc f() { " + call + " }\n"
 		for file, want := range map[string][]archtest.Violation{
 			"cmd/internal/app/attacks/a_test.go":   {{Line: 9, Rule: "platform"}},
@@ -304,6 +336,8 @@ func TestOneEnvironmentComposesThePlatform(t *testing.T) {
 			require.ElementsMatch(t, want, check(t, file, content), "%s in %s", call, file)
 		}
 	}
-	require.Equal(t, []archtest.Violation{{Line: 3, Rule: "platform"}}, check(t, "cmd/internal/app/a_test.go", "package app\n\nfunc f() { NewOf(ctx) }\n"))
-	require.Empty(t, check(t, "cmd/internal/app/attacks/a_test.go", "package a\n\nimport \"marquee/cmd/internal/app/platformtest\"\n\nfunc f() { platformtest.New(t) }\n"))
+	require.Equal(t, []archtest.Violation{{Line: 3, Rule: "platform"}},
+		check(t, "cmd/internal/app/a_test.go", "package app\n\nfunc f() { NewOf(ctx) }\n"))
+	require.Empty(t, check(t, "cmd/internal/app/attacks/a_test.go",
+		"package a\n\nimport \"marquee/cmd/internal/app/platformtest\"\n\nfunc f() { platformtest.New(t) }\n"))
 }

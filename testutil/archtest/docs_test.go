@@ -44,7 +44,8 @@ func TestEveryTestThatTheDocumentsNameExists(t *testing.T) {
 				require.False(t, rows[row[1]], "%s has two rows", row[1])
 				rows[row[1]] = true
 				proof := strings.Contains(strings.ToLower(line), "not met") || strings.Contains(line, "by review")
-				require.True(t, proof || len(found) > 0, "%s:%d names neither a test nor what is missing", filepath.Base(page), i+1)
+				require.True(t, proof || len(found) > 0, "%s:%d names neither a test nor what is missing",
+					filepath.Base(page), i+1)
 			}
 		}
 	}

@@ -29,27 +29,28 @@ func TestThePageOfErrorsIsWhole(t *testing.T) {
 	}
 	codes, statuses := map[string]bool{}, map[string]bool{}
 	for _, tree := range []string{"modules", "platform"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join(root(t), tree), func(path string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-				return nil
-			}
-			source, err := os.ReadFile(path)
-			for _, found := range codeInSource.FindAllSubmatch(source, -1) {
-				codes[string(found[1])] = true
-			}
-			if strings.Contains(path, "modules/payments/gw") || strings.HasSuffix(path, "test") {
-				return err // what gateways answer
-			}
-			for _, found := range statusInSource.FindAllSubmatch(source, -1) {
-				if number := numbers[string(found[1])]; number != "" {
-					statuses[number] = true
+		require.NoError(t, filepath.WalkDir(filepath.Join(root(t), tree),
+			func(path string, entry fs.DirEntry, err error) error {
+				switch {
+				case err != nil:
+					return err
+				case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+					return nil
 				}
-			}
-			return err
-		}))
+				source, err := os.ReadFile(path)
+				for _, found := range codeInSource.FindAllSubmatch(source, -1) {
+					codes[string(found[1])] = true
+				}
+				if strings.Contains(path, "modules/payments/gw") || strings.HasSuffix(path, "test") {
+					return err // what gateways answer
+				}
+				for _, found := range statusInSource.FindAllSubmatch(source, -1) {
+					if number := numbers[string(found[1])]; number != "" {
+						statuses[number] = true
+					}
+				}
+				return err
+			}))
 	}
 	page, err := os.ReadFile(filepath.Join(root(t), "docs", "errors.md"))
 	require.NoError(t, err)

@@ -26,7 +26,8 @@ var adapters = []string{"gwa", "gwb"}
 
 // checkGateways reports where a file of a module asks which gateway it is.
 func (c *checker) checkGateways(file string, from pkg, positions *token.FileSet, parsed *ast.File) {
-	if gatewayAsked[file] != "" || from.name == "payments" && slices.Contains(adapters, from.rest) || strings.HasPrefix(from.rest, "internal/") {
+	if gatewayAsked[file] != "" || from.name == "payments" && slices.Contains(adapters, from.rest) ||
+		strings.HasPrefix(from.rest, "internal/") {
 		return
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {

@@ -34,7 +34,8 @@ func (p pkg) fixtures() bool {
 
 // compositionRoot are the two places that know every module.
 func (p pkg) compositionRoot() bool {
-	return p.top == "cmd" && (p.name == "marquee" || p.name == "internal" && (p.rest == "app" || strings.HasPrefix(p.rest, "app/")))
+	return p.top == "cmd" &&
+		(p.name == "marquee" || p.name == "internal" && (p.rest == "app" || strings.HasPrefix(p.rest, "app/")))
 }
 
 func (c *checker) checkGo(file string) error {
@@ -49,7 +50,8 @@ func (c *checker) checkGo(file string) error {
 	}
 	from := packageOf(path.Dir(file))
 	if !from.known() && file != "migrations.go" { // in the root: what embeds migrations/*.sql
-		c.report(file, 0, "place", "%s has no place in the architecture: give it one in testutil/archtest/tables.go", path.Dir(file))
+		c.report(file, 0, "place", "%s has no place in the architecture: give it one in testutil/archtest/tables.go",
+			path.Dir(file))
 		return nil
 	}
 	if path.Dir(file) == "migrations" {
@@ -64,10 +66,12 @@ func (c *checker) checkGo(file string) error {
 			return err
 		}
 		if imported == c.name && from.top != "migrations" {
-			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import the root: migrations/schema runs the migrations", path.Dir(file))
+			c.report(file, positions.Position(spec.Pos()).Line, "import",
+				"%s may not import the root: migrations/schema runs the migrations", path.Dir(file))
 		}
 		if r, _, _ := roomOf(from); r.words && !test && isNotWords(c.name, imported) {
-			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s holds words alone: it may not import %s", path.Dir(file), imported)
+			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s holds words alone: it may not import %s",
+				path.Dir(file), imported)
 		}
 		dir, ours := strings.CutPrefix(imported, c.name+"/")
 		if !ours {
@@ -79,7 +83,8 @@ func (c *checker) checkGo(file string) error {
 			reason = importsDevelopment(file, content, to)
 		}
 		if reason != "" {
-			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import %s: %s", path.Dir(file), dir, reason)
+			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import %s: %s", path.Dir(file),
+				dir, reason)
 		}
 	}
 	if from.top == "cmd" && test {
@@ -188,7 +193,8 @@ func isNotWords(module, imported string) bool {
 	if ours {
 		return dir == "postgres" || !slices.Contains(foundation, dir)
 	}
-	return slices.ContainsFunc(notWords, func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") })
+	return slices.ContainsFunc(notWords,
+		func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") })
 }
 
 // importsRoom: within one module.
@@ -247,7 +253,8 @@ func (c *checker) checkLiterals(file, owner string, positions *token.FileSet, pa
 		text, read := joined(e)
 		for _, n := range embeddedNames(text) {
 			if !mayRead(owner, n.schema) && !mayCall(owner, n) {
-				c.report(file, positions.Position(e.Pos()).Line, "schema", "SQL of module %s names schema %s", owner, n.schema)
+				c.report(file, positions.Position(e.Pos()).Line, "schema", "SQL of module %s names schema %s", owner,
+					n.schema)
 			}
 		}
 		return !read
@@ -303,7 +310,8 @@ func (c *checker) checkCalls(file string, from pkg, positions *token.FileSet, pa
 		}
 		owner, query := queries[call.Sel.Name]
 		if query && !slices.Contains(r.sql, owner) {
-			c.report(file, positions.Position(call.Sel.Pos()).Line, "query", "%s may not call %s of sql/%s/%s.sql", path.Dir(file), call.Sel.Name, from.name, owner)
+			c.report(file, positions.Position(call.Sel.Pos()).Line, "query", "%s may not call %s of sql/%s/%s.sql",
+				path.Dir(file), call.Sel.Name, from.name, owner)
 		}
 		return true
 	})

@@ -45,7 +45,8 @@ type size struct {
 
 // measure adds a file to the size of its package.
 func (c *checker) measure(file string, from pkg, content []byte, parsed *ast.File) {
-	product := (from.top == "modules" || from.top == "platform" || from.development()) && !from.fixtures() && !strings.HasSuffix(file, "_test.go")
+	product := (from.top == "modules" || from.top == "platform" || from.development()) && !from.fixtures() &&
+		!strings.HasSuffix(file, "_test.go")
 	if !product || bytes.HasPrefix(content, []byte("// Code generated ")) {
 		return
 	}

@@ -53,7 +53,9 @@ func TestNamesInCommentsExist(t *testing.T) {
 			require.True(t, names[m[1]][name], "tools/faults plants at %s.%s, which is not there", m[1], m[2])
 		}
 	}
-	require.Equal(t, []string{"payments.ErrUnavailable", "payments.Declined"}, missing("payments.ErrUnavailable when it is *payments.Declined, payments.Hooks and payments.intents"), "planted")
+	require.Equal(t, []string{"payments.ErrUnavailable", "payments.Declined"},
+		missing("payments.ErrUnavailable when it is *payments.Declined, payments.Hooks and payments.intents"),
+		"planted")
 }
 
 // TestCommentsCiteThePagesOfTheTree: a comment of Go or of sql/ cites docs/, and no page that
@@ -66,19 +68,21 @@ func TestCommentsCiteThePagesOfTheTree(t *testing.T) {
 			require.NotRegexp(t, elsewhere, text, "%s", at)
 		}
 	}
-	require.NoError(t, filepath.WalkDir(filepath.Join(root(t), "sql"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".sql") {
+	require.NoError(t, filepath.WalkDir(filepath.Join(root(t), "sql"),
+		func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".sql") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for i, line := range strings.Split(string(text), "\n") {
+				_, comment, _ := strings.Cut(line, "--")
+				require.NotRegexp(t, elsewhere, comment, "%s:%d", path, i+1)
+			}
 			return err
-		}
-		text, err := os.ReadFile(path)
-		for i, line := range strings.Split(string(text), "\n") {
-			_, comment, _ := strings.Cut(line, "--")
-			require.NotRegexp(t, elsewhere, comment, "%s:%d", path, i+1)
-		}
-		return err
-	}))
+		}))
 	require.Equal(t, []string{"Specification", "open shapes", "query-contract"},
-		elsewhere.FindAllString("Specification, Users; open shapes, 4; query-contract.md; finance.definitions", -1), "planted")
+		elsewhere.FindAllString("Specification, Users; open shapes, 4; query-contract.md; finance.definitions", -1),
+		"planted")
 }
 
 // declaredNames are the names that packages of ours declare, by the package's name, with
@@ -88,41 +92,42 @@ func declaredNames(t *testing.T) (names map[string]map[string]bool, comments map
 	names, comments = map[string]map[string]bool{}, map[token.Position]string{}
 	files := token.NewFileSet()
 	for _, tree := range []string{"cmd", "modules", "platform", "testutil", "migrations", "web", "sql"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join(root(t), tree), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
-				return err
-			}
-			file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			for _, group := range file.Comments {
-				comments[files.Position(group.Pos())] = example.ReplaceAllString(group.Text(), "")
-			}
-			of := strings.TrimSuffix(file.Name.Name, "_test")
-			if names[of] == nil {
-				names[of] = map[string]bool{}
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.FuncDecl:
-					names[of][n.Name.Name] = true
-					return false
-				case *ast.TypeSpec:
-					names[of][n.Name.Name] = true
-				case *ast.ValueSpec:
-					for _, name := range n.Names {
-						names[of][name.Name] = true
-					}
-				case *ast.Field:
-					for _, name := range n.Names {
-						names[of][name.Name] = true
-					}
+		require.NoError(t, filepath.WalkDir(filepath.Join(root(t), tree),
+			func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+					return err
 				}
-				return true
-			})
-			return nil
-		}))
+				file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+				if err != nil {
+					return err
+				}
+				for _, group := range file.Comments {
+					comments[files.Position(group.Pos())] = example.ReplaceAllString(group.Text(), "")
+				}
+				of := strings.TrimSuffix(file.Name.Name, "_test")
+				if names[of] == nil {
+					names[of] = map[string]bool{}
+				}
+				ast.Inspect(file, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.FuncDecl:
+						names[of][n.Name.Name] = true
+						return false
+					case *ast.TypeSpec:
+						names[of][n.Name.Name] = true
+					case *ast.ValueSpec:
+						for _, name := range n.Names {
+							names[of][name.Name] = true
+						}
+					case *ast.Field:
+						for _, name := range n.Names {
+							names[of][name.Name] = true
+						}
+					}
+					return true
+				})
+				return nil
+			}))
 	}
 	return names, comments
 }

@@ -48,7 +48,8 @@ func (c *checker) checkPlatform(file string, from pkg, positions *token.FileSet,
 			composes = parsed.Name.Name == "app" && (called.Name == "New" || called.Name == "NewOf")
 		}
 		if composes {
-			c.report(file, positions.Position(call.Pos()).Line, "platform", "a test has the platform from cmd/%s", environment)
+			c.report(file, positions.Position(call.Pos()).Line, "platform", "a test has the platform from cmd/%s",
+				environment)
 		}
 		return true
 	})

@@ -27,7 +27,9 @@ var (
 
 // sentences are the constructors of package fault that take one, by the place of it among
 // the arguments.
-var sentences = map[string]int{"BadRequest": 0, "BadRequestDetail": 0, "Conflict": 0, "Forbidden": 0, "TooManyRequests": 1}
+var sentences = map[string]int{
+	"BadRequest": 0, "BadRequestDetail": 0, "Conflict": 0, "Forbidden": 0, "TooManyRequests": 1,
+}
 
 // TestEverySentenceNamesItsSubject: what the API tells people is a sentence about something,
 // never one about a place such as body[0].slug, and right for one thing as for many.
@@ -38,51 +40,57 @@ func TestEverySentenceNamesItsSubject(t *testing.T) {
 		if found++; text == "%s" {
 			return // it is made elsewhere
 		}
-		if !form.MatchString(text) || counted.MatchString(text) || person.MatchString(text) || strings.Contains(text, "body[") {
+		if !form.MatchString(text) || counted.MatchString(text) || person.MatchString(text) ||
+			strings.Contains(text, "body[") {
 			t.Errorf("%s: %q", at, text)
 		}
 	}
 	for _, tree := range []string{"modules", "platform"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join(root(t), tree), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			files := token.NewFileSet()
-			file, err := parser.ParseFile(files, path, nil, 0)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.CallExpr:
-					called, owner := calledIn(n)
-					if text, ok := literal(n.Args, 0); ok && called == "InvalidAt" {
-						check(files.Position(n.Pos()), said, text)
-					}
-					if text, ok := literal(n.Args, 1); ok && owner == "rec" && (called == "Invalid" || called == "Conflict") {
-						check(files.Position(n.Pos()), said, text)
-					}
-					if text, ok := literal(n.Args, sentences[called]); ok && owner == "fault" && called != "InvalidAt" && hasSentence(called) {
-						check(files.Position(n.Pos()), sentence, text)
-					}
-				case *ast.CompositeLit:
-					if of, ok := n.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Error" {
-						for _, element := range n.Elts {
-							pair, _ := element.(*ast.KeyValueExpr)
-							if pair == nil {
-								continue
-							}
-							key, _ := pair.Key.(*ast.Ident)
-							if text, ok := literal([]ast.Expr{pair.Value}, 0); ok && key != nil && key.Name == "Message" && !specified[text] {
-								check(files.Position(n.Pos()), sentence, text)
+		require.NoError(t, filepath.WalkDir(filepath.Join(root(t), tree),
+			func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") ||
+					strings.HasSuffix(path, "_test.go") {
+					return err
+				}
+				files := token.NewFileSet()
+				file, err := parser.ParseFile(files, path, nil, 0)
+				if err != nil {
+					return err
+				}
+				ast.Inspect(file, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.CallExpr:
+						called, owner := calledIn(n)
+						if text, ok := literal(n.Args, 0); ok && called == "InvalidAt" {
+							check(files.Position(n.Pos()), said, text)
+						}
+						if text, ok := literal(n.Args, 1); ok && owner == "rec" &&
+							(called == "Invalid" || called == "Conflict") {
+							check(files.Position(n.Pos()), said, text)
+						}
+						if text, ok := literal(n.Args,
+							sentences[called]); ok && owner == "fault" && called != "InvalidAt" && hasSentence(called) {
+							check(files.Position(n.Pos()), sentence, text)
+						}
+					case *ast.CompositeLit:
+						if of, ok := n.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Error" {
+							for _, element := range n.Elts {
+								pair, _ := element.(*ast.KeyValueExpr)
+								if pair == nil {
+									continue
+								}
+								key, _ := pair.Key.(*ast.Ident)
+								if text, ok := literal([]ast.Expr{pair.Value},
+									0); ok && key != nil && key.Name == "Message" && !specified[text] {
+									check(files.Position(n.Pos()), sentence, text)
+								}
 							}
 						}
 					}
-				}
-				return true
-			})
-			return nil
-		}))
+					return true
+				})
+				return nil
+			}))
 	}
 	require.Greater(t, found, 250)
 }
@@ -95,7 +103,8 @@ func TestPeopleAreThey(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, filepath.WalkDir(root(t), func(path string, entry fs.DirEntry, err error) error {
 		ext, name := filepath.Ext(path), entry.Name()
-		if err != nil || ext != ".go" && ext != ".md" || generated.MatchString(path) || name == "CHANGELOG.md" || name == "sentences_test.go" {
+		if err != nil || ext != ".go" && ext != ".md" || generated.MatchString(path) || name == "CHANGELOG.md" ||
+			name == "sentences_test.go" {
 			return err
 		}
 		text, err := os.ReadFile(path)

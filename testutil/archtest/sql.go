@@ -19,11 +19,13 @@ type name struct {
 var (
 	anySchema = strings.Join(schemas(), "|")
 	// The left side of a dot, unless it is itself the right side of one.
-	qualified = regexp.MustCompile(`(^|[^a-z0-9_$.])((?:references\s+)?)"?(` + anySchema + `)(?:_internal)?"?\s*\.\s*("[a-z0-9_]*"|[a-z_][a-z0-9_]*)(\s*\()?`)
+	qualified = regexp.MustCompile(`(^|[^a-z0-9_$.])((?:references\s+)?)"?(` + anySchema +
+		`)(?:_internal)?"?\s*\.\s*("[a-z0-9_]*"|[a-z_][a-z0-9_]*)(\s*\()?`)
 	// In Go text with a dot may be anything: it is SQL where it has words of it in capitals, or
 	// one before the name of a schema.
 	capitals = regexp.MustCompile(`\b(?:SELECT|FROM|JOIN|INSERT|UPDATE|DELETE|WHERE|UNION|TABLE|REFERENCES|USING|LATERAL|EXISTS)\b`)
-	embedded = regexp.MustCompile(`\b(?:from|join|into|update|table|only|using|references)\s+"?(?:` + anySchema + `)(?:_internal)?"?\s*\.`)
+	embedded = regexp.MustCompile(`\b(?:from|join|into|update|table|only|using|references)\s+"?(?:` + anySchema +
+		`)(?:_internal)?"?\s*\.`)
 	// A module may have a second schema beside its own, for what no reader of the first has a right to.
 	madeSchema = regexp.MustCompile(`\b(?:create|drop|alter)\s+schema\s+(?:if\s+(?:not\s+)?exists\s+)?"?([a-z_0-9]+)`)
 	migration  = regexp.MustCompile(`^(\d{5})_([a-z]+)_[a-z0-9_]+\.sql$`)

@@ -22,7 +22,8 @@ var modules = []module{
 	{name: "finance"}, // it reads all others, through views in its own schema
 }
 
-// published are the SQL functions that are part of a module's interface: the queries of the modules above may call them.
+// published are the SQL functions that are part of a module's interface: the queries of the modules above may call
+// them.
 var published = map[string][]string{
 	"accounts":      {"caller"},
 	"subscriptions": {"has_access"},
@@ -30,7 +31,8 @@ var published = map[string][]string{
 
 // openRooms are the packages below a module's root that the modules above may import, too.
 var openRooms = map[string][]string{
-	"payments": {"gateway", "intent"}, // the words of gateways, and the life of an order to one; payments itself stands on both
+	"payments": {"gateway",
+		"intent"}, // the words of gateways, and the life of an order to one; payments itself stands on both
 }
 
 // room is a package below the root of a module: one thing that the module does. Its root may
@@ -50,25 +52,38 @@ type room struct {
 var rooms = map[string][]room{
 	"accounts": {
 		{name: "internal/accountsdb"},
-		{name: "identity", uses: []string{"internal/accountsdb"}, sql: []string{"avatar", "deletions", "passwords", "user", "user_admin", "username_skeletons"}},
+		{
+			name: "identity", uses: []string{"internal/accountsdb"},
+			sql: []string{"avatar", "deletions", "passwords", "user", "user_admin", "username_skeletons"},
+		},
 		{name: "trail", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"audit"}},
-		{name: "sessions", uses: []string{"internal/accountsdb", "identity", "trail"}, sql: []string{"caller", "passwords", "throttles", "user"}},
+		{
+			name: "sessions", uses: []string{"internal/accountsdb", "identity", "trail"},
+			sql: []string{"caller", "passwords", "throttles", "user"},
+		},
 		{
 			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions"},
 			sql: []string{"code", "code_request", "email_changes", "passwords", "user", "user_admin"},
 		},
-		{name: "signup", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"}, sql: []string{"passwords", "user"}},
+		{
+			name: "signup", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"},
+			sql: []string{"passwords", "user"},
+		},
 		{
 			name: "customers", uses: []string{"internal/accountsdb", "identity", "trail", "sessions", "codes"},
 			sql: []string{"deletions", "user", "user_admin"},
 		},
-		{name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"}, sql: []string{"user", "user_admin", "users_type"}},
+		{
+			name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"},
+			sql: []string{"user", "user_admin", "users_type"},
+		},
 		{name: ""},
 	},
 	"finance": {
 		{name: "internal/financedb"},
 		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{
-			"churn", "customer", "definitions", "event", "order", "overdue", "overview", "promo_code", "revenue", "settings", "subscription", "tenure",
+			"churn", "customer", "definitions", "event", "order", "overdue", "overview", "promo_code", "revenue",
+			"settings", "subscription", "tenure",
 		}},
 		{name: "exports", uses: []string{"internal/financedb", "reports"}, sql: []string{"export_chunks", "exports"}},
 		{name: "", sql: []string{"rollups", "settings"}},
@@ -82,7 +97,10 @@ var rooms = map[string][]room{
 		{name: "gwb", uses: []string{"gateway", "internal/reply"}},
 		{name: "backoff"},
 		{name: "health", uses: []string{"gateway", "internal/paymentsdb"}, sql: []string{"gateway_state"}},
-		{name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb", "state"}, sql: []string{"intent"}},
+		{
+			name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb", "state"},
+			sql: []string{"intent"},
+		},
 		{
 			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb", "state"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},
@@ -115,37 +133,110 @@ var rooms = map[string][]room{
 			sql: []string{"event", "give_back", "order", "ticket"},
 		},
 		{name: "reconcile", uses: []string{"internal/ticketsdb", "orders", "state"}, sql: []string{"event", "order"}},
-		{name: "webhooks", uses: []string{"internal/ticketsdb", "orders", "state"}, sql: []string{"deleted_order", "order"}},
+		{
+			name: "webhooks", uses: []string{"internal/ticketsdb", "orders", "state"},
+			sql: []string{"deleted_order", "order"},
+		},
 		{
 			name: "refunds", uses: []string{"events", "internal/ticketsdb", "orders", "reconcile", "state"},
 			sql: []string{"event", "give_back", "order", "ticket"},
 		},
-		{name: "mails", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"}, sql: []string{"event", "order", "ticket"}},
-		{name: "checkout", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"}, sql: []string{"decline", "event", "order"}},
+		{
+			name: "mails", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"},
+			sql: []string{"event", "order", "ticket"},
+		},
+		{
+			name: "checkout", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"},
+			sql: []string{"decline", "event", "order"},
+		},
 		{name: "", sql: []string{"customer", "decline", "order", "ticket"}}, // the sweep, and data of customers
 	},
 	"subscriptions": {
 		{name: "state", words: true},
 		{name: "internal/subscriptionsdb", uses: []string{"state"}},
-		{name: "lifecycle", uses: []string{"state", "internal/subscriptionsdb"}, sql: []string{"charge_moves", "debits", "pauses", "renewal_charges", "subscriptions", "transitions", "trial_uses"}},
-		{name: "calls", uses: []string{"state", "internal/subscriptionsdb", "lifecycle"}, sql: []string{"subscriptions"}},
-		{name: "plans", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls"}, sql: []string{"plan_moves", "plans", "renewal_charges", "subscriptions"}},
-		{name: "debits", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls"}, sql: []string{"debit_retries", "debits", "pauses", "plans", "subscriptions"}},
-		{name: "extensions", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "debits"}, sql: []string{"charge_moves", "debits", "pauses", "subscriptions"}},
-		{name: "dunning", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits"}, sql: []string{"dunning_mails", "plans", "subscriptions"}},
-		{name: "disputes", uses: []string{"state", "internal/subscriptionsdb", "lifecycle"}, sql: []string{"pauses", "renewal_charges", "subscriptions", "transitions"}},
-		{name: "settle", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "disputes"}, sql: []string{"charge_moves", "debits", "plan_moves", "renewal_charges", "subscriptions", "transitions"}},
-		{name: "charges", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle"}, sql: []string{"plans", "renewal_charges", "subscriptions"}},
-		{name: "webhooks", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "dunning", "disputes", "settle", "charges"}, sql: []string{"debits", "renewal_charges", "subscriptions", "transitions"}},
-		{name: "retries", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "debits", "settle", "webhooks"}, sql: []string{"debit_retries", "debits", "subscriptions"}},
-		{name: "recovery", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "extensions", "settle"}, sql: []string{"plans", "subscriptions"}},
-		{name: "reconcile", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "settle", "webhooks", "retries", "recovery"}, sql: []string{"subscriptions"}},
-		{name: "strays", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "webhooks"}, sql: []string{"stray_recurrences", "subscriptions"}},
-		{name: "checkout", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"}},
-		{name: "withdrawal", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "disputes", "webhooks"}, sql: []string{"subscriptions", "transitions"}},
-		{name: "selfservice", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes", "settle", "charges", "recovery", "reconcile", "checkout", "withdrawal"}, sql: []string{"debits", "subscriptions", "transitions"}},
-		{name: "admin", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "extensions", "disputes", "webhooks", "reconcile", "checkout", "selfservice"}, sql: []string{"plans", "subscriptions"}},
-		{name: "", sql: []string{"charge_moves", "pauses", "plan_moves", "renewal_charges", "subscriptions", "trial_uses"}},
+		{
+			name: "lifecycle", uses: []string{"state", "internal/subscriptionsdb"},
+			sql: []string{
+				"charge_moves", "debits", "pauses", "renewal_charges", "subscriptions", "transitions", "trial_uses",
+			},
+		},
+		{
+			name: "calls", uses: []string{"state", "internal/subscriptionsdb", "lifecycle"},
+			sql: []string{"subscriptions"},
+		},
+		{
+			name: "plans", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls"},
+			sql: []string{"plan_moves", "plans", "renewal_charges", "subscriptions"},
+		},
+		{
+			name: "debits", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls"},
+			sql: []string{"debit_retries", "debits", "pauses", "plans", "subscriptions"},
+		},
+		{
+			name: "extensions", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "debits"},
+			sql: []string{"charge_moves", "debits", "pauses", "subscriptions"},
+		},
+		{
+			name: "dunning", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits"},
+			sql: []string{"dunning_mails", "plans", "subscriptions"},
+		},
+		{
+			name: "disputes", uses: []string{"state", "internal/subscriptionsdb", "lifecycle"},
+			sql: []string{"pauses", "renewal_charges", "subscriptions", "transitions"},
+		},
+		{
+			name: "settle", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "disputes"},
+			sql: []string{"charge_moves", "debits", "plan_moves", "renewal_charges", "subscriptions", "transitions"},
+		},
+		{
+			name: "charges", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
+				"settle"}, sql: []string{"plans", "renewal_charges", "subscriptions"},
+		},
+		{
+			name: "webhooks", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "dunning",
+				"disputes", "settle", "charges"},
+			sql: []string{"debits", "renewal_charges", "subscriptions", "transitions"},
+		},
+		{
+			name: "retries", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "debits",
+				"settle", "webhooks"}, sql: []string{"debit_retries", "debits", "subscriptions"},
+		},
+		{
+			name: "recovery", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "extensions",
+				"settle"}, sql: []string{"plans", "subscriptions"},
+		},
+		{
+			name: "reconcile", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "settle",
+				"webhooks", "retries", "recovery"}, sql: []string{"subscriptions"},
+		},
+		{
+			name: "strays", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "webhooks"},
+			sql: []string{"stray_recurrences", "subscriptions"},
+		},
+		{
+			name: "checkout", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
+				"settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"},
+		},
+		{
+			name: "withdrawal", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "disputes",
+				"webhooks"}, sql: []string{"subscriptions", "transitions"},
+		},
+		{
+			name: "selfservice",
+			uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes",
+				"settle", "charges", "recovery", "reconcile", "checkout", "withdrawal"},
+			sql: []string{"debits", "subscriptions", "transitions"},
+		},
+		{
+			name: "admin", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
+				"extensions", "disputes", "webhooks", "reconcile", "checkout", "selfservice"},
+			sql: []string{"plans", "subscriptions"},
+		},
+		{
+			name: "", sql: []string{
+				"charge_moves", "pauses", "plan_moves", "renewal_charges", "subscriptions", "trial_uses",
+			},
+		},
 	},
 }
 
@@ -160,7 +251,10 @@ const reader = "finance"
 const checks = "invariants"
 
 // foundation are the platform packages that know none of the others; all others may use them.
-var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "nullable", "objectid", "passwordlist", "postgres", "secret", "taxid", "transition"}
+var foundation = []string{
+	"clock", "config", "fault", "faultpoint", "money", "nullable", "objectid", "passwordlist", "postgres", "secret",
+	"taxid", "transition",
+}
 
 // platformUses is what the other platform packages may use of each other on top.
 var platformUses = map[string][]string{

@@ -24,7 +24,8 @@ var wordOf = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
 
 func TestNamesAreTheFieldsWords(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, plainNames(t, "planted.go", "package a\ntype Memorial int\nfunc TestNothingIsKept() {}\nfunc Answerable() {}\n"))
+	require.Empty(t, plainNames(t, "planted.go",
+		"package a\ntype Memorial int\nfunc TestNothingIsKept() {}\nfunc Answerable() {}\n"))
 	require.Equal(t, []string{"own", "keptPage", "AskAgain", "IsShown"}, plainNames(t, "planted.go",
 		"package own\ntype keptPage int\nfunc AskAgain() {}\ntype I interface{ IsShown() bool }\n"), "planted")
 

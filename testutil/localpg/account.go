@@ -37,8 +37,9 @@ func chooseAccount(cluster string) (account, error) {
 			return a, nil
 		}
 	}
-	return account{}, errors.New("no account to run Postgres as: it refuses root, and this machine has neither \"postgres\" nor \"nobody\": " +
-		"run marquee as a normal user, or set DATABASE_URL to your own Postgres")
+	return account{},
+		errors.New("no account to run Postgres as: it refuses root, and this machine has neither \"postgres\" nor \"nobody\": " +
+			"run marquee as a normal user, or set DATABASE_URL to your own Postgres")
 }
 
 func findAccount(name string) (account, error) {
@@ -119,5 +120,6 @@ func (a account) mayExecute(info fs.FileInfo) bool {
 // barrierError is the sentence for a data directory that the account cannot reach.
 func (a account) barrierError(dataDir, barrier string) error {
 	return fmt.Errorf("the data directory %s is out of reach: Postgres does not run as root, and the account %q it would run as cannot enter %s: "+
-		"choose a --data-dir outside of it (under /var/lib, for one), or run marquee as a normal user", dataDir, a.name, barrier)
+		"choose a --data-dir outside of it (under /var/lib, for one), or run marquee as a normal user", dataDir, a.name,
+		barrier)
 }

@@ -71,7 +71,9 @@ type search struct {
 }
 
 func systemSearch(a account) search {
-	return search{account: a, env: os.Getenv, debian: "/usr/lib/postgresql", cache: cacheDir(), version: postgresVersion}
+	return search{
+		account: a, env: os.Getenv, debian: "/usr/lib/postgresql", cache: cacheDir(), version: postgresVersion,
+	}
 }
 
 // find takes the first candidate that is complete, new enough and open to the account. A
@@ -83,8 +85,9 @@ func (s search) find(ctx context.Context, major int) (Binaries, error) {
 			return Binaries{}, fmt.Errorf("PG_BIN=%s: %w", dir, err)
 		}
 		if major != 0 && bin.Major != major {
-			return Binaries{}, fmt.Errorf("PG_BIN=%s is Postgres %d, and the data was made by Postgres %d: name binaries of that version, or choose another --data-dir",
-				dir, bin.Major, major)
+			return Binaries{},
+				fmt.Errorf("PG_BIN=%s is Postgres %d, and the data was made by Postgres %d: name binaries of that version, or choose another --data-dir",
+					dir, bin.Major, major)
 		}
 		return bin, nil
 	}
@@ -100,7 +103,8 @@ func (s search) find(ctx context.Context, major int) (Binaries, error) {
 		others = append(others, strconv.Itoa(bin.Major))
 	}
 	if len(others) > 0 {
-		return Binaries{}, fmt.Errorf("the data was made by Postgres %d, here is only version %s; %w", major, strings.Join(others, ", "), errNoBinaries)
+		return Binaries{}, fmt.Errorf("the data was made by Postgres %d, here is only version %s; %w", major,
+			strings.Join(others, ", "), errNoBinaries)
 	}
 	return Binaries{}, errNoBinaries
 }
@@ -133,7 +137,8 @@ func (s search) examine(ctx context.Context, dir string) (Binaries, error) {
 			return Binaries{}, fmt.Errorf("no %s there: %w", name, err)
 		}
 		if info.IsDir() || !s.account.mayExecute(info) {
-			return Binaries{}, fmt.Errorf("account %q, which Postgres runs as, may not execute %s", s.account.name, filepath.Join(dir, name))
+			return Binaries{}, fmt.Errorf("account %q, which Postgres runs as, may not execute %s", s.account.name,
+				filepath.Join(dir, name))
 		}
 	}
 	barrier, err := s.account.barrier(dir)

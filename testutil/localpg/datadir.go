@@ -165,7 +165,8 @@ func (d *dataDir) major() int { return d.number("postgres/PG_VERSION") }
 
 // rotateLog opens an empty log and keeps that of the start before as postgres.log.1.
 func (d *dataDir) rotateLog() (*os.File, error) {
-	if err := os.Rename(d.file("postgres.log"), d.file("postgres.log.1")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(d.file("postgres.log"), d.file("postgres.log.1")); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return os.OpenFile(d.file("postgres.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

@@ -19,5 +19,6 @@ func (e *RunningError) Error() string {
 	if e.Port != 0 {
 		where = fmt.Sprintf(", its Postgres on port %d", e.Port)
 	}
-	return fmt.Sprintf("%s is already running on the data in %s%s: stop that one first, or choose another --data-dir", who, e.DataDir, where)
+	return fmt.Sprintf("%s is already running on the data in %s%s: stop that one first, or choose another --data-dir",
+		who, e.DataDir, where)
 }

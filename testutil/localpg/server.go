@@ -106,8 +106,9 @@ func awaitLeftover(ctx context.Context, cluster string) (postmaster, bool, error
 			return pm, true, nil
 		}
 		if waited > limit {
-			return postmaster{}, false, fmt.Errorf("a Postgres (process %d) on the data in %s has been %q for %s: see its log, or stop it with kill -INT %d",
-				pm.pid, cluster, pm.status, limit, pm.pid)
+			return postmaster{}, false,
+				fmt.Errorf("a Postgres (process %d) on the data in %s has been %q for %s: see its log, or stop it with kill -INT %d",
+					pm.pid, cluster, pm.status, limit, pm.pid)
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return postmaster{}, false, err
@@ -203,7 +204,8 @@ func (s *Server) EnsureDatabase(ctx context.Context, name string) (string, error
 	}
 	defer conn.Close(ctx)
 	var exists bool
-	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&exists); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).
+		Scan(&exists); err != nil {
 		return "", err
 	}
 	if !exists {

@@ -149,7 +149,8 @@ func TestDataAndPortSurviveARestart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, url, again)
 	var title, fsync, encoding, address string
-	err = connect(t, again).QueryRow(t.Context(), `SELECT title, current_setting('fsync'), current_setting('server_encoding'),
+	err = connect(t, again).QueryRow(t.Context(),
+		`SELECT title, current_setting('fsync'), current_setting('server_encoding'),
 		current_setting('listen_addresses') FROM film`).Scan(&title, &fsync, &encoding, &address)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Limite", "on", "UTF8", "127.0.0.1"}, []string{title, fsync, encoding, address})
@@ -173,7 +174,8 @@ func TestThePasswordIsNeededAndPrivate(t *testing.T) {
 	dir := dataDir(t)
 	s := start(t, localpg.Options{DataDir: dir})
 
-	_, err := pgx.Connect(t.Context(), fmt.Sprintf("postgres://postgres:wrong@127.0.0.1:%d/postgres?sslmode=disable", s.Port()))
+	_, err := pgx.Connect(t.Context(),
+		fmt.Sprintf("postgres://postgres:wrong@127.0.0.1:%d/postgres?sslmode=disable", s.Port()))
 	require.ErrorContains(t, err, "password authentication failed")
 	info, err := os.Stat(filepath.Join(dir, "password"))
 	require.NoError(t, err)
@@ -277,7 +279,8 @@ func startByHand(t *testing.T, cluster string) int {
 	require.NoError(t, err)
 	raw, err := os.ReadFile(filepath.Join(filepath.Dir(cluster), "port"))
 	require.NoError(t, err)
-	cmd := exec.Command(filepath.Join(bin.Dir, "postgres"), "-D", cluster, "-c", "unix_socket_directories=", "-p", strings.TrimSpace(string(raw)))
+	cmd := exec.Command(filepath.Join(bin.Dir, "postgres"), "-D", cluster, "-c", "unix_socket_directories=", "-p",
+		strings.TrimSpace(string(raw)))
 	cmd.Dir = "/"
 	info, err := os.Stat(cluster)
 	require.NoError(t, err)
@@ -296,11 +299,14 @@ func startByHand(t *testing.T, cluster string) int {
 func TestAnEphemeralServerStartsEmptyAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := reachableDir(t)
-	first := start(t, localpg.Options{DataDir: dir, Ephemeral: true, Settings: map[string]string{"max_connections": "17"}})
+	first := start(t, localpg.Options{
+		DataDir: dir, Ephemeral: true, Settings: map[string]string{"max_connections": "17"},
+	})
 	_, err := first.EnsureDatabase(t.Context(), "marquee")
 	require.NoError(t, err)
 	var fsync, connections string
-	err = connect(t, first.URL("marquee")).QueryRow(t.Context(), "SELECT current_setting('fsync'), current_setting('max_connections')").Scan(&fsync, &connections)
+	err = connect(t, first.URL("marquee")).QueryRow(t.Context(),
+		"SELECT current_setting('fsync'), current_setting('max_connections')").Scan(&fsync, &connections)
 	require.NoError(t, err)
 	require.Equal(t, "off 17", fsync+" "+connections)
 

@@ -45,7 +45,8 @@ func Fill[R any](t testing.TB, row *R, columns ...string) {
 
 // columnOf is the column of a row's field.
 func columnOf(field string) string {
-	name := regexp.MustCompile(`ID|[A-Z]`).ReplaceAllStringFunc(field, func(s string) string { return "_" + strings.ToLower(s) })
+	name := regexp.MustCompile(`ID|[A-Z]`).ReplaceAllStringFunc(field,
+		func(s string) string { return "_" + strings.ToLower(s) })
 	return strings.TrimPrefix(name, "_")
 }
 

@@ -14,7 +14,8 @@ func (s *server) clone(ctx context.Context) (name, address string, err error) {
 	if address, err = s.databaseURL(name); err != nil {
 		return "", "", err
 	}
-	_, err = s.admin.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+pgx.Identifier{s.template}.Sanitize()+s.copySQL)
+	_, err = s.admin.Exec(ctx,
+		"CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+pgx.Identifier{s.template}.Sanitize()+s.copySQL)
 	if err != nil {
 		return "", "", fmt.Errorf("copy the template: %w", err)
 	}
@@ -73,7 +74,9 @@ func (s *server) sweep(ctx context.Context) {
 		return
 	}
 	defer conn.Release()
-	rows, _ := conn.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1) OR starts_with(datname, $2)", databasePrefix, templatePrefix)
+	rows, _ := conn.Query(ctx,
+		"SELECT datname FROM pg_database WHERE starts_with(datname, $1) OR starts_with(datname, $2)", databasePrefix,
+		templatePrefix)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return

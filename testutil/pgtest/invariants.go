@@ -30,6 +30,7 @@ func RequireInvariants(t testing.TB, db invariants.DB, at time.Time, except ...s
 		if r.Findings == 0 || known[r.Name] {
 			continue
 		}
-		t.Errorf("broken invariant %s (%s) %d times, first by %s: %s", r.Name, r.Meaning, r.Findings, r.Offenders[0].ID, r.Offenders[0].Detail)
+		t.Errorf("broken invariant %s (%s) %d times, first by %s: %s", r.Name, r.Meaning, r.Findings, r.Offenders[0].ID,
+			r.Offenders[0].Detail)
 	}
 }

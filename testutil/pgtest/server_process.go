@@ -96,7 +96,8 @@ func meetingPlace(major int) (meeting, error) {
 	parent := os.TempDir()
 	const shm, enough = "/dev/shm", 1 << 30
 	var stat syscall.Statfs_t
-	if err := syscall.Statfs(shm, &stat); err == nil && stat.Bavail*uint64(stat.Bsize) >= enough && syscall.Access(shm, 2) == nil {
+	if err := syscall.Statfs(shm, &stat); err == nil && stat.Bavail*uint64(stat.Bsize) >= enough &&
+		syscall.Access(shm, 2) == nil {
 		parent = shm
 	}
 	return openMeeting(filepath.Join(parent, fmt.Sprintf("marquee-pgtest-%d-%d", os.Getuid(), major)))
@@ -233,7 +234,9 @@ func (m meeting) awaitIdle(died <-chan struct{}, idle time.Duration) (*os.File, 
 func startServer(ctx context.Context, m meeting) (*localpg.Server, error) {
 	deadline := time.Now().Add(2 * time.Second)
 	for {
-		s, err := localpg.Start(ctx, localpg.Options{DataDir: m.file("server"), Ephemeral: true, Settings: settings, Progress: os.Stderr})
+		s, err := localpg.Start(ctx, localpg.Options{
+			DataDir: m.file("server"), Ephemeral: true, Settings: settings, Progress: os.Stderr,
+		})
 		var running *localpg.RunningError
 		if !errors.As(err, &running) || time.Now().After(deadline) {
 			return s, err

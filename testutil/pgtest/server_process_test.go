@@ -40,7 +40,8 @@ func TestTheServerStopsWhenItsLastUserHasLeft(t *testing.T) {
 	one, other := arrive(t, m), arrive(t, m)
 	ended := make(chan error, 1)
 	go func() { ended <- keep(t.Context(), m, 300*time.Millisecond) }()
-	require.Eventually(t, func() bool { _, ok := m.running(t.Context()); return ok }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { _, ok := m.running(t.Context()); return ok }, 30*time.Second,
+		20*time.Millisecond)
 
 	one()
 	select {

@@ -26,7 +26,8 @@ func process(t *testing.T) *server {
 func (s *server) databases(t *testing.T, prefix string) int {
 	t.Helper()
 	var n int
-	require.NoError(t, s.admin.QueryRow(t.Context(), "SELECT count(*) FROM pg_database WHERE starts_with(datname, $1)", prefix).Scan(&n))
+	require.NoError(t, s.admin.QueryRow(t.Context(), "SELECT count(*) FROM pg_database WHERE starts_with(datname, $1)",
+		prefix).Scan(&n))
 	return n
 }
 
@@ -84,7 +85,8 @@ func TestATemplateHalfMadeByAKilledProcessIsMadeAgain(t *testing.T) {
 	_, _, err = s.clone(t.Context())
 	require.NoError(t, err)
 	var marked bool
-	require.NoError(t, s.session.QueryRow(t.Context(), "SELECT datistemplate AND NOT datallowconn FROM pg_database WHERE datname = $1", s.template).Scan(&marked))
+	require.NoError(t, s.session.QueryRow(t.Context(),
+		"SELECT datistemplate AND NOT datallowconn FROM pg_database WHERE datname = $1", s.template).Scan(&marked))
 	require.True(t, marked)
 
 	// Its name is no hash of migrations, so once nobody claims it, it goes.

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// slack is how much later the same may happen than the clocks of both runs were apart when they were last compared: machines are
+// slack is how much later the same may happen than the clocks of both runs were apart when they were last compared:
+// machines are
 // slow, between two moves a clock runs by itself, and some jobs come at a time of their own.
 const slack = 20 * time.Minute
 
@@ -42,7 +43,8 @@ type exception struct {
 	applied int
 }
 
-// readExceptions reads lines of: rule, route, path, reason, with tabs between; "cut" has its words before the reason, and
+// readExceptions reads lines of: rule, route, path, reason, with tabs between; "cut" has its words before the reason,
+// and
 // "reworded" the recorded words before those said now, without a reason, which is in the CHANGELOG. # begins a comment.
 func readExceptions(file string) (list []exception, err error) {
 	raw, err := os.ReadFile(file)
@@ -157,7 +159,8 @@ func (c *comparison) values(route, path string, was, is any, codes bool) []diffe
 			return differ("")
 		}
 		was, is = c.reword(route, path, was), c.reword(route, path, is)
-		if note := c.text(was, is, codes); note != "" && !(digits(was) && digits(is) && c.excepted("digits", route, path)) {
+		if note := c.text(was, is, codes); note != "" &&
+			!(digits(was) && digits(is) && c.excepted("digits", route, path)) {
 			if c.excepted("name", route, path) {
 				note = c.token("name", was, is)
 			}

@@ -13,10 +13,11 @@ import (
 func TestTokensAreWhatNoTwoRunsHaveAlike(t *testing.T) {
 	t.Parallel()
 	for text, kinds := range map[string][]string{
-		"Subscription 730e4a7d2d8ae931c6738900 not found.":                                            {"id"},
-		"2031-03-03T15:00:13.718Z":                                                                    {kindTime},
-		"até 12/04/2031, 12:54":                                                                       {kindHour},
-		"pi_3SO7fHWaNks3YOHIw33U8gS2_secret_AbCdEf0123456789":                                         {"gateway", "secret"},
+		"Subscription 730e4a7d2d8ae931c6738900 not found.": {"id"},
+		"2031-03-03T15:00:13.718Z":                         {kindTime},
+		"até 12/04/2031, 12:54":                            {kindHour},
+		"pi_3SO7fHWaNks3YOHIw33U8gS2_secret_AbCdEf0123456789": {"gateway",
+			"secret"},
 		"http://127.0.0.1:8080/api/v1/subscriptions?qty_docs_page=1":                                  {"address"},
 		"#7352d8ae24673b7b46513a2a-hDWvw4F-cHh0o7BffSrb9fA0rIE34XsZ52wbPts7Y8\r\n":                    {"undo"},
 		"the-general-1926-by-buster-keaton":                                                           {},
@@ -59,9 +60,11 @@ func TestAnswersAreEqualButForNamesAndTimes(t *testing.T) {
 	} {
 		comparison := &comparison{
 			there: map[string]string{}, back: map[string]string{},
-			recorded: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), replayed: time.Date(2027, 5, 6, 9, 0, 0, 0, time.UTC),
+			recorded: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC),
+			replayed: time.Date(2027, 5, 6, 9, 0, 0, 0, time.UTC),
 		}
-		found := comparison.responses(request{To: "api"}, response{Body: value(t, example.was)}, response{Body: value(t, example.is)})
+		found := comparison.responses(request{To: "api"}, response{Body: value(t, example.was)},
+			response{Body: value(t, example.is)})
 		require.Len(t, found, example.differ, name)
 	}
 	require.Len(t, new(comparison).responses(request{To: "api"}, response{Status: 200}, response{Status: 201}), 1)
@@ -144,7 +147,8 @@ func TestARewordedSentenceIsEqual(t *testing.T) {
 	require.NoError(t, err)
 	differ := func(path, is string) int {
 		c := &comparison{there: map[string]string{}, back: map[string]string{}, exceptions: exceptions}
-		return len(c.responses(request{To: "api", Method: "GET", Path: path}, response{Body: object{"detail": "It is over."}}, response{Body: object{"detail": is}}))
+		return len(c.responses(request{To: "api", Method: "GET", Path: path},
+			response{Body: object{"detail": "It is over."}}, response{Body: object{"detail": is}}))
 	}
 	require.Zero(t, differ("/a", "It has ended."))
 	require.Equal(t, 1, differ("/a", "It ended."))

@@ -49,7 +49,8 @@ func start(ctx context.Context, binary string) (*machine, error) {
 	}
 	ahead := time.Until(begin).Truncate(time.Millisecond)
 	if ahead < 0 {
-		return nil, fmt.Errorf("the story begins on %s, which is over: move begin on and record anew", begin.Format(time.DateOnly))
+		return nil, fmt.Errorf("the story begins on %s, which is over: move begin on and record anew",
+			begin.Format(time.DateOnly))
 	}
 	clock := fmt.Sprintf(`{"ahead_ns":%d}`, ahead.Nanoseconds())
 	if err := os.WriteFile(filepath.Join(data, "clock.json"), []byte(clock), 0o600); err != nil {

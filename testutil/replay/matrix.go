@@ -186,7 +186,10 @@ func (m matrix) spoil(who *person, method, path string, body any) {
 // misask gives a parameter of a query values that it takes and some that it does not.
 func (m matrix) misask(who []*person, method, path, name string) {
 	values := map[string][]string{
-		"query":         {"{", `{"_id":"` + nobodys + `"}`, `{"unheard_of":1}`, `{"$where":"1"}`, `{"register_date":{"$gte":"2031-03-01T00:00:00Z"}}`},
+		"query": {
+			"{", `{"_id":"` + nobodys + `"}`, `{"unheard_of":1}`, `{"$where":"1"}`,
+			`{"register_date":{"$gte":"2031-03-01T00:00:00Z"}}`,
+		},
 		"sort":          {"x", `{"_id":-1}`, `{"register_date":1}`, `{"unheard_of":1}`},
 		"qty_docs_page": {"0", "2", "-1", "x", "100000"},
 		"current_page":  {"1", "-1", "x"},
@@ -283,7 +286,8 @@ func sampleText(s *schema, name string) string {
 		return "000000"
 	case name == "plan_id":
 		return "no-plan"
-	case name == "_id" || strings.HasSuffix(name, "_id") && strings.Contains(s.Pattern, "24"), strings.Contains(s.Pattern, "{24}"):
+	case name == "_id" || strings.HasSuffix(name, "_id") && strings.Contains(s.Pattern, "24"),
+		strings.Contains(s.Pattern, "{24}"):
 		return nobodys
 	case s.Format == "date-time" || strings.Contains(name, "date") || strings.HasSuffix(name, "_at"):
 		return "2031-06-02T03:04:05Z"

@@ -142,12 +142,15 @@ func (p *player) get(ctx context.Context, to, path string, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// gateways are the two whose events wait until the clock is moved: else a request and the event that it makes would race.
+// gateways are the two whose events wait until the clock is moved: else a request and the event that it makes would
+// race.
 var gateways = []string{"gwa", "gwb"}
 
 func (p *player) hold(ctx context.Context) error {
 	for _, g := range gateways {
-		if _, _, err := p.exchange(ctx, request{To: g, Method: http.MethodPost, Path: "/_sandbox/webhooks/hold", Body: `{"types":["*"]}`}); err != nil {
+		if _, _, err := p.exchange(ctx, request{
+			To: g, Method: http.MethodPost, Path: "/_sandbox/webhooks/hold", Body: `{"types":["*"]}`,
+		}); err != nil {
 			return err
 		}
 	}
@@ -157,7 +160,9 @@ func (p *player) hold(ctx context.Context) error {
 // release sends what was held back, one gateway after the other, and waits until all of it has arrived or was refused.
 func (p *player) release(ctx context.Context) error {
 	for _, g := range gateways {
-		if _, _, err := p.exchange(ctx, request{To: g, Method: http.MethodPost, Path: "/_sandbox/webhooks/release"}); err != nil {
+		if _, _, err := p.exchange(ctx, request{
+			To: g, Method: http.MethodPost, Path: "/_sandbox/webhooks/release",
+		}); err != nil {
 			return err
 		}
 		for same, left := 0, -1; same < 60; time.Sleep(10 * time.Millisecond) {
@@ -239,7 +244,8 @@ func masked(s string) string {
 	return out.String() + s[at:]
 }
 
-// journal is what was asked of the gateways to change since the last look, and how often: jobs side by side have no order.
+// journal is what was asked of the gateways to change since the last look, and how often: jobs side by side have no
+// order.
 func (p *player) journal(ctx context.Context) (response, error) {
 	counts := map[string]any{}
 	for _, gateway := range gateways {
@@ -258,7 +264,9 @@ func (p *player) journal(ctx context.Context) (response, error) {
 				counts[key] = json.Number(strconv.FormatInt(was+1, 10))
 			}
 		}
-		if _, _, err := p.exchange(ctx, request{To: gateway, Method: http.MethodDelete, Path: "/_sandbox/journal"}); err != nil {
+		if _, _, err := p.exchange(ctx, request{
+			To: gateway, Method: http.MethodDelete, Path: "/_sandbox/journal",
+		}); err != nil {
 			return response{}, err
 		}
 	}

@@ -46,7 +46,8 @@ func recordStory(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d pairs (%d steps) in %s, %d bytes in %s\n", count, len(s.pairs), time.Since(since).Round(time.Second), written.Size(), o.file)
+	fmt.Printf("%d pairs (%d steps) in %s, %d bytes in %s\n", count, len(s.pairs), time.Since(since).Round(time.Second),
+		written.Size(), o.file)
 	return s.everyRoute()
 }
 
@@ -100,7 +101,8 @@ func (rec *recorder) step(r request) reply {
 		if a.Status < 300 && !strings.Contains(os.Getenv("STORY"), "all") {
 			note = ""
 		}
-		fmt.Fprintf(os.Stderr, "%4d %d %s %s%s %v %.200s => %.400s\n", n, a.Status, r.To, r.Method+" ", r.Path, r.Query, r.Body, note)
+		fmt.Fprintf(os.Stderr, "%4d %d %s %s%s %v %.200s => %.400s\n", n, a.Status, r.To, r.Method+" ", r.Path, r.Query,
+			r.Body, note)
 	}
 	return reply{a, n}
 }
@@ -239,7 +241,8 @@ func (rec *recorder) found(address, pattern string) string {
 
 // logIn takes tokens for somebody.
 func (rec *recorder) logIn(name, password string) *person {
-	a := rec.do(nil, "POST", "/token", nil, form("username="+name+"&password="+password), func(r *request) { r.Headers["Content-Type"] = "application/x-www-form-urlencoded" })
+	a := rec.do(nil, "POST", "/token", nil, form("username="+name+"&password="+password),
+		func(r *request) { r.Headers["Content-Type"] = "application/x-www-form-urlencoded" })
 	return &person{name: name, token: a.text("access_token"), id: a.text("id_token"), address: name + "@example.com"}
 }
 
@@ -265,7 +268,8 @@ func taxID(n int) string {
 func (rec *recorder) newcomer(name string) object {
 	people++
 	return object{
-		"username": name, "email": name + "@example.com", "password": password, "full_name": "Ana " + strings.ToUpper(name[:1]) + name[1:], "phone": "+5511987654321", "tax_id": taxID(people),
+		"username": name, "email": name + "@example.com", "password": password,
+		"full_name": "Ana " + strings.ToUpper(name[:1]) + name[1:], "phone": "+5511987654321", "tax_id": taxID(people),
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// A reference stands in a recorded request for what an earlier answer gave: ⟦pair place number⟧ is the numbered token of the
+// A reference stands in a recorded request for what an earlier answer gave: ⟦pair place number⟧ is the numbered token
+// of the
 // text at that place of that pair's answer, and without a number the whole text.
 var reference = regexp.MustCompile(`⟦(\d+) ([^ ⟧]+)(?: (\d+))?⟧`)
 

@@ -31,7 +31,10 @@ func replay(ctx context.Context, o options) error {
 	}
 	defer m.stop()
 	p := newPlayer(m)
-	c := &comparison{there: map[string]string{}, back: map[string]string{}, recorded: h.Recorded, replayed: since, exceptions: exceptions}
+	c := &comparison{
+		there: map[string]string{}, back: map[string]string{}, recorded: h.Recorded, replayed: since,
+		exceptions: exceptions,
+	}
 	answers := make([]response, 0, len(pairs))
 	asks := resolver{
 		recorded: func(n int) response { return pairs[n].Answer },
@@ -46,7 +49,8 @@ func replay(ctx context.Context, o options) error {
 		}
 		a, err := p.play(ctx, asks.request(recorded.Request))
 		if err != nil {
-			return fmt.Errorf("pair %d, %s: %w (what the binary logged: %s)", recorded.N, chapter, err, filepath.Join(m.dir, "log"))
+			return fmt.Errorf("pair %d, %s: %w (what the binary logged: %s)", recorded.N, chapter, err,
+				filepath.Join(m.dir, "log"))
 		}
 		answers = append(answers, a)
 		found := c.responses(recorded.Request, recorded.Answer, a)

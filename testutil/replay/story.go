@@ -19,8 +19,15 @@ func (s *story) tell() error {
 	s.get(nil, "/health")
 	s.get(s.root, "/routes")
 	s.get(nil, "/docs")
-	none := s.post(s.root, "/users-type", []object{{"name": "Nothing", "view": []string{}, "create": []string{}, "update": []string{}, "delete": []string{}}}).id()
-	s.post(s.root, "/users", []object{{"username": "clerk", "email": "clerk@example.com", "name": "Clerk", "password": password, "user_type": "admin", "type_user": []string{none}}})
+	none := s.post(s.root, "/users-type", []object{
+		{"name": "Nothing", "view": []string{}, "create": []string{}, "update": []string{}, "delete": []string{}},
+	}).id()
+	s.post(s.root, "/users", []object{
+		{
+			"username": "clerk", "email": "clerk@example.com", "name": "Clerk", "password": password,
+			"user_type": "admin", "type_user": []string{none},
+		},
+	})
 	s.clerk = s.logIn("clerk", "a+long+password+of+the+story")
 
 	s.accounts()
@@ -54,11 +61,15 @@ func (s *story) everything() {
 	plain := s.signUp("plain")
 	member, sub := s.subscribed("member", "gwb")
 	ids := map[string]string{
-		"/subscriptions/": sub.id(), "/admin/subscriptions/": sub.id(), "/admin/gwb/subscriptions/": sub.id(), "/admin/customers/": plain.id, "plan_id": "plus",
-		"/events/": s.get(s.admin, "/events").id(), "/store/events/": s.get(s.admin, "/events").id(), "/admin/events-dashboard/events/": s.get(s.admin, "/events").id(),
-		"/webhook-logs/": s.get(s.admin, "/webhook-logs").id(),
+		"/subscriptions/": sub.id(), "/admin/subscriptions/": sub.id(), "/admin/gwb/subscriptions/": sub.id(),
+		"/admin/customers/": plain.id, "plan_id": "plus",
+		"/events/": s.get(s.admin, "/events").id(), "/store/events/": s.get(s.admin, "/events").id(),
+		"/admin/events-dashboard/events/": s.get(s.admin, "/events").id(),
+		"/webhook-logs/":                  s.get(s.admin, "/webhook-logs").id(),
 	}
-	all := matrix{s.recorder, map[string]*person{"customer": plain, "subscriber": member, "clerk": s.clerk, "root": s.root}, ids}
+	all := matrix{
+		s.recorder, map[string]*person{"customer": plain, "subscriber": member, "clerk": s.clerk, "root": s.root}, ids,
+	}
 	all.play()
 	s.quiet = false
 	s.settle()

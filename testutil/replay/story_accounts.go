@@ -40,27 +40,37 @@ func (s *story) accounts() {
 	s.post(nil, "/customers/signup", []object{ana})
 	ana["verification_code"] = code
 	who := &person{name: "ana", address: "ana@example.com"}
-	who.token = s.post(nil, "/customers/signup", []object{ana}, header("Accept-Language", "en")).text("info/auth/access_token")
+	who.token = s.post(nil, "/customers/signup", []object{ana}, header("Accept-Language", "en")).
+		text("info/auth/access_token")
 	s.post(nil, "/customers/signup", []object{ana})
 	me := s.get(who, "/current-user")
 	who.id = me.text("user_id")
 	s.get(who, "/customers/me")
 	s.get(who, "/videos")
 	s.put(who, "/customers/me", []object{{"full_name": "Ana de Souza", "phone": "+5511912345678"}})
-	s.put(who, "/customers/me", []object{{"address": object{"street": "Rua A", "number": "1", "locality": "Centro", "city": "São Paulo", "region_code": "SP", "country": "BRA", "postal_code": "01310100"}}})
+	s.put(who, "/customers/me", []object{
+		{
+			"address": object{
+				"street": "Rua A", "number": "1", "locality": "Centro", "city": "São Paulo", "region_code": "SP",
+				"country": "BRA", "postal_code": "01310100",
+			},
+		},
+	})
 	s.put(who, "/customers/me", []object{{"email": "other@example.com"}})
 	s.put(who, "/customers/me", []object{{"my_list": []string{nobodys}}})
 	s.put(who, "/customers/me", []object{{"username": "ana.nova"}})
 	s.get(who, "/customers/me")
 	s.get(who, "/customers/me/data")
 
-	tokens := s.do(nil, "POST", "/token", nil, form("username=ana%40example.com&password=a+long+password+of+the+story"), urlencoded)
+	tokens := s.do(nil, "POST", "/token", nil, form("username=ana%40example.com&password=a+long+password+of+the+story"),
+		urlencoded)
 	s.do(nil, "POST", "/token", nil, form("username=ana&password=wrong"), urlencoded)
 	s.do(nil, "POST", "/token", nil, form("username=nobody&password=wrong"), urlencoded)
 	s.do(nil, "POST", "/token", nil, form("username=ana"), urlencoded)
 	s.do(nil, "POST", "/token", nil, form(""), urlencoded)
 	s.do(nil, "POST", "/token", `{"username":"ana","password":"x"}`)
-	s.do(nil, "POST", "/token", nil, form("username=ana&password=wrong"), urlencoded, header("Device-Token", tokens.Headers["Device-Token"]))
+	s.do(nil, "POST", "/token", nil, form("username=ana&password=wrong"), urlencoded,
+		header("Device-Token", tokens.Headers["Device-Token"]))
 	fresh := s.post(nil, "/auth/refresh-token", object{"refresh_token": tokens.text("refresh_token")})
 	s.post(nil, "/auth/refresh-token", object{"refresh_token": tokens.text("refresh_token")})
 	s.post(nil, "/auth/refresh-token", object{"refresh_token": tokens.text("access_token")})
@@ -134,7 +144,9 @@ func (s *story) accounts() {
 	s.post(nil, "/auth/forgot-password", object{"email": "ben@example.com"})
 	code = s.code("ben@example.com")
 	for range 6 {
-		s.post(nil, "/auth/reset-password", object{"email": "ben@example.com", "code": "000000", "new_password": password})
+		s.post(nil, "/auth/reset-password", object{
+			"email": "ben@example.com", "code": "000000", "new_password": password,
+		})
 	}
 	s.post(nil, "/auth/reset-password", object{"email": "ben@example.com", "code": code, "new_password": password})
 	s.post(nil, "/auth/forgot-password", object{"email": "ana@example.com"})
@@ -178,15 +190,36 @@ func urlencoded(r *request) { r.Headers["Content-Type"] = "application/x-www-for
 // office: what admins do with users and customers.
 func (s *story) office() {
 	s.begin("users and customers")
-	rights := s.post(s.root, "/users-type", []object{{"name": "Readers", "view": []string{"requisition_get"}, "create": []string{}, "update": []string{}, "delete": []string{}}}).id()
-	s.post(s.root, "/users-type", []object{{"name": "Readers", "view": []string{"unheard_of"}, "create": []string{}, "update": []string{}, "delete": []string{}}})
+	rights := s.post(s.root, "/users-type", []object{
+		{
+			"name": "Readers", "view": []string{"requisition_get"}, "create": []string{}, "update": []string{},
+			"delete": []string{},
+		},
+	}).id()
+	s.post(s.root, "/users-type", []object{
+		{
+			"name": "Readers", "view": []string{"unheard_of"}, "create": []string{}, "update": []string{},
+			"delete": []string{},
+		},
+	})
 	s.post(s.admin, "/users-type", []object{{"name": "Mine"}})
 	s.put(s.root, "/users-type", []object{{"_id": rights, "name": "Those who read"}})
 	s.get(s.root, "/users-type", "_id", rights)
-	made := s.post(s.root, "/users", []object{{"username": "vera", "email": "vera@example.com", "name": "Vera", "password": password, "user_type": "admin", "type_user": []string{rights}}})
-	s.post(s.root, "/users", []object{{"username": "vera", "email": "vera@example.com", "name": "Vera", "password": password, "user_type": "admin"}})
-	s.post(s.admin, "/users", []object{{"username": "wim", "email": "wim@example.com", "name": "Wim", "password": password, "is_root": true}})
-	s.post(s.admin, "/users", []object{{"username": "wim", "email": "wim@example.com", "name": "Wim", "password": password}})
+	made := s.post(s.root, "/users", []object{
+		{
+			"username": "vera", "email": "vera@example.com", "name": "Vera", "password": password, "user_type": "admin",
+			"type_user": []string{rights},
+		},
+	})
+	s.post(s.root, "/users", []object{
+		{"username": "vera", "email": "vera@example.com", "name": "Vera", "password": password, "user_type": "admin"},
+	})
+	s.post(s.admin, "/users", []object{
+		{"username": "wim", "email": "wim@example.com", "name": "Wim", "password": password, "is_root": true},
+	})
+	s.post(s.admin, "/users", []object{
+		{"username": "wim", "email": "wim@example.com", "name": "Wim", "password": password},
+	})
 	vera := s.logIn("vera", "a+long+password+of+the+story")
 	s.get(vera, "/my-user")
 	s.put(vera, "/my-user", []object{{"_id": vera.id, "name": "Vera V"}})

@@ -17,7 +17,9 @@ func (s *story) subscribed(name, way string) (*person, reply) {
 	case "auto":
 		s.put(s.admin, "/admin/config/pix-subscription-mode", object{"mode": "recurring"})
 		a := s.post(who, "/gwa/subscribe/pix-automatico", object{"plan_id": "plus"})
-		s.control("gwa", "POST", "/pix/pay", object{"payload": firstOf(a, "info/pix/payload", "info/payload", "info/authorization/payload")})
+		s.control("gwa", "POST", "/pix/pay", object{
+			"payload": firstOf(a, "info/pix/payload", "info/payload", "info/authorization/payload"),
+		})
 		s.put(s.admin, "/admin/config/pix-subscription-mode", object{"mode": "manual"})
 	}
 	return who, s.sub(who)
@@ -98,7 +100,8 @@ func (s *story) refunds() {
 		s.control("gwa", "POST", "/payments/"+payment+"/chargeback", object{"step": "requested"})
 		s.customerView(who)
 		s.control("gwa", "POST", "/payments/"+payment+"/chargeback", object{"step": "disputed"})
-		s.control("gwa", "POST", "/payments/"+payment+"/chargeback", object{"step": map[string]string{"win": "won", "lose": "lost"}[end]})
+		s.control("gwa", "POST", "/payments/"+payment+"/chargeback",
+			object{"step": map[string]string{"win": "won", "lose": "lost"}[end]})
 		s.customerView(who)
 		s.payments(sub.id())
 	}
@@ -189,7 +192,11 @@ func (s *story) adminsAtWork() {
 	s.control("gwa", "POST", "/pix/transfer", object{"value": 12.5})
 	s.get(s.admin, "/admin/finance/unapplied-payments")
 	s.post(s.admin, "/admin/finance/unapplied-payments/"+nobodys+"/refund", object{})
-	for _, path := range []string{"/subscriptions", "/subscriptions/stats", "/admin/gwa/subscriptions", "/admin/gwa/subscriptions/stats", "/admin/gwb/subscriptions", "/admin/gwb/subscriptions/stats", "/admin/subscriptions/dashboard", "/admin/subscriptions/insights"} {
+	for _, path := range []string{
+		"/subscriptions", "/subscriptions/stats", "/admin/gwa/subscriptions", "/admin/gwa/subscriptions/stats",
+		"/admin/gwb/subscriptions", "/admin/gwb/subscriptions/stats", "/admin/subscriptions/dashboard",
+		"/admin/subscriptions/insights",
+	} {
 		s.get(s.admin, path)
 	}
 	s.collect()

@@ -17,8 +17,10 @@ func (s *story) catalogue() {
 		s.get(s.admin, path, "query", `{"name":{"$regex":"^str","$options":"i"}}`)
 	}
 	film := object{
-		"title": "A film", "slug": "a-film", "video_id": "https://films.example/a.m3u8", "duration": 90, "release_date": "2030-01-01T00:00:00Z",
-		"category_id": []string{ids["/categories"]}, "tags_id": []string{ids["/tags"]}, "season_id": ids["/seasons"], "enable": true, "description": "What it is about", "author": "Somebody",
+		"title": "A film", "slug": "a-film", "video_id": "https://films.example/a.m3u8", "duration": 90,
+		"release_date": "2030-01-01T00:00:00Z",
+		"category_id":  []string{ids["/categories"]}, "tags_id": []string{ids["/tags"]}, "season_id": ids["/seasons"],
+		"enable": true, "description": "What it is about", "author": "Somebody",
 	}
 	id := s.post(s.admin, "/videos", []object{film}).id()
 	s.post(s.admin, "/videos", []object{film})
@@ -106,13 +108,15 @@ func (s *story) board() {
 	s.begin("the board")
 	s.quiet = true
 	status := func(name string, index int) string {
-		return s.post(s.admin, "/admin/requisition-status", []object{{"name": name, "index": index, "color": "#00ff00"}}).id()
+		return s.post(s.admin, "/admin/requisition-status",
+			[]object{{"name": name, "index": index, "color": "#00ff00"}}).id()
 	}
 	open, done := status("Open", 1), status("Done", 2)
 	s.post(s.admin, "/admin/requisition-status", []object{{"name": "Bad", "color": "green"}})
 	s.put(s.admin, "/admin/requisition-status", []object{{"_id": done, "name": "Finished"}})
 	s.get(s.admin, "/admin/requisition-status", "sort", `{"index":1}`)
-	id := s.post(s.admin, "/admin/requisitions", []object{{"name": "A lamp", "status_id": open, "priority": "high", "description": []string{"It is dark"}}}).id()
+	id := s.post(s.admin, "/admin/requisitions",
+		[]object{{"name": "A lamp", "status_id": open, "priority": "high", "description": []string{"It is dark"}}}).id()
 	if id == "" {
 		id = s.post(s.admin, "/admin/requisitions", []object{{"name": "A lamp", "status_id": open}}).id()
 	}

@@ -20,10 +20,13 @@ const (
 
 func gwaCard(number string, more ...object) object {
 	body := object{
-		"plan_id":     "plus",
-		"credit_card": object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+		"plan_id": "plus",
+		"credit_card": object{
+			"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318",
+		},
 		"credit_card_holder_info": object{
-			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
+			"addressNumber": "150", "phone": "1138830000",
 		},
 	}
 	for _, m := range more {
@@ -83,7 +86,8 @@ func (s *story) payments(id string) reply {
 }
 
 func (s *story) sub(who *person) reply {
-	return s.get(s.admin, "/subscriptions", "query", fmt.Sprintf(`{"customer_id":"%s"}`, who.id), "sort", `{"register_date":-1}`)
+	return s.get(s.admin, "/subscriptions", "query", fmt.Sprintf(`{"customer_id":"%s"}`, who.id), "sort",
+		`{"register_date":-1}`)
 }
 
 // cardsAtB: subscriptions at gateway B.
@@ -95,7 +99,9 @@ func (s *story) cardsAtB() {
 	s.post(bea, "/gwb/subscribe", object{"plan_id": "plus"})
 	s.post(bea, "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": "pm_nothing"})
 	s.post(bea, "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": "pm_card_visa_chargeDeclined"})
-	s.post(bea, "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": "pm_card_visa_chargeDeclinedInsufficientFunds"})
+	s.post(bea, "/gwb/subscribe", object{
+		"plan_id": "plus", "payment_method_id": "pm_card_visa_chargeDeclinedInsufficientFunds",
+	})
 	s.post(bea, "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": "pm_card_chargeDeclinedExpiredCard"})
 	s.post(bea, "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": "pm_card_chargeCustomerFail"})
 	s.customerView(bea)
@@ -131,9 +137,12 @@ func (s *story) cardsAtB() {
 	// 3-D Secure, done and failed.
 	for _, name := range []string{"cleo", "cyd"} {
 		who := s.signUp(name)
-		a := s.post(who, "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": "pm_card_authenticationRequired"})
+		a := s.post(who, "/gwb/subscribe", object{
+			"plan_id": "plus", "payment_method_id": "pm_card_authenticationRequired",
+		})
 		s.customerView(who)
-		secret := firstOf(a, "info/client_secret", "info/payment/client_secret", "client_secret", "info/payment_intent/client_secret")
+		secret := firstOf(a, "info/client_secret", "info/payment/client_secret", "client_secret",
+			"info/payment_intent/client_secret")
 		intent, _, _ := strings.Cut(secret, "_secret")
 		if name == "cleo" {
 			s.control("gwb", "POST", "/intents/"+intent+"/authenticate", nil)
@@ -254,7 +263,9 @@ func (s *story) pix() {
 	s.post(joe, "/gwa/subscribe/pix-automatico", object{"plan_id": "plus"}, key("joe-1"))
 	s.customerView(joe)
 	s.get(joe, "/customers/me/pix-qr")
-	s.control("gwa", "POST", "/pix/pay", object{"payload": firstOf(a, "info/pix/payload", "info/payload", "info/authorization/payload")})
+	s.control("gwa", "POST", "/pix/pay", object{
+		"payload": firstOf(a, "info/pix/payload", "info/payload", "info/authorization/payload"),
+	})
 	s.customerView(joe)
 	s.get(joe, "/gwa/subscription")
 	s.payments(s.sub(joe).id())
@@ -274,7 +285,9 @@ func (s *story) pix() {
 
 	lee := s.signUp("lee")
 	a = s.post(lee, "/gwa/subscribe/pix-automatico", object{"plan_id": "plus"})
-	s.control("gwa", "POST", "/pix/pay", object{"payload": firstOf(a, "info/pix/payload", "info/payload", "info/authorization/payload")})
+	s.control("gwa", "POST", "/pix/pay", object{
+		"payload": firstOf(a, "info/pix/payload", "info/payload", "info/authorization/payload"),
+	})
 	s.remove(lee, "/customers/me/subscription", nil)
 	s.customerView(lee)
 	s.put(s.admin, "/admin/config/pix-subscription-mode", object{"mode": "manual"})
@@ -283,7 +296,8 @@ func (s *story) pix() {
 
 // intent is the payment intent of an answer with a PIX code of gateway B.
 func (s *story) intent(r reply) string {
-	id := firstOf(r, "info/payment_intent_id", "info/pix/payment_intent_id", "info/payment/id", "payment/id", "order/gateway_payment_id", "info/pix/id", "info/pix/payment_id", "info/payment_id")
+	id := firstOf(r, "info/payment_intent_id", "info/pix/payment_intent_id", "info/payment/id", "payment/id",
+		"order/gateway_payment_id", "info/pix/id", "info/pix/payment_id", "info/payment_id")
 	return id
 }
 
@@ -309,11 +323,16 @@ func (s *story) hooks() {
 	a(token, confirmed)
 	a(token, confirmed)
 	a(token, strings.Replace(confirmed, "PAYMENT_CONFIRMED", "PAYMENT_UNHEARD_OF", 1))
-	for i, name := range []string{"PAYMENT_RECEIVED", "PAYMENT_REFUNDED", "PAYMENT_OVERDUE", "PAYMENT_DELETED", "PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_CREATED", "PAYMENT_UPDATED", "PAYMENT_PARTIALLY_REFUNDED", "PAYMENT_REFUND_IN_PROGRESS"} {
-		a(token, strings.NewReplacer("PAYMENT_CONFIRMED", name, "1000001", "200000"+string(rune('0'+i))).Replace(confirmed))
+	for i, name := range []string{
+		"PAYMENT_RECEIVED", "PAYMENT_REFUNDED", "PAYMENT_OVERDUE", "PAYMENT_DELETED", "PAYMENT_CHARGEBACK_REQUESTED",
+		"PAYMENT_CREATED", "PAYMENT_UPDATED", "PAYMENT_PARTIALLY_REFUNDED", "PAYMENT_REFUND_IN_PROGRESS",
+	} {
+		a(token, strings.NewReplacer("PAYMENT_CONFIRMED", name, "1000001", "200000"+string(rune('0'+i))).
+			Replace(confirmed))
 	}
 	for i, name := range []string{"SUBSCRIPTION_DELETED", "SUBSCRIPTION_UPDATED", "SUBSCRIPTION_INACTIVATED"} {
-		a(token, `{"id":"evt_05b708f961d739ea7eba7e4db318f622&30000`+string(rune('0'+i))+`","event":"`+name+`","dateCreated":"2031-03-03 12:00:00","subscription":{"object":"subscription","id":"sub_nobodys000000001","customer":"cus_000000000001","value":29.9,"status":"ACTIVE"}}`)
+		a(token, `{"id":"evt_05b708f961d739ea7eba7e4db318f622&30000`+string(rune('0'+i))+`","event":"`+name+
+			`","dateCreated":"2031-03-03 12:00:00","subscription":{"object":"subscription","id":"sub_nobodys000000001","customer":"cus_000000000001","value":29.9,"status":"ACTIVE"}}`)
 	}
 	a(token, `{`)
 	a(token, `{}`)
@@ -328,8 +347,12 @@ func (s *story) hooks() {
 	b(secret, "10m", paid)
 	b(secret, "", paid)
 	b(secret, "", paid)
-	for i, name := range []string{"customer.subscription.updated", "customer.subscription.deleted", "charge.refunded", "charge.dispute.created", "payment_intent.succeeded", "invoice.payment_failed", "unheard.of"} {
-		b(secret, "", strings.NewReplacer("invoice.paid", name, "S9\",\"object\":\"event", string(rune('a'+i))+"9\",\"object\":\"event").Replace(paid))
+	for i, name := range []string{
+		"customer.subscription.updated", "customer.subscription.deleted", "charge.refunded", "charge.dispute.created",
+		"payment_intent.succeeded", "invoice.payment_failed", "unheard.of",
+	} {
+		b(secret, "", strings.NewReplacer("invoice.paid", name, "S9\",\"object\":\"event",
+			string(rune('a'+i))+"9\",\"object\":\"event").Replace(paid))
 	}
 	b(secret, "", `{`)
 	b(secret, "", `{}`)
@@ -355,7 +378,9 @@ func (s *story) hooks() {
 	s.customerView(ned)
 	s.payments(sub.id())
 	s.control("gwb", "PUT", "/shape", object{"shape": "dahlia"})
-	s.control("gwb", "POST", "/events", object{"type": "customer.subscription.updated", "object": sub.text("docs/0/gwb_subscription_id")})
+	s.control("gwb", "POST", "/events", object{
+		"type": "customer.subscription.updated", "object": sub.text("docs/0/gwb_subscription_id"),
+	})
 	s.control("gwb", "POST", "/events", object{"type": "some.thing", "object": sub.text("docs/0/gwb_subscription_id")})
 	s.customerView(ned)
 	oli := s.signUp("oli")
@@ -366,8 +391,12 @@ func (s *story) hooks() {
 	s.control("gwa", "POST", "/subscriptions/"+sub.text("docs/0/gwa_subscription_id")+"/renew", object{"fail": true})
 	s.customerView(oli)
 	s.payments(sub.id())
-	s.control("gwa", "POST", "/events", object{"event": "SUBSCRIPTION_UPDATED", "id": sub.text("docs/0/gwa_subscription_id")})
-	s.control("gwa", "POST", "/events", object{"event": "SUBSCRIPTION_DELETED", "id": sub.text("docs/0/gwa_subscription_id")})
+	s.control("gwa", "POST", "/events", object{
+		"event": "SUBSCRIPTION_UPDATED", "id": sub.text("docs/0/gwa_subscription_id"),
+	})
+	s.control("gwa", "POST", "/events", object{
+		"event": "SUBSCRIPTION_DELETED", "id": sub.text("docs/0/gwa_subscription_id"),
+	})
 	s.customerView(oli)
 	s.collect()
 }
@@ -375,13 +404,32 @@ func (s *story) hooks() {
 // promoCodes: made, tried, redeemed.
 func (s *story) promoCodes() {
 	s.begin("promo codes")
-	discount := s.post(s.admin, "/admin/promo-codes", []object{{"title": "Ten off", "code": "TENOFF", "code_type": "promo", "discount_first_month": 10, "is_active": true}})
+	discount := s.post(s.admin, "/admin/promo-codes", []object{
+		{"title": "Ten off", "code": "TENOFF", "code_type": "promo", "discount_first_month": 10, "is_active": true},
+	})
 	s.post(s.admin, "/admin/promo-codes", []object{{"title": "Ten off", "code": "TENOFF", "code_type": "promo"}})
 	s.post(s.admin, "/admin/promo-codes", []object{{"title": "Bad", "code": "TOO LONG", "code_type": "promo"}})
-	s.post(s.admin, "/admin/promo-codes", []object{{"title": "Bad", "code": "NEGATV", "code_type": "promo", "discount_first_month": -1}})
-	event := s.post(s.admin, "/events", []object{{"title": "A gift", "event_date": "2031-06-20T20:00:00Z", "location": "Cine Ipiranga", "capacity": 30, "ticket_value": 40, "is_sale_box_office": true}}).id()
-	gift := s.post(s.admin, "/admin/promo-codes", []object{{"title": "A ticket", "code": "TICKET", "code_type": "ticket", "event_id": event, "bonus_tickets": 2, "is_active": true}})
-	old := s.post(s.admin, "/admin/promo-codes", []object{{"title": "Over", "code": "OLDONE", "code_type": "promo", "discount_first_month": 5, "valid_until": "2031-03-01T00:00:00Z", "is_active": true}})
+	s.post(s.admin, "/admin/promo-codes", []object{
+		{"title": "Bad", "code": "NEGATV", "code_type": "promo", "discount_first_month": -1},
+	})
+	event := s.post(s.admin, "/events", []object{
+		{
+			"title": "A gift", "event_date": "2031-06-20T20:00:00Z", "location": "Cine Ipiranga", "capacity": 30,
+			"ticket_value": 40, "is_sale_box_office": true,
+		},
+	}).id()
+	gift := s.post(s.admin, "/admin/promo-codes", []object{
+		{
+			"title": "A ticket", "code": "TICKET", "code_type": "ticket", "event_id": event, "bonus_tickets": 2,
+			"is_active": true,
+		},
+	})
+	old := s.post(s.admin, "/admin/promo-codes", []object{
+		{
+			"title": "Over", "code": "OLDONE", "code_type": "promo", "discount_first_month": 5,
+			"valid_until": "2031-03-01T00:00:00Z", "is_active": true,
+		},
+	})
 	id := discount.id()
 	s.put(s.admin, "/admin/promo-codes/"+id, object{"subtitle": "Only today"})
 	s.put(s.admin, "/admin/promo-codes/"+id, []object{{"_id": id, "subtitle": "Only today"}})

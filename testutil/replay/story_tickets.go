@@ -6,11 +6,25 @@ import "fmt"
 func (s *story) tickets() {
 	s.begin("tickets")
 	event := s.post(s.admin, "/events", []object{{
-		"title": "Premiere", "code": "PREM", "event_type": "movie_premiere", "event_date": "2031-04-20T22:00:00Z", "location": "Cine Ipiranga", "capacity": 40, "max_per_person": 6, "ticket_value": 60, "is_sale_box_office": true,
+		"title": "Premiere", "code": "PREM", "event_type": "movie_premiere", "event_date": "2031-04-20T22:00:00Z",
+		"location": "Cine Ipiranga", "capacity": 40, "max_per_person": 6, "ticket_value": 60,
+		"is_sale_box_office": true,
 	}}).id()
-	free := s.post(s.admin, "/events", []object{{"title": "Open door", "event_type": "lecture", "event_date": "2031-04-21T22:00:00Z", "location": "Cine Ipiranga", "capacity": 10, "ticket_value": 0, "is_sale_box_office": true}}).id()
-	tiny := s.post(s.admin, "/events", []object{{"title": "Two seats", "event_date": "2031-04-22T22:00:00Z", "location": "Cine Ipiranga", "capacity": 2, "ticket_value": 10, "is_sale_box_office": true}}).id()
-	s.post(s.admin, "/events", []object{{"title": "Yesterday", "event_date": "2031-03-01T22:00:00Z", "location": "Cine"}})
+	free := s.post(s.admin, "/events", []object{
+		{
+			"title": "Open door", "event_type": "lecture", "event_date": "2031-04-21T22:00:00Z",
+			"location": "Cine Ipiranga", "capacity": 10, "ticket_value": 0, "is_sale_box_office": true,
+		},
+	}).id()
+	tiny := s.post(s.admin, "/events", []object{
+		{
+			"title": "Two seats", "event_date": "2031-04-22T22:00:00Z", "location": "Cine Ipiranga", "capacity": 2,
+			"ticket_value": 10, "is_sale_box_office": true,
+		},
+	}).id()
+	s.post(s.admin, "/events", []object{
+		{"title": "Yesterday", "event_date": "2031-03-01T22:00:00Z", "location": "Cine"},
+	})
 	s.post(s.admin, "/events", []object{{"title": "", "event_date": "2031-04-21T22:00:00Z"}})
 	s.put(s.admin, "/events", []object{{"_id": event, "description": "Come early"}})
 	up := s.do(s.admin, "POST", "/upload-file/archive-records/"+event, nil, upload("poster.png", picture(64, 48, blue)))
@@ -63,13 +77,21 @@ func (s *story) tickets() {
 
 	// Guests.
 	buyer := func(n int) object {
-		return object{"full_name": "Guest Number", "email": fmt.Sprintf("guest%d@example.com", n), "tax_id": taxID(500 + n)}
+		return object{
+			"full_name": "Guest Number", "email": fmt.Sprintf("guest%d@example.com", n), "tax_id": taxID(500 + n),
+		}
 	}
 	with := func(o object, k string, v any) object { o[k] = v; return o }
-	guest := buy(nil, "checkout/gwb/card", object{"event_id": event, "quantity": 2, "payment_method_id": visa, "buyer": buyer(1)}, key("guest-1"))
-	buy(nil, "checkout/gwb/card", object{"event_id": event, "quantity": 2, "payment_method_id": visa, "buyer": buyer(1)}, key("guest-1"))
-	buy(nil, "checkout/gwb/card", object{"event_id": event, "quantity": 1, "payment_method_id": visa, "buyer": with(buyer(2), "tax_id", "11111111111")})
-	buy(nil, "checkout/gwb/card", object{"event_id": event, "quantity": 1, "payment_method_id": visa, "buyer": with(buyer(2), "email", "nonsense")})
+	guest := buy(nil, "checkout/gwb/card",
+		object{"event_id": event, "quantity": 2, "payment_method_id": visa, "buyer": buyer(1)}, key("guest-1"))
+	buy(nil, "checkout/gwb/card",
+		object{"event_id": event, "quantity": 2, "payment_method_id": visa, "buyer": buyer(1)}, key("guest-1"))
+	buy(nil, "checkout/gwb/card", object{
+		"event_id": event, "quantity": 1, "payment_method_id": visa, "buyer": with(buyer(2), "tax_id", "11111111111"),
+	})
+	buy(nil, "checkout/gwb/card", object{
+		"event_id": event, "quantity": 1, "payment_method_id": visa, "buyer": with(buyer(2), "email", "nonsense"),
+	})
 	buy(nil, "checkout/gwa/card", with(card(cardA, event, 1), "buyer", buyer(2)))
 	g := buy(nil, "checkout/gwa/pix", object{"event_id": event, "quantity": 1, "buyer": buyer(3)})
 	s.control("gwa", "POST", "/pix/pay", object{"payload": firstOf(g, "pix/payload")})
@@ -94,8 +116,10 @@ func (s *story) tickets() {
 	s.get(sam, "/me/ticket-orders/"+order)
 	first := b.text("order/_id")
 	s.post(s.admin, "/admin/ticket-orders/"+first+"/refund", object{"reason": " "})
-	s.post(s.admin, "/admin/ticket-orders/"+first+"/refund", object{"reason": "Half of it", "ticket_ids": []string{b.text("order/ticket_ids/0")}}, key("r-1"))
-	s.post(s.admin, "/admin/ticket-orders/"+first+"/refund", object{"reason": "Half of it", "ticket_ids": []string{b.text("order/ticket_ids/0")}}, key("r-1"))
+	s.post(s.admin, "/admin/ticket-orders/"+first+"/refund",
+		object{"reason": "Half of it", "ticket_ids": []string{b.text("order/ticket_ids/0")}}, key("r-1"))
+	s.post(s.admin, "/admin/ticket-orders/"+first+"/refund",
+		object{"reason": "Half of it", "ticket_ids": []string{b.text("order/ticket_ids/0")}}, key("r-1"))
 	s.get(sam, "/me/ticket-orders/"+first)
 	s.post(s.admin, "/admin/ticket-orders/"+first+"/refund", object{"reason": "The rest"})
 	s.post(s.admin, "/admin/ticket-orders/"+first+"/refund", object{"reason": "Again"})
@@ -113,7 +137,8 @@ func (s *story) tickets() {
 	una := s.signUp("una")
 	for _, end := range []string{"win", "lose"} {
 		o := buy(una, "gwb/card", object{"event_id": event, "quantity": 1, "payment_method_id": visa})
-		d := s.control("gwb", "POST", "/charges/"+o.text("order/gateway_payment_id")+"/dispute", object{"reason": "fraudulent", "inquiry": false})
+		d := s.control("gwb", "POST", "/charges/"+o.text("order/gateway_payment_id")+"/dispute",
+			object{"reason": "fraudulent", "inquiry": false})
 		s.get(una, "/me/ticket-orders/"+o.text("order/_id"))
 		s.get(una, "/me/tickets")
 		s.post(s.admin, "/admin/ticket-orders/"+o.text("order/_id")+"/refund", object{"reason": "Under a dispute"})
@@ -128,7 +153,8 @@ func (s *story) tickets() {
 	s.settle()
 	s.collect()
 	s.post(s.admin, "/admin/events/"+tiny+"/cancel", object{"reason": "It burned down", "refund": "x"})
-	s.post(s.admin, "/admin/events/"+tiny+"/cancel", object{"reason": "It burned down", "refund": "on_request"}, key("e-1"))
+	s.post(s.admin, "/admin/events/"+tiny+"/cancel", object{"reason": "It burned down", "refund": "on_request"},
+		key("e-1"))
 	s.get(s.admin, "/admin/events/"+tiny+"/cancellation")
 	s.post(s.admin, "/admin/events/"+tiny+"/cancel", object{"reason": "It burned down", "refund": "all"})
 	s.wait("1m")
@@ -140,7 +166,8 @@ func (s *story) tickets() {
 	s.collect()
 	s.get(s.admin, "/admin/events-dashboard/overview")
 	s.get(s.admin, "/admin/events-dashboard/events")
-	s.get(s.admin, "/admin/events-dashboard/events", "limit", "1", "page", "2", "event_type", "lecture", "active_only", "true")
+	s.get(s.admin, "/admin/events-dashboard/events", "limit", "1", "page", "2", "event_type", "lecture", "active_only",
+		"true")
 	s.get(s.admin, "/admin/events-dashboard/events/"+event)
 	s.get(s.admin, "/admin/events-dashboard/orders")
 	s.get(s.admin, "/admin/events-dashboard/events/export", "format", "csv")
@@ -150,7 +177,12 @@ func (s *story) tickets() {
 // doors: tickets issued by admins, shown, used.
 func (s *story) doors() {
 	s.begin("at the door")
-	event := s.post(s.admin, "/events", []object{{"title": "At the door", "event_date": "2031-03-20T22:00:00Z", "location": "Cine", "capacity": 20, "ticket_value": 20, "is_sale_box_office": true}}).id()
+	event := s.post(s.admin, "/events", []object{
+		{
+			"title": "At the door", "event_date": "2031-03-20T22:00:00Z", "location": "Cine", "capacity": 20,
+			"ticket_value": 20, "is_sale_box_office": true,
+		},
+	}).id()
 	vic := s.signUp("vic")
 	var codes, ids []string
 	for range 5 {
@@ -178,8 +210,10 @@ func (s *story) doors() {
 	s.put(s.admin, "/tickets/"+ids[1]+"/consume", nil)
 	s.put(vic, "/tickets/"+ids[2]+"/consume", nil)
 	scan := object{"event_id": event, "scans": []object{
-		{"qr_payload": codes[3], "scanned_at": "2031-03-03T15:00:00Z", "nonce": "b-1"}, {"qr_payload": codes[0], "scanned_at": "2031-03-03T15:00:00Z", "nonce": "b-2"},
-		{"qr_payload": "nonsense", "scanned_at": "2031-03-03T15:00:00Z"}, {"qr_payload": codes[4], "scanned_at": "2032-03-03T15:00:00Z"},
+		{"qr_payload": codes[3], "scanned_at": "2031-03-03T15:00:00Z", "nonce": "b-1"},
+		{"qr_payload": codes[0], "scanned_at": "2031-03-03T15:00:00Z", "nonce": "b-2"},
+		{"qr_payload": "nonsense", "scanned_at": "2031-03-03T15:00:00Z"},
+		{"qr_payload": codes[4], "scanned_at": "2032-03-03T15:00:00Z"},
 	}}
 	s.post(s.admin, "/tickets/consume-qr/batch", scan)
 	s.post(s.admin, "/tickets/consume-qr/batch", scan)

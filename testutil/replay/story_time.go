@@ -4,7 +4,8 @@ package main
 func (s *story) faults() {
 	s.begin("gateways that fail")
 	fail := func(gateway, kind, method, path string, status int) {
-		s.control(gateway, "POST", "/faults", object{"kind": kind, "method": method, "path": path, "status": status, "times": 1})
+		s.control(gateway, "POST", "/faults",
+			object{"kind": kind, "method": method, "path": path, "status": status, "times": 1})
 	}
 	try := func(name, gateway, kind, path, way string, body object) {
 		who := s.signUp(name)
@@ -17,16 +18,27 @@ func (s *story) faults() {
 		s.customerView(who)
 		s.payments(s.sub(who).id())
 	}
-	try("kay1", "gwb", "status", "/v1/subscriptions", "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": visa})
-	try("kay2", "gwb", "status_after", "/v1/subscriptions", "/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": visa})
+	try("kay1", "gwb", "status", "/v1/subscriptions", "/gwb/subscribe",
+		object{"plan_id": "plus", "payment_method_id": visa})
+	try("kay2", "gwb", "status_after", "/v1/subscriptions", "/gwb/subscribe",
+		object{"plan_id": "plus", "payment_method_id": visa})
 	try("kay3", "gwa", "status", "/v3/subscriptions", "/gwa/subscribe", gwaCard(cardA))
 	try("kay4", "gwa", "status_after", "/v3/subscriptions", "/gwa/subscribe", gwaCard(cardA))
 	try("kay5", "gwa", "status_after", "/v3/payments", "/gwa/subscribe/pix", object{"plan_id": "plus"})
 	try("kay6", "gwb", "bad_gateway", "/v1/payment_intents", "/gwb/subscribe/pix", object{"plan_id": "plus"})
-	try("kay7", "gwa", "reset_after", "/v3/pix/automatic/authorizations", "/gwa/subscribe/pix-automatico", object{"plan_id": "plus"})
-	event := s.post(s.admin, "/events", []object{{"title": "Shaky", "event_date": "2031-04-28T22:00:00Z", "location": "Cine", "capacity": 20, "ticket_value": 20, "is_sale_box_office": true}}).id()
+	try("kay7", "gwa", "reset_after", "/v3/pix/automatic/authorizations", "/gwa/subscribe/pix-automatico",
+		object{"plan_id": "plus"})
+	event := s.post(s.admin, "/events", []object{
+		{
+			"title": "Shaky", "event_date": "2031-04-28T22:00:00Z", "location": "Cine", "capacity": 20,
+			"ticket_value": 20, "is_sale_box_office": true,
+		},
+	}).id()
 	lou := s.signUp("lou")
-	for _, f := range [][3]string{{"gwb", "status_after", "/v1/payment_intents"}, {"gwb", "status", "/v1/payment_intents"}, {"gwb", "reset_before", "/v1/payment_intents"}} {
+	for _, f := range [][3]string{
+		{"gwb", "status_after", "/v1/payment_intents"}, {"gwb", "status", "/v1/payment_intents"},
+		{"gwb", "reset_before", "/v1/payment_intents"},
+	} {
 		fail(f[0], f[1], "POST", f[2], 500)
 		s.post(lou, "/store/purchase/gwb/card", object{"event_id": event, "quantity": 1, "payment_method_id": visa})
 		s.wait("40m")
@@ -82,7 +94,8 @@ func (s *story) months() {
 	}
 	see()
 	s.begin("cards begin to fail")
-	s.control("gwa", "PUT", "/subscriptions/"+raySub.text("docs/0/gwa_subscription_id")+"/card", object{"declines": true})
+	s.control("gwa", "PUT", "/subscriptions/"+raySub.text("docs/0/gwa_subscription_id")+"/card",
+		object{"declines": true})
 	s.put(pat, "/gwb/subscription/payment-method", object{"payment_method_id": "pm_card_chargeCustomerFail"})
 	s.begin("PIX is renewed")
 	s.day(26)
@@ -90,7 +103,9 @@ func (s *story) months() {
 	a := s.post(ros, "/customers/me/subscription/renew/pix", nil, key("ros-1"))
 	s.post(ros, "/customers/me/subscription/renew/pix", nil, key("ros-1"))
 	s.get(ros, "/customers/me/pix-qr")
-	s.control("gwa", "POST", "/pix/pay", object{"payload": firstOf(a, "info/pix/payload", "pix/payload", "info/payload")})
+	s.control("gwa", "POST", "/pix/pay", object{
+		"payload": firstOf(a, "info/pix/payload", "pix/payload", "info/payload"),
+	})
 	s.customerView(ros)
 	s.payments(rosSub.id())
 	s.begin("the month ends")
@@ -101,7 +116,8 @@ func (s *story) months() {
 	see()
 	s.put(ray, "/gwa/subscription/credit-card", gwaCard(cardA, object{"plan_id": nil}))
 	s.put(pat, "/gwb/subscription/payment-method", object{"payment_method_id": visa})
-	s.control("gwa", "PUT", "/subscriptions/"+raySub.text("docs/0/gwa_subscription_id")+"/card", object{"declines": false})
+	s.control("gwa", "PUT", "/subscriptions/"+raySub.text("docs/0/gwa_subscription_id")+"/card",
+		object{"declines": false})
 	s.settle()
 	see()
 	s.begin("two months have passed")
@@ -117,7 +133,10 @@ func (s *story) figures() {
 		s.get(s.admin, "/admin/finance/"+path)
 		s.get(s.clerk, "/admin/finance/"+path)
 	}
-	for _, q := range [][]string{{"period", "day"}, {"period", "month"}, {"period", "week"}, {"period", "x"}, {"start", "2031-03-01", "end", "2031-03-31"}, {"start", "2031-04-01", "end", "2031-03-01"}} {
+	for _, q := range [][]string{
+		{"period", "day"}, {"period", "month"}, {"period", "week"}, {"period", "x"},
+		{"start", "2031-03-01", "end", "2031-03-31"}, {"start", "2031-04-01", "end", "2031-03-01"},
+	} {
 		s.get(s.admin, "/admin/finance/revenue", q...)
 	}
 	s.get(s.admin, "/admin/finance/churn", "months", "3")
@@ -127,7 +146,8 @@ func (s *story) figures() {
 		s.get(s.admin, "/admin/customers/export", "format", format)
 		s.get(s.admin, "/admin/events-dashboard/events/export", "format", format)
 	}
-	a := s.get(s.admin, "/admin/finance/export", "format", "csv", "async", "true", "start", "2031-03-01", "end", "2031-04-30")
+	a := s.get(s.admin, "/admin/finance/export", "format", "csv", "async", "true", "start", "2031-03-01", "end",
+		"2031-04-30")
 	s.settle()
 	id := firstOf(a, "_id", "info/_id", "export_id", "id", "docs/0/_id")
 	shown := s.get(s.admin, "/admin/exports/"+id)
@@ -137,11 +157,18 @@ func (s *story) figures() {
 	s.get(s.admin, "/admin/exports/"+id+"/file")
 	s.remove(s.admin, "/admin/exports/"+id, nil)
 	s.get(s.admin, "/admin/exports/"+id)
-	for _, path := range []string{"/admin/subscriptions/dashboard", "/admin/subscriptions/insights", "/subscriptions/stats", "/admin/gwa/subscriptions/stats", "/admin/gwb/subscriptions/stats", "/admin/customers/tenure", "/admin/promo-codes/stats", "/webhook-logs/stats"} {
+	for _, path := range []string{
+		"/admin/subscriptions/dashboard", "/admin/subscriptions/insights", "/subscriptions/stats",
+		"/admin/gwa/subscriptions/stats", "/admin/gwb/subscriptions/stats", "/admin/customers/tenure",
+		"/admin/promo-codes/stats", "/webhook-logs/stats",
+	} {
 		s.get(s.admin, path)
 	}
 	s.get(s.admin, "/admin/subscriptions/insights", "months", "2")
-	for _, path := range []string{"/subscriptions", "/customers", "/tickets", "/events", "/audit-log", "/webhook-logs", "/admin/finance/unapplied-payments", "/admin/events-dashboard/orders"} {
+	for _, path := range []string{
+		"/subscriptions", "/customers", "/tickets", "/events", "/audit-log", "/webhook-logs",
+		"/admin/finance/unapplied-payments", "/admin/events-dashboard/orders",
+	} {
 		s.get(s.root, path, "sort", `{"register_date":1}`, "qty_docs_page", "50")
 	}
 }

@@ -37,13 +37,19 @@ var kinds = []struct {
 	{"picture", regexp.MustCompile(`^picture:[0-9a-f]{16}`), nil},
 	{"address", regexp.MustCompile(`^127\.0\.0\.1:\d+`), nil},
 	{"uuid", regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`), nil},
-	{kindTime, regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?|^20\d{6}_\d{4}`), func(s string) bool { _, ok := instant(s); return ok }},
+	{
+		kindTime, regexp.MustCompile(`^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?|^20\d{6}_\d{4}`),
+		func(s string) bool { _, ok := instant(s); return ok },
+	},
 	{kindSerial, regexp.MustCompile(`^[4-9]\d{4}\.\d{3,}`), nil},
 	{kindHour, regexp.MustCompile(`^\d\d:\d\d(:\d\d)?`), nil},
 	{"link", regexp.MustCompile(`^[0-9a-f]{24}\.[0-9a-f]{8}\.[\w-]{40,}`), nil},
 	{"undo", regexp.MustCompile(`^[0-9a-f]{24}[\w-]{43}`), nil},
 	{"secret", regexp.MustCompile(`^_secret_[A-Za-z0-9]{12,}`), nil}, // right behind the name of an intent
-	{"gateway", regexp.MustCompile(`^(acct|cbk|ch|cs|cus|dp|du|evt|fp|ii|il|in|pay|payout|pi|pm|price|prod|re|req|seti|si|sub|src|txn)_[A-Za-z0-9]{12,}(&\d+)?`), nil},
+	{
+		"gateway",
+		regexp.MustCompile(`^(acct|cbk|ch|cs|cus|dp|du|evt|fp|ii|il|in|pay|payout|pi|pm|price|prod|re|req|seti|si|sub|src|txn)_[A-Za-z0-9]{12,}(&\d+)?`), nil,
+	},
 	{"id", regexp.MustCompile(`^[0-9a-f]{24}`), nil},
 	{kindEpoch, regexp.MustCompile(`^(1[6-9]|2[0-2])\d{8}`), nil},
 	{"opaque", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`), random},
@@ -128,7 +134,10 @@ func tokens(s string, codes bool) (found []token) {
 	return found
 }
 
-var instantForms = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "20060102_1504"}
+var instantForms = []string{
+	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05.999999999",
+	"2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "20060102_1504",
+}
 
 func instant(s string) (time.Time, bool) {
 	for _, form := range instantForms {

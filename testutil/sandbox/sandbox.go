@@ -40,7 +40,8 @@ type Options struct {
 	GWAWebhookToken, GWBWebhookSecret string
 	// GWAAPIKey and GWBSecretKey are what calls must carry. Empty: gwa.DefaultAPIKey; any key at gateway B.
 	GWAAPIKey, GWBSecretKey string
-	// StateDir keeps both gateways' objects, clocks and waiting webhooks over restarts, in gwa.json and gwb.json; it is made where it is
+	// StateDir keeps both gateways' objects, clocks and waiting webhooks over restarts, in gwa.json and gwb.json; it
+	// is made where it is
 	// not there. Empty: memory only.
 	StateDir string
 	// RetryLadder are the waits between attempts of a webhook, at both gateways. nil: each gateway's real ones.
@@ -62,7 +63,8 @@ type Sandbox struct {
 	endCalls       context.CancelFunc
 }
 
-// Start listens and serves until Close. Addresses that are not loopback are refused, because the controls ask for no password.
+// Start listens and serves until Close. Addresses that are not loopback are refused, because the controls ask for no
+// password.
 func Start(o Options) (*Sandbox, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -75,7 +77,9 @@ func Start(o Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, errors.Join(err, listenA.Close())
 	}
-	s := &Sandbox{gwaURL: "http://" + listenA.Addr().String() + gwaBasePath, gwbURL: "http://" + listenB.Addr().String()}
+	s := &Sandbox{
+		gwaURL: "http://" + listenA.Addr().String() + gwaBasePath, gwbURL: "http://" + listenB.Addr().String(),
+	}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
 	if err := s.open(o); err != nil {
 		return nil, errors.Join(err, listenA.Close(), listenB.Close())
@@ -103,7 +107,8 @@ func (s *Sandbox) open(o Options) (err error) {
 	}
 	s.GWB, err = gwb.New(gwb.Options{
 		BaseURL: s.gwbURL, SecretKey: o.GWBSecretKey, WebhookURL: o.GWBWebhookURL, WebhookSecret: o.GWBWebhookSecret,
-		RetryLadder: o.RetryLadder, StateFile: stateFile(o.StateDir, "gwb"), Logger: o.Logger, ReceiverNow: o.ReceiverNow,
+		RetryLadder: o.RetryLadder, StateFile: stateFile(o.StateDir, "gwb"), Logger: o.Logger,
+		ReceiverNow: o.ReceiverNow,
 	})
 	if err != nil {
 		return errors.Join(err, s.GWA.Close())
@@ -130,7 +135,8 @@ type Webhooks struct {
 	GWBURL, GWBSecret string
 }
 
-// SetWebhooks directs both gateways' events, also the waiting ones, to new addresses. An empty token or secret leaves the present one.
+// SetWebhooks directs both gateways' events, also the waiting ones, to new addresses. An empty token or secret leaves
+// the present one.
 func (s *Sandbox) SetWebhooks(w Webhooks) {
 	s.GWA.SetWebhook(w.GWAURL, w.GWAToken)
 	s.GWB.SetWebhook(w.GWBURL, w.GWBSecret)
@@ -194,7 +200,8 @@ func listenLoopback(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("sandbox address %q: %w", addr, err)
 	}
 	if !loopback(host) {
-		return nil, fmt.Errorf("sandbox address %q is not a loopback address: the sandbox is for this machine only", addr)
+		return nil, fmt.Errorf("sandbox address %q is not a loopback address: the sandbox is for this machine only",
+			addr)
 	}
 	return net.Listen("tcp", addr)
 }
@@ -204,7 +211,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// onlyLoopbackHost refuses requests under another name, so that no web page can reach the controls by rebinding its name to this
+// onlyLoopbackHost refuses requests under another name, so that no web page can reach the controls by rebinding its
+// name to this
 // machine.
 func onlyLoopbackHost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

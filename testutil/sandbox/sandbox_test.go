@@ -36,7 +36,8 @@ func get(t *testing.T, req *http.Request) (int, string) {
 func TestStartServesBothGatewaysAndTheirControls(t *testing.T) {
 	t.Parallel()
 	s := start(t, sandbox.Options{StateDir: t.TempDir()})
-	require.True(t, strings.HasPrefix(s.GWAURL(), "http://127.0.0.1:") && strings.HasSuffix(s.GWAURL(), "/v3"), s.GWAURL())
+	require.True(t, strings.HasPrefix(s.GWAURL(), "http://127.0.0.1:") && strings.HasSuffix(s.GWAURL(), "/v3"),
+		s.GWAURL())
 	for _, base := range []string{strings.TrimSuffix(s.GWAURL(), "/v3"), s.GWBURL()} {
 		req, err := http.NewRequest(http.MethodGet, base+"/_sandbox", nil)
 		require.NoError(t, err)

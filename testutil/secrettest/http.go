@@ -20,7 +20,8 @@ const observed = 64 << 10
 var fields = map[string]string{
 	"password": "password", "current_password": "password", "new_password": "password", "old_password": "password",
 	"code": "code", "verification_code": "code", "number": "card number",
-	"access_token": "access token", "refresh_token": "refresh token", "id_token": "access token", "archive_token": "archive token", "token": "token",
+	"access_token": "access token", "refresh_token": "refresh token", "id_token": "access token",
+	"archive_token": "archive token", "token": "token",
 }
 
 // masked is what the audit trail shows for a password.

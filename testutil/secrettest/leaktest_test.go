@@ -32,7 +32,8 @@ func TestFindTellsSecretsFromOtherText(t *testing.T) {
 func echo(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte(`[{"auth":{"access_token":"` + strings.Repeat("a", 40) + `"}, "error": {"code":"NOT_FOUND"}}]`))
+	_, _ = w.Write([]byte(`[{"auth":{"access_token":"` + strings.Repeat("a", 40) +
+		`"}, "error": {"code":"NOT_FOUND"}}]`))
 }
 
 func TestObserveNotesWhatGoesThrough(t *testing.T) {
@@ -47,7 +48,8 @@ func TestObserveNotesWhatGoesThrough(t *testing.T) {
 	require.NoError(t, res.Body.Close())
 	s := secrettest.Of(t)
 	for text, found := range map[string]bool{
-		"form password": true, strings.Repeat("a", 40): true, strings.Repeat("q", 40): true, "ana": false, "NOT_FOUND": false,
+		"form password": true, strings.Repeat("a", 40): true, strings.Repeat("q", 40): true, "ana": false,
+		"NOT_FOUND": false,
 	} {
 		require.Equal(t, found, len(s.Find(text)) > 0, text)
 	}
@@ -69,9 +71,11 @@ func TestNoteReadsJSON(t *testing.T) {
 func TestDumpReadsEveryTable(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
-	_, err := db.Exec(t.Context(), `CREATE TABLE platform.notes (words jsonb); INSERT INTO platform.notes VALUES ('{"typed": "771122"}')`)
+	_, err := db.Exec(t.Context(),
+		`CREATE TABLE platform.notes (words jsonb); INSERT INTO platform.notes VALUES ('{"typed": "771122"}')`)
 	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), `INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state) VALUES ('probe', '{"said": "a queued password"}', 1, 'default', 'available')`)
+	_, err = db.Exec(t.Context(),
+		`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state) VALUES ('probe', '{"said": "a queued password"}', 1, 'default', 'available')`)
 	require.NoError(t, err)
 	text, err := secrettest.Dump(db.Config().ConnString())
 	require.NoError(t, err)

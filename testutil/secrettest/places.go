@@ -37,7 +37,8 @@ func Dump(databaseURL string, schemas ...string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	rows, _ := conn.Query(ctx, `SELECT format('(SELECT ''%1$I.%2$I '' || r::text FROM %1$I.%2$I r LIMIT `+rowsOfTable+`)', n.nspname, c.relname)
+	rows, _ := conn.Query(ctx, `SELECT format('(SELECT ''%1$I.%2$I '' || r::text FROM %1$I.%2$I r LIMIT `+rowsOfTable+
+		`)', n.nspname, c.relname)
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind = 'r' AND pg_relation_size(c.oid) > 0 AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'
 		  AND (n.nspname = ANY($1) OR cardinality($1) = 0)`, append([]string{}, schemas...))
@@ -58,7 +59,8 @@ func Logger(t testing.TB, beside ...io.Writer) *slog.Logger {
 	}
 	out := &Log{}
 	t.Cleanup(func() { Text(t, "the log", out.String()) })
-	return slog.New(slog.NewJSONHandler(io.MultiWriter(append(beside, out)...), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return slog.New(slog.NewJSONHandler(io.MultiWriter(append(beside, out)...),
+		&slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // Log may be read while many write it.

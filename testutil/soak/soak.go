@@ -25,7 +25,8 @@ func parse(s string) share {
 		return share{1, 1}
 	}
 	var it share
-	if n, err := fmt.Sscanf(s, "%d/%d", &it.number, &it.of); err != nil || n != 2 || it.number < 1 || it.number > it.of || s != it.String() {
+	if n, err := fmt.Sscanf(s, "%d/%d", &it.number,
+		&it.of); err != nil || n != 2 || it.number < 1 || it.number > it.of || s != it.String() {
 		panic("SOAK is 1, or a share such as 3/40, not " + s)
 	}
 	return it

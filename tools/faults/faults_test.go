@@ -42,7 +42,9 @@ func TestTheCompilersErrorIsNoCatch(t *testing.T) {
 			t.Errorf("%q is judged %s, not %s", log, got, want)
 		}
 	}
-	for log, want := range map[string]string{"ok\tmarquee/a\t0.1s\n": notCaught, "ok\tmarquee/a\t0.1s [no tests to run]\n": noTest} {
+	for log, want := range map[string]string{
+		"ok\tmarquee/a\t0.1s\n": notCaught, "ok\tmarquee/a\t0.1s [no tests to run]\n": noTest,
+	} {
 		if got, _ := judge(log, nil); got != want {
 			t.Errorf("%q is judged %s, not %s", log, got, want)
 		}

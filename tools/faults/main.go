@@ -155,7 +155,8 @@ func (p place) tryIn(ctx context.Context, dir string) outcome {
 	}
 	defer os.WriteFile(file, []byte(p.text), 0o600) //nolint:errcheck // the copy goes
 	args := append([]string{
-		"test", "-vet=off", "-ldflags=-s -w", "-count=1", "-failfast", "-timeout=10m", "-run=^(" + strings.Join(p.tests, "|") + ")$",
+		"test", "-vet=off", "-ldflags=-s -w", "-count=1", "-failfast", "-timeout=10m",
+		"-run=^(" + strings.Join(p.tests, "|") + ")$",
 	}, p.packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir

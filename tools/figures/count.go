@@ -110,7 +110,8 @@ func count(code map[string][]byte) (figures, error) {
 		f.add(total, "hand-written files, without tests", 1)
 		f.countNames(file, dir, ofTypes)
 	}
-	f.add(total, "hand-written lines", f[total]["hand-written lines of tests"]+f[total]["hand-written lines, without tests"])
+	f.add(total, "hand-written lines",
+		f[total]["hand-written lines of tests"]+f[total]["hand-written lines, without tests"])
 	f.add(total, "packages", len(packages))
 	for _, h := range []string{assertions, expectations, tests} {
 		for _, n := range f[h] {
@@ -126,7 +127,8 @@ func (f figures) countTests(file *ast.File, module string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			if n.Recv == nil && strings.HasPrefix(n.Name.Name, "Test") && n.Name.Name != "TestMain" && n.Type.Params.NumFields() == 1 && isOf(n.Type.Params.List[0].Type, "testing", "T") {
+			if n.Recv == nil && strings.HasPrefix(n.Name.Name, "Test") && n.Name.Name != "TestMain" &&
+				n.Type.Params.NumFields() == 1 && isOf(n.Type.Params.List[0].Type, "testing", "T") {
 				f.add(tests, module, 1)
 			}
 		case *ast.CallExpr:

@@ -79,7 +79,9 @@ const (
 	total        = "In all"
 )
 
-var headings = []string{assertions, expectations, tests, files, lines, names, door, methods, manyFiles, manyMethods, total}
+var headings = []string{
+	assertions, expectations, tests, files, lines, names, door, methods, manyFiles, manyMethods, total,
+}
 
 func (f figures) print(w io.Writer) {
 	for _, h := range headings {

@@ -24,7 +24,8 @@ type Analyst struct {
 
 // analystSettings are set for the login itself: it does not inherit those of its role.
 var analystSettings = [][2]string{
-	{"default_transaction_read_only", "on"}, {"statement_timeout", "60s"}, {"idle_in_transaction_session_timeout", "10min"}, {"search_path", "finance"},
+	{"default_transaction_read_only", "on"}, {"statement_timeout", "60s"},
+	{"idle_in_transaction_session_timeout", "10min"}, {"search_path", "finance"},
 }
 
 var analystName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
@@ -66,7 +67,8 @@ func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) 
 // refuseNoAnalyst keeps the command from the logins of programs and administrators.
 func refuseNoAnalyst(ctx context.Context, conn *pgx.Conn, name string) error {
 	var more bool
-	err := conn.QueryRow(ctx, `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls OR NOT rolcanlogin
+	err := conn.QueryRow(ctx,
+		`SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls OR NOT rolcanlogin
 			OR EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid AND g.rolname NOT LIKE 'marquee\_analyst%')
 			OR EXISTS (SELECT FROM pg_database WHERE datdba = r.oid) OR EXISTS (SELECT FROM pg_class WHERE relowner = r.oid)
 		FROM pg_roles r WHERE rolname = $1`, name).Scan(&more)
@@ -144,15 +146,20 @@ func (a *Analyst) makeLogin(ctx context.Context, conn *pgx.Conn, personal bool) 
 	password := secret.Random(18)
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		var there bool
-		if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", a.Name).Scan(&there); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", a.Name).
+			Scan(&there); err != nil {
 			return fmt.Errorf("look for the role: %w", err)
 		}
 		var statements []string
 		if !there {
 			a.Password = password
-			statements = append(statements, "CREATE ROLE "+name+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT 5 PASSWORD '"+password+"'")
+			statements = append(statements,
+				"CREATE ROLE "+name+
+					" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT 5 PASSWORD '"+password+
+					"'")
 		}
-		statements = append(statements, "REVOKE marquee_analyst, marquee_analyst_personal FROM "+name, "GRANT "+group+" TO "+name)
+		statements = append(statements, "REVOKE marquee_analyst, marquee_analyst_personal FROM "+name,
+			"GRANT "+group+" TO "+name)
 		for _, s := range analystSettings {
 			a.Settings = append(a.Settings, s[0]+" = "+s[1])
 			statements = append(statements, "ALTER ROLE "+name+" SET "+s[0]+" = '"+s[1]+"'")

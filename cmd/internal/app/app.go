@@ -83,7 +83,8 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 	if parts.OpenPool != nil {
 		openPool = parts.OpenPool
 	}
-	pool, err := openPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
+	pool, err := openPool(ctx, cfg.DatabaseURL,
+		postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,8 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 		readURL = cfg.DatabaseURL
 	}
 	a.reads, err = openPool(ctx, readURL, postgres.Options{
-		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout, Gate: cfg.listGate(),
+		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
+		Gate: cfg.listGate(),
 	})
 	if err == nil {
 		a.health, err = openPool(ctx, cfg.DatabaseURL, postgres.Options{
@@ -149,9 +151,11 @@ func (a *App) newAPI() error {
 		return err
 	}
 	a.api = httpapi.New(httpapi.Config{
-		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
-		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage, Idempotency: a.repeats,
-		InFlight: a.cfg.InFlight,
+		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log,
+		Metrics:        a.metrics,
+		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage,
+		Idempotency: a.repeats,
+		InFlight:    a.cfg.InFlight,
 	})
 	a.api.AddCheck("database", a.health.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {
@@ -341,7 +345,8 @@ func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, err
 		return nil, err
 	}
 	if n := len(standing.Unknown); n > 0 {
-		log.Warn("the database is newer than this program, and is taken to run with it", slog.Int("unknown_migrations", n), slog.Int64("newest", slices.Max(standing.Unknown)))
+		log.Warn("the database is newer than this program, and is taken to run with it",
+			slog.Int("unknown_migrations", n), slog.Int64("newest", slices.Max(standing.Unknown)))
 	}
 	return New(ctx, cfg, log, work)
 }

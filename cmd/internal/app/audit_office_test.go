@@ -57,8 +57,9 @@ func (o *office) subscribed(gateway string) string {
 		body = obj{
 			"plan_id": subscriptionstest.PlanID,
 			"credit_card": obj{
-				"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
-				"ccv": "318",
+				"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05",
+				"expiryYear": "2035",
+				"ccv":        "318",
 			},
 			"credit_card_holder_info": obj{
 				"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",

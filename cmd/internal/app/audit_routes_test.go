@@ -29,7 +29,10 @@ var trailed = map[string]func(o *office) made{
 	"video_delete": func(o *office) made { return o.remove("/videos", "videos", o.video()) },
 
 	"category_create": func(o *office) made { return o.post("/categories", "categories", aCategory) },
-	"category_update": func(o *office) made { return o.put("/categories", "categories", o.category(), "name", "Other") },
+	"category_update": func(o *office) made {
+		return o.put("/categories", "categories", o.category(), "name",
+			"Other")
+	},
 	"category_delete": func(o *office) made { return o.remove("/categories", "categories", o.category()) },
 	"tag_create":      func(o *office) made { return o.post("/tags", "tags", aCategory) },
 	"tag_update": func(o *office) made {
@@ -73,7 +76,8 @@ var trailed = map[string]func(o *office) made{
 
 	"user_create": func(o *office) made {
 		return o.post("/users", "users", obj{
-			"username": "colleague", "email": "colleague@example.com", "password": platformtest.Password, "name": "Colleague",
+			"username": "colleague", "email": "colleague@example.com", "password": platformtest.Password,
+			"name": "Colleague",
 		})
 	},
 	"user_update": func(o *office) made { return o.put("/users", "users", o.admin().ID.String(), "name", "Other") },
@@ -83,7 +87,8 @@ var trailed = map[string]func(o *office) made{
 	},
 	"change_password_post": func(o *office) made {
 		return made{
-			o.root.Post("/auth/change-password", obj{"current_password": platformtest.Password, "new_password": platformtest.Password + "!"}),
+			o.root.Post("/auth/change-password",
+				obj{"current_password": platformtest.Password, "new_password": platformtest.Password + "!"}),
 			"users", o.self(),
 		}
 	},
@@ -91,7 +96,10 @@ var trailed = map[string]func(o *office) made{
 	"avatar_delete": func(o *office) made { return made{o.root.Delete("/me/avatar", nil), "users", o.self()} },
 
 	"users_type_create": func(o *office) made { return o.post("/users-type", "users-type", aProfile) },
-	"users_type_update": func(o *office) made { return o.put("/users-type", "users-type", o.profile(), "name", "Others") },
+	"users_type_update": func(o *office) made {
+		return o.put("/users-type", "users-type", o.profile(), "name",
+			"Others")
+	},
 	"users_type_delete": func(o *office) made { return o.remove("/users-type", "users-type", o.profile()) },
 
 	"customer_update": func(o *office) made {
@@ -136,7 +144,10 @@ var trailed = map[string]func(o *office) made{
 		id, _ := o.root.Get("/admin/customers/export?async=1").Expect(http.StatusAccepted).Map()["_id"].(string)
 		return made{o.root.Delete("/admin/exports/"+id, nil), "exports", id}
 	},
-	"subscription_activate": func(o *office) made { return o.act("/admin/subscriptions/", o.active(), "/activate", nil) },
+	"subscription_activate": func(o *office) made {
+		return o.act("/admin/subscriptions/", o.active(), "/activate",
+			nil)
+	},
 	"subscription_extend": func(o *office) made {
 		return o.act("/admin/subscriptions/", o.active(), "/extend", obj{"days": 3})
 	},
@@ -146,9 +157,11 @@ var trailed = map[string]func(o *office) made{
 	"subscription_chargeback_withdraw": func(o *office) made {
 		id := o.subscribed("gwb")
 		o.root.Post("/subscriptions/"+id+"/chargeback", obj{"reason": "told by the bank"}).Expect(http.StatusOK)
-		listed := o.root.Get("/subscriptions/" + id + "/refunds").Expect(http.StatusOK).Map()["chargebacks"].([]any)[0].(obj)
+		listed := o.root.Get("/subscriptions/" + id + "/refunds").Expect(http.StatusOK).
+			Map()["chargebacks"].([]any)[0].(obj)
 		return made{
-			o.root.Delete("/subscriptions/"+id+"/chargebacks/"+listed["chargeback_id"].(string), obj{"reason": "by mistake"}),
+			o.root.Delete("/subscriptions/"+id+"/chargebacks/"+listed["chargeback_id"].(string),
+				obj{"reason": "by mistake"}),
 			"subscriptions", id,
 		}
 	},
@@ -156,7 +169,8 @@ var trailed = map[string]func(o *office) made{
 		return o.act("/subscriptions/", o.subscribed("gwb"), "/refund", obj{"reason": "as agreed"})
 	},
 	"admin_gwa_subscription_refund": func(o *office) made {
-		return o.act("/admin/gwa/subscriptions/", o.subscribed("gwa"), "/refund", obj{"reason": "as agreed", "value": 1})
+		return o.act("/admin/gwa/subscriptions/", o.subscribed("gwa"), "/refund",
+			obj{"reason": "as agreed", "value": 1})
 	},
 	"admin_gwb_subscription_refund": func(o *office) made {
 		return o.act("/admin/gwb/subscriptions/", o.subscribed("gwb"), "/refund", obj{"reason": "as agreed"})
@@ -174,14 +188,19 @@ var trailed = map[string]func(o *office) made{
 	"unapplied_payment_refund": func(o *office) made { return o.decide(o.unapplied("gwb"), "/refund", nil) },
 	"unapplied_payment_extend": func(o *office) made { return o.decide(o.unapplied("gwb"), "/extend", nil) },
 
-	"event_create":              func(o *office) made { return o.post("/events", "events", anEvent) },
-	"event_update":              func(o *office) made { return o.put("/events", "events", o.event(), "title", "Other") },
+	"event_create": func(o *office) made { return o.post("/events", "events", anEvent) },
+	"event_update": func(o *office) made {
+		return o.put("/events", "events", o.event(), "title",
+			"Other")
+	},
 	"event_delete":              func(o *office) made { return o.remove("/events", "events", o.event()) },
 	"admin_ticket_order_refund": func(o *office) made { return o.actOnOrder("/refund") },
 	"admin_ticket_order_cancel": func(o *office) made { return o.actOnOrder("/cancel") },
 	"admin_event_cancel": func(o *office) made {
 		id := o.event()
-		return made{o.root.Post("/admin/events/"+id+"/cancel", obj{"reason": "as agreed", "refund": "all"}), "events", id}
+		return made{
+			o.root.Post("/admin/events/"+id+"/cancel", obj{"reason": "as agreed", "refund": "all"}), "events", id,
+		}
 	},
 	"ticket_create": func(o *office) made {
 		u, _ := o.NewCustomer()
@@ -229,7 +248,10 @@ var trailed = map[string]func(o *office) made{
 		return made{o.root.Delete("/admin/promo-codes/"+id+"/image", nil), "promo-codes", id}
 	},
 
-	"requisition_status_post": func(o *office) made { return o.post("/admin/requisition-status", "requisition-status", aColumn) },
+	"requisition_status_post": func(o *office) made {
+		return o.post("/admin/requisition-status", "requisition-status",
+			aColumn)
+	},
 	"requisition_status_put": func(o *office) made {
 		return o.put("/admin/requisition-status", "requisition-status", o.column(), "name", "Other")
 	},
@@ -239,7 +261,10 @@ var trailed = map[string]func(o *office) made{
 	"requisition_post": func(o *office) made {
 		return o.post("/admin/requisitions", "requisitions", obj{"name": "Buy lamps", "status_id": o.column()})
 	},
-	"requisition_put":    func(o *office) made { return o.put("/admin/requisitions", "requisitions", o.card(), "name", "Other") },
+	"requisition_put": func(o *office) made {
+		return o.put("/admin/requisitions", "requisitions", o.card(), "name",
+			"Other")
+	},
 	"requisition_delete": func(o *office) made { return o.remove("/admin/requisitions", "requisitions", o.card()) },
 	"requisition_file_upload": func(o *office) made {
 		id := o.card()
@@ -247,7 +272,8 @@ var trailed = map[string]func(o *office) made{
 	},
 	"requisition_file_delete": func(o *office) made {
 		id := o.card()
-		file := o.send("/admin/requisitions/" + id + "/files").Map()["docs"].([]any)[0].(obj)["files"].([]any)[0].(obj)["file_id"].(string)
+		file := o.send("/admin/requisitions/" + id + "/files").
+			Map()["docs"].([]any)[0].(obj)["files"].([]any)[0].(obj)["file_id"].(string)
 		return made{o.root.Delete("/admin/requisitions/"+id+"/files/"+file, nil), "requisitions", id}
 	},
 
@@ -309,14 +335,16 @@ type trailEntry struct {
 
 // entries are those of one handler.
 func (o *office) entries(action string) []trailEntry {
-	rows, err := o.DB.Query(o.t.Context(), `SELECT resource, coalesce(record_id, ''), path, request_id, actor_id, before::text, after::text
+	rows, err := o.DB.Query(o.t.Context(),
+		`SELECT resource, coalesce(record_id, ''), path, request_id, actor_id, before::text, after::text
 		FROM accounts.audit_log WHERE action = $1 ORDER BY id`, action)
 	require.NoError(o.t, err)
 	defer rows.Close()
 	var all []trailEntry
 	for rows.Next() {
 		var e trailEntry
-		require.NoError(o.t, rows.Scan(&e.resource, &e.recordID, &e.path, &e.requestID, &e.actorID, &e.before, &e.after))
+		require.NoError(o.t,
+			rows.Scan(&e.resource, &e.recordID, &e.path, &e.requestID, &e.actorID, &e.before, &e.after))
 		all = append(all, e)
 	}
 	require.NoError(o.t, rows.Err())
@@ -337,7 +365,8 @@ func TestEveryWriteOfAnAdminLeavesOneEntry(t *testing.T) {
 			continue
 		}
 		example, there := trailed[r.Name]
-		require.True(t, there, "%s %s (%s) has neither an example call nor a reason to leave no entry", r.Method, r.Path, r.Name)
+		require.True(t, there, "%s %s (%s) has neither an example call nor a reason to leave no entry", r.Method,
+			r.Path, r.Name)
 		called[r.Name] = true
 		before := len(o.entries(r.Name))
 		done := example(o)

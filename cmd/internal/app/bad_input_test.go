@@ -74,7 +74,8 @@ func requireContract(t *testing.T, what string, a *apitest.Response) {
 	if body.Error != nil {
 		code = body.Error.Code
 	}
-	require.True(t, documentedErrors()[strconv.Itoa(a.Status)+" "+code], "%s: docs/errors.md lists no %d %s", what, a.Status, code)
+	require.True(t, documentedErrors()[strconv.Itoa(a.Status)+" "+code], "%s: docs/errors.md lists no %d %s", what,
+		a.Status, code)
 	if list, ok := body.Detail.([]any); ok {
 		require.Equal(t, http.StatusUnprocessableEntity, a.Status, what)
 		require.NotNil(t, body.Error, what)
@@ -84,7 +85,9 @@ func requireContract(t *testing.T, what string, a *apitest.Response) {
 			require.NotEmpty(t, issue["loc"], "%s: %s", what, a.Body)
 			require.NotEmpty(t, issue["type"], "%s: %s", what, a.Body)
 			field := fieldAt(issue["loc"].([]any))
-			require.Regexp(t, "^("+regexp.QuoteMeta(field)+"|The [a-z ]+[0-9a-z ]*) (has|have|may|is|names|belongs|holds|leads|cannot|spans) |^(query|sort)\\b", issue["msg"], "%s: %s", what, a.Body)
+			require.Regexp(t, "^("+regexp.QuoteMeta(field)+
+				"|The [a-z ]+[0-9a-z ]*) (has|have|may|is|names|belongs|holds|leads|cannot|spans) |^(query|sort)\\b",
+				issue["msg"], "%s: %s", what, a.Body)
 			if field == "" && issue["loc"].([]any)[0] == "body" {
 				field = "body"
 			}
@@ -171,7 +174,8 @@ func TestBadInput(t *testing.T) {
 			if body == "" && !operation(a, r).RequestBody.Required {
 				continue
 			}
-			require.GreaterOrEqual(t, send(what, path, "application/json", body).Status, 400, "%s %s with %s", r.Method, r.Path, what)
+			require.GreaterOrEqual(t, send(what, path, "application/json", body).Status, 400, "%s %s with %s", r.Method,
+				r.Path, what)
 		}
 		body := sampleBody(a, r, target(r, b, own.ID, customer))
 		for what, raw := range badBodies(t, body) {
@@ -179,20 +183,26 @@ func TestBadInput(t *testing.T) {
 		}
 		raw, err := json.Marshal(body)
 		require.NoError(t, err)
-		require.Equal(t, http.StatusUnsupportedMediaType, send("no content type", path, "text/plain", string(raw)).Status, r.Path)
-		require.Equal(t, http.StatusRequestEntityTooLarge, send("too much", path, "application/json", `{"name":"`+strings.Repeat("x", 2<<20)+`"}`).Status, r.Path)
+		require.Equal(t, http.StatusUnsupportedMediaType,
+			send("no content type", path, "text/plain", string(raw)).Status, r.Path)
+		require.Equal(t, http.StatusRequestEntityTooLarge,
+			send("too much", path, "application/json", `{"name":"`+strings.Repeat("x", 2<<20)+`"}`).Status, r.Path)
 		for field, raws := range unreadable(t, body) {
 			for _, raw := range raws {
 				answer := send(raw, path, "application/json", raw)
-				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %q: %s", r.Method, r.Path, raw, answer.Body)
-				require.Regexp(t, "^"+regexp.QuoteMeta(field)+`(\[\d\](\.within)?)?$`, answer.Field(), "%s %s with %q: %s", r.Method, r.Path, raw, answer.Body)
+				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %q: %s", r.Method, r.Path,
+					raw, answer.Body)
+				require.Regexp(t, "^"+regexp.QuoteMeta(field)+`(\[\d\](\.within)?)?$`, answer.Field(),
+					"%s %s with %q: %s", r.Method, r.Path, raw, answer.Body)
 			}
 		}
 		for field, bodies := range spellings(t, body) {
 			for _, raw := range bodies {
 				answer := send(raw, path, "application/json", raw)
-				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %s: %s", r.Method, r.Path, raw, answer.Body)
-				require.Regexp(t, "(?i)"+regexp.QuoteMeta(field), string(answer.Body), "%s %s with %s", r.Method, r.Path, raw)
+				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %s: %s", r.Method, r.Path,
+					raw, answer.Body)
+				require.Regexp(t, "(?i)"+regexp.QuoteMeta(field), string(answer.Body), "%s %s with %s", r.Method,
+					r.Path, raw)
 			}
 		}
 		if r.Method == http.MethodDelete {
@@ -227,7 +237,8 @@ func badPaths(a *platformtest.Platform, r httpapi.RouteInfo, id string) map[stri
 			continue
 		}
 		for _, value := range parameters {
-			paths[p.Name+"="+value] = placeholder.ReplaceAllString(r.Path, id) + "?" + url.Values{p.Name: {value}}.Encode()
+			paths[p.Name+"="+value] = placeholder.ReplaceAllString(r.Path, id) + "?" +
+				url.Values{p.Name: {value}}.Encode()
 		}
 	}
 	return paths
@@ -259,7 +270,9 @@ func unreadable(t *testing.T, body any) map[string][]string {
 	all := map[string][]string{}
 	object, wrap := objectIn(body)
 	for field := range object {
-		for _, value := range []string{`1e400`, `"\ud800"`, `["\udc00x"]`, `[{"within":1},{"within":"\ud800"}]`, "\"\xff\""} {
+		for _, value := range []string{
+			`1e400`, `"\ud800"`, `["\udc00x"]`, `[{"within":1},{"within":"\ud800"}]`, "\"\xff\"",
+		} {
 			spoilt := maps.Clone(object)
 			spoilt[field] = "SPOILT"
 			raw, err := json.Marshal(wrap(spoilt))

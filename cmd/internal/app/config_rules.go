@@ -57,9 +57,12 @@ func (c Config) problems() problems {
 	p.need(err == nil, "LOG_LEVEL", "has to be debug, info, warn or error.")
 	p.need(c.PasswordList == "on" || c.PasswordList == "off", "PASSWORD_LIST", "is neither on nor off.")
 	_, err = c.location()
-	p.need(err == nil && c.ReportTZ != "Local" && c.ReportTZ != "", "REPORT_TZ", "is no time zone such as America/Sao_Paulo.")
-	p.need(rising(c.DunningDays), "DUNNING_DAYS", "has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
-	p.need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS", "has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")
+	p.need(err == nil && c.ReportTZ != "Local" && c.ReportTZ != "", "REPORT_TZ",
+		"is no time zone such as America/Sao_Paulo.")
+	p.need(rising(c.DunningDays), "DUNNING_DAYS",
+		"has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
+	p.need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS",
+		"has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")
 	return p
 }
 
@@ -77,7 +80,8 @@ func (c Config) checkNumbers(p *problems) {
 	short := func(key string, d, least time.Duration, text string) {
 		p.need(d <= 0 || d >= least, key, "is shorter than %s.", text)
 	}
-	p.need(c.MaxConns <= 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS", "is below 4: 2 connections are kept for webhooks, health and tokens.")
+	p.need(c.MaxConns <= 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS",
+		"is below 4: 2 connections are kept for webhooks, health and tokens.")
 	short("DATABASE_WAIT", c.DatabaseWait, time.Millisecond, "a millisecond")
 	short("DATABASE_LOCK_WAIT", c.LockWait, time.Millisecond, "a millisecond")
 	short("STREAM_URL_TTL", c.StreamURLTTL, time.Second, "a second")
@@ -88,7 +92,8 @@ func (c Config) checkNumbers(p *problems) {
 func (c Config) checkDatabase(p *problems) {
 	connection := func(key, text string) {
 		_, err := pgxpool.ParseConfig(text)
-		p.need(err == nil, key, "is no Postgres connection string such as postgres://marquee:…@db/marquee.") // the cause may hold the password
+		p.need(err == nil, key,
+			"is no Postgres connection string such as postgres://marquee:…@db/marquee.") // the cause may hold the password
 	}
 	p.need(c.DatabaseURL != "", "DATABASE_URL", "is missing: the Postgres connection string.")
 	connection("DATABASE_URL", c.DatabaseURL)
@@ -100,10 +105,12 @@ var origin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:]+\]|[a-z0-9*][
 
 func (c Config) checkAddresses(p *problems) {
 	p.need(listens(c.Addr), "ADDR", "has to be an address to listen on, such as :8080 or 127.0.0.1:8080.")
-	p.need(c.MetricsAddr == "off" || listens(c.MetricsAddr), "METRICS_ADDR", "has to be an address to listen on, such as 127.0.0.1:9090, or off.")
+	p.need(c.MetricsAddr == "off" || listens(c.MetricsAddr), "METRICS_ADDR",
+		"has to be an address to listen on, such as 127.0.0.1:9090, or off.")
 	u := webAddress(c.PublicURL)
 	p.need(c.PublicURL != "", "PUBLIC_URL", "is missing: an address such as https://api.example.com.")
-	p.need(c.PublicURL == "" || u != nil && u.Path == "", "PUBLIC_URL", "has to be scheme and host alone, such as https://api.example.com.")
+	p.need(c.PublicURL == "" || u != nil && u.Path == "", "PUBLIC_URL",
+		"has to be scheme and host alone, such as https://api.example.com.")
 	for _, text := range c.CORSOrigins {
 		one := strings.Count(text, "*") <= 1
 		p.need(text == "*" || one && origin.MatchString(text), "CORS_ORIGINS",
@@ -118,7 +125,8 @@ func (c Config) checkSecrets(p *problems) {
 	for _, pair := range strings.Split(c.TokenKeys, ",") {
 		id, key, ok := strings.Cut(strings.TrimSpace(pair), ":")
 		if !ok || id == "" || len(key) < minSecret {
-			p.need(false, "TOKEN_KEYS", "is missing or has a key that is not of the form kid:secret with at least 32 characters.")
+			p.need(false, "TOKEN_KEYS",
+				"is missing or has a key that is not of the form kid:secret with at least 32 characters.")
 			break
 		}
 	}
@@ -131,7 +139,8 @@ func (c Config) checkMail(p *problems) {
 	if c.SMTPURL == "" {
 		p.need(false, "SMTP_URL", "is missing: without it no code reaches anybody.")
 	} else if _, err := platformmail.NewSMTP(c.SMTPURL, "no-reply@localhost"); err != nil {
-		p.need(false, "SMTP_URL", "has to look like smtp://user:password@host:587 or smtps://….") // the cause may hold the password
+		p.need(false, "SMTP_URL",
+			"has to look like smtp://user:password@host:587 or smtps://….") // the cause may hold the password
 	}
 	_, err := mail.ParseAddress(c.MailFrom)
 	p.need(err == nil, "MAIL_FROM", `has to be a mail address, such as "Marquee <no-reply@example.com>".`)
@@ -154,7 +163,8 @@ func (c Config) checkGateways(p *problems) {
 // and nothing else. nil is none.
 func webAddress(text string) *url.URL {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery ||
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.ForceQuery ||
 		strings.ContainsAny(text, "# \t") || u.Port() == "" && strings.HasSuffix(u.Host, ":") {
 		return nil
 	}

@@ -34,7 +34,8 @@ type patron struct {
 func (o *office) patron() patron {
 	t := o.t
 	c, client := o.NewCustomer(func(n *accounts.NewUser) {
-		n.Username, n.Email, n.FullName, n.Phone, n.TaxID = "zacharias", "zacharias@example.com", "Zacharias Quilombo", "+5541977776666", "39053344705"
+		n.Username, n.Email, n.FullName, n.Phone, n.TaxID = "zacharias", "zacharias@example.com", "Zacharias Quilombo",
+			"+5541977776666", "39053344705"
 	})
 	p := patron{id: c.ID, client: client}
 	p.client.Put("/customers/me", []obj{{"my_list": []string{"My secret film"}, "address": obj{
@@ -97,7 +98,8 @@ func (o *office) known() []string {
 	marks := strings.NewReplacer("+", `\+`, ".", `\.`).Replace(strings.Join(traces, "|"))
 	var all []string
 	for _, table := range tables {
-		rows, err := o.DB.Query(o.t.Context(), `SELECT $2 || ' ' || to_jsonb(t)::text FROM `+table+` t WHERE to_jsonb(t)::text ~* $1`, marks, table)
+		rows, err := o.DB.Query(o.t.Context(),
+			`SELECT $2 || ' ' || to_jsonb(t)::text FROM `+table+` t WHERE to_jsonb(t)::text ~* $1`, marks, table)
 		require.NoError(o.t, err)
 		texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(o.t, err)
@@ -126,7 +128,8 @@ func TestADeletedCustomerIsKnownNowhere(t *testing.T) {
 	p.client.Delete("/customers/me", nil).Expect(http.StatusOK)
 	o.Work()
 	require.Eventually(t, func() bool {
-		return o.Count(`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND erased_at IS NOT NULL`, p.id) == 1
+		return o.Count(`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND erased_at IS NOT NULL`,
+			p.id) == 1
 	}, 30*time.Second, 50*time.Millisecond)
 	o.Settle()
 	o.Exec(`UPDATE jobs.river_job SET scheduled_at = now() WHERE kind = 'payments_forget_person' AND state = 'scheduled'`)
@@ -200,5 +203,7 @@ func TestADeletedAdminLeavesNothingBehind(t *testing.T) {
 	require.Zero(t, o.Count(`SELECT count(*) FROM catalog.watch_history WHERE user_id = $1`, u.ID))
 	require.Zero(t, o.Count(`SELECT count(*) FROM files.files WHERE owner_id = $1`, u.ID))
 	o.Guest.Get("/avatars/" + avatar).Expect(http.StatusNotFound)
-	require.Equal(t, 1, o.Count(`SELECT count(*) FROM accounts.users WHERE id = $1 AND username = '' AND email = '' AND name IS NULL`, u.ID))
+	require.Equal(t, 1,
+		o.Count(`SELECT count(*) FROM accounts.users WHERE id = $1 AND username = '' AND email = '' AND name IS NULL`,
+			u.ID))
 }

@@ -61,7 +61,8 @@ func Dev(ctx context.Context, o DevOptions) error {
 		}
 		ctx, cancel := context.WithTimeout(running, stopTimeout)
 		defer cancel()
-		if err := m.clock.settle(ctx); err != nil && running.Err() == nil { // what that set going logs its lines before the greeting
+		if err := m.clock.settle(ctx); err != nil &&
+			running.Err() == nil { // what that set going logs its lines before the greeting
 			m.log.Warn("what the sample data set going is still under way", slog.Any("error", err))
 		}
 		return m.greet(o)
@@ -152,9 +153,11 @@ func (m *machine) openMail() (err error) {
 
 func (m *machine) openGateways(moved *clock.Moved) (err error) {
 	m.gateways, err = sandbox.Start(sandbox.Options{
-		GWAWebhookURL: m.cfg.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GWAWebhookToken[0], GWAAPIKey: m.cfg.GWAAPIKey,
-		GWBWebhookURL: m.cfg.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GWBWebhook[0], GWBSecretKey: m.cfg.GWBSecretKey,
-		StateDir: filepath.Join(m.dir, "sandbox"), Logger: m.log, ReceiverNow: moved.Now,
+		GWAWebhookURL: m.cfg.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GWAWebhookToken[0],
+		GWAAPIKey:     m.cfg.GWAAPIKey,
+		GWBWebhookURL: m.cfg.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GWBWebhook[0],
+		GWBSecretKey: m.cfg.GWBSecretKey,
+		StateDir:     filepath.Join(m.dir, "sandbox"), Logger: m.log, ReceiverNow: moved.Now,
 	})
 	if err != nil {
 		return err
@@ -216,7 +219,8 @@ type readyWebhooks struct {
 
 func (m *machine) ready() readyLine {
 	line := readyLine{
-		URL: m.cfg.PublicURL, DatabaseURL: m.cfg.DatabaseURL, MailboxURL: m.mailboxURL(), ClockURL: m.cfg.PublicURL + controlRoot + "/clock",
+		URL: m.cfg.PublicURL, DatabaseURL: m.cfg.DatabaseURL, MailboxURL: m.mailboxURL(),
+		ClockURL: m.cfg.PublicURL + controlRoot + "/clock",
 		Sandbox:  readySandbox{GWA: m.cfg.GWAURL, GWB: m.cfg.GWBURL},
 		Webhooks: readyWebhooks{GWAToken: m.cfg.GWAWebhookToken[0], GWBSecret: m.cfg.GWBWebhook[0]},
 		Users:    map[string]login{},
@@ -264,7 +268,8 @@ For the README's way from sign-up to an open video:
 
 Ctrl-C stops everything; the data stays.
 `,
-		line.URL, line.MailboxURL, line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.DatabaseURL, m.dir,
+		line.URL, line.MailboxURL, line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.DatabaseURL,
+		m.dir,
 		line.Users["root"].Password, line.Users["admin"].Password, line.Users["customer"].Password,
 		line.Users[migratedFlaggedUser].Password, line.ClockURL)
 	return err

@@ -155,7 +155,8 @@ func (d *devClock) allows(target time.Time, both bool) error {
 	case both:
 		return errors.New(`give "by" or "to", not both`)
 	case !target.After(now):
-		return fmt.Errorf(`the clock only goes forward: it is %s; give {"by":"32d"} or {"to":"…"}`, now.Format(time.RFC3339))
+		return fmt.Errorf(`the clock only goes forward: it is %s; give {"by":"32d"} or {"to":"…"}`,
+			now.Format(time.RFC3339))
 	case target.Sub(now) > farthestMove:
 		return fmt.Errorf("one move is 366 days at most: until %s", now.Add(farthestMove).Format(time.RFC3339))
 	case time.Until(target) > farthestNow:
@@ -167,7 +168,8 @@ func (d *devClock) allows(target time.Time, both bool) error {
 func (d *devClock) respond(w http.ResponseWriter, reached *bool) {
 	shown := map[string]any{
 		"now": d.clock.Now(), "ahead": d.clock.Ahead().String(),
-		"gwa": d.gateways.GWA.Stage().Clock.Now().Truncate(time.Millisecond), "gwb": d.gateways.GWB.Stage().Clock.Now().Truncate(time.Millisecond),
+		"gwa": d.gateways.GWA.Stage().Clock.Now().Truncate(time.Millisecond),
+		"gwb": d.gateways.GWB.Stage().Clock.Now().Truncate(time.Millisecond),
 	}
 	if reached != nil {
 		shown["reached"] = *reached // false: the time for an answer was over; ask again
@@ -185,7 +187,8 @@ func (*devClock) write(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// moveTo moves all clocks to the target, stopping wherever something falls due on the way, until it is done. Jobs that come by the clock
+// moveTo moves all clocks to the target, stopping wherever something falls due on the way, until it is done. Jobs
+// that come by the clock
 // more often than daily come every 6 h and at the end: a month has half a million turns of looks.
 func (d *devClock) moveTo(ctx context.Context, target time.Time) error {
 	d.planJobs()
@@ -243,7 +246,8 @@ func (d *devClock) nextStop(ctx context.Context, target time.Time) (time.Time, e
 	return at, err
 }
 
-// stopAt moves to an instant and has done what is due there: first the platform's clock, so that no event comes from its future, then the
+// stopAt moves to an instant and has done what is due there: first the platform's clock, so that no event comes from
+// its future, then the
 // gateways, then the jobs.
 func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
 	by := at.Sub(d.clock.Now())
@@ -263,7 +267,8 @@ func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
 	return d.comeByTheClock(ctx, last)
 }
 
-// settle has the jobs that are due done, and waits until they, and the events that are due, are; but not for what makes no progress.
+// settle has the jobs that are due done, and waits until they, and the events that are due, are; but not for what
+// makes no progress.
 func (d *devClock) settle(ctx context.Context) error {
 	if err := jobs.StartDue(ctx, d.app.pool, d.app.jobs); err != nil {
 		return err
@@ -281,7 +286,8 @@ func (d *devClock) settle(ctx context.Context) error {
 			progress, limit = left, time.Now().Add(stopTimeout)
 		}
 		if time.Now().After(limit) {
-			d.app.log.WarnContext(ctx, "the clock goes on although something is still under way", slog.Time("at", d.clock.Now()))
+			d.app.log.WarnContext(ctx, "the clock goes on although something is still under way",
+				slog.Time("at", d.clock.Now()))
 			return nil
 		}
 		select {

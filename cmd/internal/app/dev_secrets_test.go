@@ -16,7 +16,8 @@ func TestSecretsOfAnOlderDataDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "secrets.json")
-	require.NoError(t, os.WriteFile(path, []byte(`{"token_key":"kept","passwords":{"root":"r","admin":"a","customer":"c"}}`), 0o600))
+	require.NoError(t, os.WriteFile(path,
+		[]byte(`{"token_key":"kept","passwords":{"root":"r","admin":"a","customer":"c"}}`), 0o600))
 	first, err := loadDevSecrets(dir)
 	require.NoError(t, err)
 	require.Equal(t, "kept", first.TokenKey)

@@ -30,9 +30,18 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 	users := []accounts.NewUser{
 		{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"},
 		{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"},
-		{Type: httpapi.TypeCustomer, Username: sampleCustomer, FullName: "Sample Customer", Phone: "+5511987654321", TaxID: "11144477735", EmailVerified: true},
-		{Type: httpapi.TypeCustomer, Migrated: true, Username: migratedUser, FullName: "Migrated Customer", Phone: "+5511987654322", EmailVerified: true},
-		{Type: httpapi.TypeCustomer, Migrated: true, Username: migratedFlaggedUser, FullName: "Flagged Customer", Phone: "+5511987654323", EmailVerified: true},
+		{
+			Type: httpapi.TypeCustomer, Username: sampleCustomer, FullName: "Sample Customer", Phone: "+5511987654321",
+			TaxID: "11144477735", EmailVerified: true,
+		},
+		{
+			Type: httpapi.TypeCustomer, Migrated: true, Username: migratedUser, FullName: "Migrated Customer",
+			Phone: "+5511987654322", EmailVerified: true,
+		},
+		{
+			Type: httpapi.TypeCustomer, Migrated: true, Username: migratedFlaggedUser, FullName: "Flagged Customer",
+			Phone: "+5511987654323", EmailVerified: true,
+		},
 	}
 	for _, u := range users {
 		u.Email, u.Password = u.Username+"@example.com", secret.NewText(passwords[u.Username])
@@ -52,7 +61,8 @@ func (a *App) subscribeCustomer(ctx context.Context, password string) error {
 		AccessToken string `json:"access_token"`
 	}
 	form := url.Values{"username": {sampleCustomer}, "password": {password}}
-	status, err := send(ctx, api+"/token", "", "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), &tokens)
+	status, err := send(ctx, api+"/token", "", "application/x-www-form-urlencoded", strings.NewReader(form.Encode()),
+		&tokens)
 	if err != nil || status != http.StatusOK {
 		return fmt.Errorf("log the sample customer in: status %d: %w", status, err)
 	}
@@ -61,7 +71,8 @@ func (a *App) subscribeCustomer(ctx context.Context, password string) error {
 		return fmt.Errorf("subscribe the sample customer: %w", err)
 	}
 	status, err = send(ctx, api+"/gwb/subscribe", tokens.AccessToken, "application/json", bytes.NewReader(body), nil)
-	if err != nil || (status != http.StatusCreated && status != http.StatusConflict) { // 409: subscribed since the first start
+	if err != nil ||
+		(status != http.StatusCreated && status != http.StatusConflict) { // 409: subscribed since the first start
 		return fmt.Errorf("subscribe the sample customer: status %d: %w", status, err)
 	}
 	return nil

@@ -20,7 +20,8 @@ func CheckInvariants(ctx context.Context, cfg Config) ([]invariants.Result, erro
 	if _, err := standingOf(ctx, cfg); err != nil {
 		return nil, err
 	}
-	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: 1, ApplicationName: "marquee doctor"})
+	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL,
+		postgres.Options{MaxConns: 1, ApplicationName: "marquee doctor"})
 	if err != nil {
 		return nil, err
 	}

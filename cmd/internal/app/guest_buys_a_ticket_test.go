@@ -47,7 +47,8 @@ func TestAGuestsWayToTheDoor(t *testing.T) {
 	require.Equal(t, answered, mailed)
 	require.NotEqual(t, answered[0], answered[1])
 	for i, code := range []string{answered[0], mailed[1]} {
-		used := platformtest.FirstDoc(w.Admin().Post("/tickets/consume-qr", object{"qr_payload": code, "event_id": event}).Expect(200))
+		used := platformtest.FirstDoc(w.Admin().Post("/tickets/consume-qr",
+			object{"qr_payload": code, "event_id": event}).Expect(200))
 		require.Equal(t, bought["order"].(object)["ticket_ids"].([]any)[i], used["_id"])
 		require.Equal(t, "consumed", used["status"])
 	}
@@ -67,7 +68,8 @@ func setImage(w *platformtest.Platform, event string) {
 	_, err = part.Write(picture.Bytes())
 	require.NoError(w.T, err)
 	require.NoError(w.T, parts.Close())
-	a := w.Admin().Send(http.MethodPost, "/upload-file/archive-records/"+event, parts.FormDataContentType(), form.Bytes())
+	a := w.Admin().Send(http.MethodPost, "/upload-file/archive-records/"+event, parts.FormDataContentType(),
+		form.Bytes())
 	require.Less(w.T, a.Status, 300, "%s", a.Body)
 	ids := regexp.MustCompile(`"(?:file_id|_id)":\s*"([0-9a-f]{24})"`).FindAllSubmatch(a.Body, -1)
 	require.NotEmpty(w.T, ids, "%s", a.Body)

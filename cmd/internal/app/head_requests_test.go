@@ -39,7 +39,8 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 	before := written(t, a)
 	for _, r := range a.Routes() {
 		require.NotEqual(t, http.MethodHead, r.Method, r.Path)
-		if r.Method != http.MethodGet || r.Name == "customer_check_availability" || r.Name == "promo_code_validate" { // counted by address
+		if r.Method != http.MethodGet || r.Name == "customer_check_availability" ||
+			r.Name == "promo_code_validate" { // counted by address
 			continue
 		}
 		if item := a.API().OpenAPI().Paths[r.Path]; item != nil {
@@ -67,7 +68,8 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 			if name == "Location" && get.Status == http.StatusAccepted {
 				continue // of the export that GET began
 			}
-			require.Equal(t, withoutMinute(get.Header.Get(name)), withoutMinute(x.head.Header.Get(name)), "%s of %s", name, x.path)
+			require.Equal(t, withoutMinute(get.Header.Get(name)), withoutMinute(x.head.Header.Get(name)), "%s of %s",
+				name, x.path)
 		}
 		if length := x.head.Header.Get("Content-Length"); length != "" {
 			require.Equal(t, strconv.Itoa(len(get.Body)), length, x.path)
@@ -82,7 +84,9 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 // written counts what a read might leave behind.
 func written(t *testing.T, a *platformtest.Platform) (n int) {
 	t.Helper()
-	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM accounts.audit_log) + (SELECT count(*) FROM finance.exports) +
+	require.NoError(t,
+		a.DB.QueryRow(t.Context(),
+			`SELECT (SELECT count(*) FROM accounts.audit_log) + (SELECT count(*) FROM finance.exports) +
 		(SELECT count(*) FROM jobs.river_job)`).Scan(&n))
 	return n
 }

@@ -52,15 +52,18 @@ const forged = `2001-01-01|66f0a1b2c3d4e5f607182a01|of_another|prod_cheap|price_
 // updated_at and register_update_date move with any write that is allowed.
 func protectedColumns(t *testing.T, a *platformtest.Platform) map[string]string {
 	t.Helper()
-	names := slices.DeleteFunc(slices.Collect(maps.Keys(protected)), func(name string) bool { return strings.HasPrefix(name, "updat") || strings.Contains(name, "_update_") })
-	found, err := a.DB.Query(t.Context(), `SELECT format('%I.%I', table_schema, table_name) FROM information_schema.columns
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(protected)),
+		func(name string) bool { return strings.HasPrefix(name, "updat") || strings.Contains(name, "_update_") })
+	found, err := a.DB.Query(t.Context(),
+		`SELECT format('%I.%I', table_schema, table_name) FROM information_schema.columns
 		WHERE column_name = 'id' AND table_schema NOT IN ('pg_catalog', 'information_schema', 'public') ORDER BY 1`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(found, pgx.RowTo[string])
 	require.NoError(t, err)
 	all := map[string]string{}
 	for _, table := range tables {
-		found, err := a.DB.Query(t.Context(), `SELECT t.id::text, (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(to_jsonb(t)) WHERE key = ANY ($1))::text
+		found, err := a.DB.Query(t.Context(),
+			`SELECT t.id::text, (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(to_jsonb(t)) WHERE key = ANY ($1))::text
 			FROM `+table+` t`, names)
 		require.NoError(t, err)
 		var id, columns string
@@ -115,7 +118,8 @@ func TestMassAssignment(t *testing.T) {
 			if slices.Contains(forAdmins[r.Name], field) {
 				continue
 			}
-			answer := caller.Do(r.Method, path, withField(t, necessary(a, schema, sampleBody(a, r, target(r, b, own.ID, other.ID))), field))
+			answer := caller.Do(r.Method, path,
+				withField(t, necessary(a, schema, sampleBody(a, r, target(r, b, own.ID, other.ID))), field))
 			require.NotEqual(t, http.StatusInternalServerError, answer.Status, "%s %s", r.Name, field)
 			switch {
 			case refusedByName(answer, field):
@@ -141,7 +145,8 @@ func TestMassAssignment(t *testing.T) {
 
 // refusedByName says whether the answer refuses the request because of the field.
 func refusedByName(answer *apitest.Response, field string) bool {
-	if answer.Status != http.StatusUnprocessableEntity && answer.Status != http.StatusBadRequest && answer.Status != http.StatusConflict {
+	if answer.Status != http.StatusUnprocessableEntity && answer.Status != http.StatusBadRequest &&
+		answer.Status != http.StatusConflict {
 		return false
 	}
 	var body struct {
@@ -153,7 +158,8 @@ func refusedByName(answer *apitest.Response, field string) bool {
 	}
 	var issues []struct{ Loc []any }
 	_ = json.Unmarshal(body.Detail, &issues) // a sentence elsewhere
-	return body.Error.Field == field || slices.ContainsFunc(issues, func(i struct{ Loc []any }) bool { return slices.Contains(i.Loc, any(field)) })
+	return body.Error.Field == field ||
+		slices.ContainsFunc(issues, func(i struct{ Loc []any }) bool { return slices.Contains(i.Loc, any(field)) })
 }
 
 // declares says whether bodies of the route have the field, or an unknown form.
@@ -194,7 +200,8 @@ func necessary(a *platformtest.Platform, s *huma.Schema, body any) any {
 	case []any:
 		return []any{necessary(a, s.Items, body[0])}
 	case map[string]any:
-		maps.DeleteFunc(body, func(name string, _ any) bool { return name != "_id" && !slices.Contains(s.Required, name) })
+		maps.DeleteFunc(body,
+			func(name string, _ any) bool { return name != "_id" && !slices.Contains(s.Required, name) })
 	}
 	return body
 }

@@ -59,7 +59,8 @@ func TestNumbersAreBounded(t *testing.T) {
 				if isAmount {
 					require.LessOrEqual(t, most, 100_000_000.0, what)
 				}
-				refused = append(refused, strconv.FormatFloat(most+1, 'f', -1, 64), strconv.Itoa(math.MaxInt64), "9223372036854775808", "1e300")
+				refused = append(refused, strconv.FormatFloat(most+1, 'f', -1, 64), strconv.Itoa(math.MaxInt64),
+					"9223372036854775808", "1e300")
 			}
 			for _, beyond := range refused {
 				body := sampleBody(a, r, target(r, b, own.ID, own.ID))
@@ -68,9 +69,11 @@ func TestNumbersAreBounded(t *testing.T) {
 				raw, err := json.Marshal(body)
 				require.NoError(t, err)
 				answer := caller.Send(r.Method, path, "application/json", raw)
-				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s of %s: %s", what, beyond, answer.Body)
+				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s of %s: %s", what, beyond,
+					answer.Body)
 				require.Contains(t, string(answer.Body), name, "%s of %s", what, beyond)
-				require.NotContains(t, string(answer.Body), "e+", "%s of %s: a number is written in digits", what, beyond)
+				require.NotContains(t, string(answer.Body), "e+", "%s of %s: a number is written in digits", what,
+					beyond)
 			}
 			if isAmount {
 				sent[name]++

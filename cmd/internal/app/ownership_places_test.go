@@ -30,22 +30,29 @@ var kindOfName = map[string]string{
 	"user": "user", "user_id": "user", "video_gridfs_id": "file", "video_id": "video",
 	// What gateways call their payments.
 	"charge_id": "payment", "payment_id": "payment", "payment_intent_id": "payment",
-	"payment_method_id": "payment", "archive_token": "file", "legacy_id": "video", // the places of other secrets and names, in which an id is tried too
+	"payment_method_id": "payment", "archive_token": "file",
+	"legacy_id": "video", // the places of other secrets and names, in which an id is tried too
 }
 
 // kindOfPath are the kinds of the records that _id and {id} name, by the
 // beginning of the route's path.
 var kindOfPath = map[string]string{
-	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export", "/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
-	"/admin/promo-codes": "promo code", "/admin/ticket-orders": "order", "/admin/events": "event", "/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
-	"/audit-log": "audit entry", "/categories": "category", "/customers": "user", "/events": "event", "/me/tickets": "ticket", "/my-user": "user",
-	"/plans": "plan", "/search": "user", "/seasons": "season", "/subscriptions": "subscription", "/tags": "tag", "/tickets": "ticket",
-	"/upload-file/archive-records": "user", "/users": "user", "/users-type": "profile", "/videos": "video", "/webhook-logs": "webhook log",
+	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export",
+	"/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
+	"/admin/promo-codes": "promo code", "/admin/ticket-orders": "order", "/admin/events": "event",
+	"/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
+	"/audit-log": "audit entry", "/categories": "category", "/customers": "user", "/events": "event",
+	"/me/tickets": "ticket", "/my-user": "user",
+	"/plans": "plan", "/search": "user", "/seasons": "season", "/subscriptions": "subscription", "/tags": "tag",
+	"/tickets":                     "ticket",
+	"/upload-file/archive-records": "user", "/users": "user", "/users-type": "profile", "/videos": "video",
+	"/webhook-logs": "webhook log",
 }
 
 // kindOfPlace are the kinds where a name alone does not tell, by handler and name.
 var kindOfPlace = map[string]string{
-	"avatar_get file_id": "avatar", "requisition_file_download file_id": "attachment", "requisition_file_delete file_id": "attachment",
+	"avatar_get file_id": "avatar", "requisition_file_download file_id": "attachment",
+	"requisition_file_delete file_id": "attachment",
 }
 
 // kind is the kind of record that the place names; empty where the matrix has no
@@ -163,16 +170,25 @@ func TestOwnershipKnowsEveryID(t *testing.T) {
 		for _, p := range places(a, r) {
 			total++
 			kind := p.kind(r)
-			require.NotEmpty(t, kind, "%s %s takes an id as %q in its %s: tell in kindOfName or kindOfPath which record it names", r.Method, r.Path, p.name, p.in)
-			require.NotEmpty(t, ids[kind], "%s %s names a record of the kind %q, and the victim has none", r.Method, r.Path, kind)
+			require.NotEmpty(t, kind,
+				"%s %s takes an id as %q in its %s: tell in kindOfName or kindOfPath which record it names", r.Method,
+				r.Path, p.name, p.in)
+			require.NotEmpty(t, ids[kind], "%s %s names a record of the kind %q, and the victim has none", r.Method,
+				r.Path, kind)
 		}
 	}
 	require.Greater(t, total, 150)
 	for kind := range kindOfPath {
-		require.True(t, slices.ContainsFunc(a.Routes(), func(r httpapi.RouteInfo) bool { return strings.HasPrefix(r.Path, httpapi.Prefix+kind) }), "no route begins with %s", kind)
+		require.True(t, slices.ContainsFunc(a.Routes(),
+			func(r httpapi.RouteInfo) bool { return strings.HasPrefix(r.Path, httpapi.Prefix+kind) }),
+			"no route begins with %s", kind)
 	}
-	require.Empty(t, place{"path", "invoice_id"}.kind(httpapi.RouteInfo{Path: httpapi.Prefix + "/invoices/{invoice_id}"}), "what nobody has told of is found")
-	require.Empty(t, place{"query", "_id"}.kind(httpapi.RouteInfo{Path: httpapi.Prefix + "/ticketshops", Method: http.MethodGet}))
+	require.Empty(t, place{"path", "invoice_id"}.kind(httpapi.RouteInfo{
+		Path: httpapi.Prefix + "/invoices/{invoice_id}",
+	}), "what nobody has told of is found")
+	require.Empty(t, place{"query", "_id"}.kind(httpapi.RouteInfo{
+		Path: httpapi.Prefix + "/ticketshops", Method: http.MethodGet,
+	}))
 }
 
 // notOfCustomers are the tables with a column for a customer in which the victim
@@ -193,7 +209,8 @@ func TestVictimHasARowInEveryTable(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
 	b := newVictim(t, a)
-	found, err := a.DB.Query(t.Context(), `SELECT format('%I.%I', c.table_schema, c.table_name), format('%I', c.column_name)
+	found, err := a.DB.Query(t.Context(),
+		`SELECT format('%I.%I', c.table_schema, c.table_name), format('%I', c.column_name)
 		FROM information_schema.columns c JOIN pg_tables t ON t.schemaname = c.table_schema AND t.tablename = c.table_name
 		WHERE c.column_name IN ('user_id', 'customer_id', 'requested_by', 'reader_id') AND c.table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`)
 	require.NoError(t, err)
@@ -212,9 +229,11 @@ func TestVictimHasARowInEveryTable(t *testing.T) {
 		rows := 0
 		for _, column := range names {
 			var n int
-			require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT count(*) FROM `+table+` WHERE `+column+` = $1`, b.ids["user"]).Scan(&n))
+			require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT count(*) FROM `+table+` WHERE `+column+` = $1`,
+				b.ids["user"]).Scan(&n))
 			rows += n
 		}
-		require.Positive(t, rows, "the victim has no row in %s: give them one in newVictim, or say in notOfCustomers why not", table)
+		require.Positive(t, rows,
+			"the victim has no row in %s: give them one in newVictim, or say in notOfCustomers why not", table)
 	}
 }

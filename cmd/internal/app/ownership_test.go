@@ -41,7 +41,8 @@ func requests(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]stri
 	var all []string
 	for _, path := range paths {
 		all = append(all, path)
-		if !strings.Contains(path, own) && strings.Contains(r.Path, "{") && !strings.HasPrefix(r.Path, httpapi.Prefix+"/search/") {
+		if !strings.Contains(path, own) && strings.Contains(r.Path, "{") &&
+			!strings.HasPrefix(r.Path, httpapi.Prefix+"/search/") {
 			continue // the path names the record
 		}
 		for _, id := range sorted(ids) {
@@ -124,7 +125,8 @@ func (x *attackers) call(r httpapi.RouteInfo, paths []string) map[int]int {
 		answer := x.client.Do(r.Method, path, body)
 		statuses[answer.Status]++
 		require.NotEqual(x.t, http.StatusInternalServerError, answer.Status, "%s %s: %s", r.Method, path, answer.Body)
-		require.False(x.t, x.victim.reveals(answer, path+fmt.Sprint(body)), "%s %s: %d %s", r.Method, path, answer.Status, answer.Body)
+		require.False(x.t, x.victim.reveals(answer, path+fmt.Sprint(body)), "%s %s: %d %s", r.Method, path,
+			answer.Status, answer.Body)
 		if answer.Status < 300 && r.Method == http.MethodDelete && x.gone() {
 			x.next() // the client deleted itself
 		}
@@ -167,7 +169,8 @@ func TestOwnership(t *testing.T) {
 			x.next()
 		}
 		if r.Method != http.MethodGet && answers[http.StatusOK]+answers[http.StatusCreated] > 0 {
-			require.Empty(t, cmp.Diff(before, rowsNaming(t, a, b.ids)), "%s %s changed what is the victim's", r.Method, r.Path)
+			require.Empty(t, cmp.Diff(before, rowsNaming(t, a, b.ids)), "%s %s changed what is the victim's", r.Method,
+				r.Path)
 		}
 	}
 	require.Empty(t, cmp.Diff(before, rowsNaming(t, a, b.ids)))
@@ -210,7 +213,8 @@ func TestOwnershipIsSeen(t *testing.T) {
 	b := newVictim(t, a)
 	ids, seen, blind := b.everyID(), map[string]bool{}, []string(nil)
 	for _, r := range a.Routes() {
-		if r.Method != http.MethodGet || len(places(a, r)) == 0 && r.Auth != httpapi.Customer || notShown[r.Name] != "" {
+		if r.Method != http.MethodGet || len(places(a, r)) == 0 && r.Auth != httpapi.Customer ||
+			notShown[r.Name] != "" {
 			continue
 		}
 		for _, path := range naming(a, r, ids)[1:] {
@@ -221,7 +225,8 @@ func TestOwnershipIsSeen(t *testing.T) {
 			blind = append(blind, r.Name)
 		}
 	}
-	require.Empty(t, blind, "these show nothing of the victim's to anybody, though they take an id: say why in notShown, or give the victim what they show")
+	require.Empty(t, blind,
+		"these show nothing of the victim's to anybody, though they take an id: say why in notShown, or give the victim what they show")
 	for _, who := range []string{
 		"owner archive_record_get", "owner me_ticket_order_get", "owner me_ticket_list", "owner customer_me_get",
 		"owner customer_data_get", "owner watch_history_get", "admin archive_record_get", "admin customer_list",

@@ -182,7 +182,8 @@ func (s *storm) event(n int) event {
 	}
 	e := event{gateway: "gwb", payment: fmt.Sprintf("in_%012d", n)}
 	e.body = replaced(s.sampleB, "evt_1SVaC07LkdIwHu7ixEv000007", fmt.Sprintf("evt_b%d", n),
-		"in_1Sg5ZzLkdIwHu7ixAsDfGhJk", e.payment, "sub_1SVaBcLkdIwHu7ix0aBcDeFg", p.remote, "66f0a1b2c3d4e5f607182c01", p.id)
+		"in_1Sg5ZzLkdIwHu7ixAsDfGhJk", e.payment, "sub_1SVaBcLkdIwHu7ix0aBcDeFg", p.remote, "66f0a1b2c3d4e5f607182c01",
+		p.id)
 	return e
 }
 
@@ -249,7 +250,8 @@ func (s *storm) deliver(e event, resends bool) {
 }
 
 func (s *storm) post(e event) bool {
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/webhooks/"+e.gateway, bytes.NewReader(e.body))
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/webhooks/"+e.gateway,
+		bytes.NewReader(e.body))
 	if err != nil {
 		s.t.Error(err)
 		return false

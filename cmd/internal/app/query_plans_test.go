@@ -137,11 +137,12 @@ func explain(t *testing.T, conn *pgx.Conn, st statement) []string {
 	}), st.sql)
 	var plans []struct{ Plan planNode }
 	require.NoError(t, json.Unmarshal(raw, &plans))
-	return slices.DeleteFunc(plans[0].Plan.scans(), func(table string) bool { // the months to come have parts too, without rows
-		var filled bool
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM "+table+")").Scan(&filled))
-		return !filled
-	})
+	return slices.DeleteFunc(plans[0].Plan.scans(),
+		func(table string) bool { // the months to come have parts too, without rows
+			var filled bool
+			require.NoError(t, conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM "+table+")").Scan(&filled))
+			return !filled
+		})
 }
 
 // TestPlansSoak asks the routes that dashboards and lists live on over HTTP, and
@@ -150,9 +151,10 @@ func explain(t *testing.T, conn *pgx.Conn, st statement) []string {
 func TestPlansSoak(t *testing.T) {
 	t.Parallel()
 	database, heard := pgtest.URL(t), &statements{}
-	a := platformtest.NewOf(t, platformtest.Options{Parts: app.Parts{OpenPool: heard.openPool}, Config: []func(*app.Config){
-		func(c *app.Config) { c.DatabaseURL = database },
-	}})
+	a := platformtest.NewOf(t,
+		platformtest.Options{Parts: app.Parts{OpenPool: heard.openPool}, Config: []func(*app.Config){
+			func(c *app.Config) { c.DatabaseURL = database },
+		}})
 	a.Unsound("active_cards_are_charged", "active_debits_are_authorized") // no gateway knows the rows of scale
 	now := time.Now()
 	require.NoError(t, subscriptions.SeedPlans(t.Context(), a.DB, now))
@@ -174,7 +176,8 @@ func TestPlansSoak(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	var subscription, customer, event, gateway string
-	require.NoError(t, conn.QueryRow(t.Context(), `SELECT s.id, s.customer_id, (SELECT id FROM tickets.events LIMIT 1), s.gateway
+	require.NoError(t,
+		conn.QueryRow(t.Context(), `SELECT s.id, s.customer_id, (SELECT id FROM tickets.events LIMIT 1), s.gateway
 		FROM subscriptions.subscriptions s WHERE s.status = 'active' AND s.last_payment_at IS NOT NULL AND s.gateway = 'gwb' LIMIT 1`).Scan(&subscription, &customer, &event, &gateway))
 	list := func(query string) string { return "?" + url.Values{"query": {query}}.Encode() }
 	heard.take()

@@ -79,9 +79,12 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 	o := openOffice(t)
 	p := o.patron()
 	var refund, event, ticket string
-	require.NoError(t, o.DB.QueryRow(t.Context(), `SELECT (SELECT id FROM payments.refunds LIMIT 1), (SELECT id FROM tickets.events LIMIT 1),
+	require.NoError(t,
+		o.DB.QueryRow(t.Context(),
+			`SELECT (SELECT id FROM payments.refunds LIMIT 1), (SELECT id FROM tickets.events LIMIT 1),
 		(SELECT id FROM tickets.tickets WHERE order_id = $1 LIMIT 1)`, p.order).Scan(&refund, &event, &ticket))
-	ids := strings.NewReplacer("{customer}", p.id.String(), "{subscription}", p.subscription, "{order}", p.order, "{refund}", refund, "{event}", event, "{ticket}", ticket,
+	ids := strings.NewReplacer("{customer}", p.id.String(), "{subscription}", p.subscription, "{order}", p.order,
+		"{refund}", refund, "{event}", event, "{ticket}", ticket,
 		"{none}", objectid.New().String())
 	o.Exec(`DELETE FROM jobs.river_job`)
 	for kind, args := range queuedJobs {
@@ -89,7 +92,8 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 	}
 	o.Work()
 	states := func() map[string]string {
-		rows, err := o.DB.Query(t.Context(), `SELECT DISTINCT ON (kind) kind, CASE WHEN errors IS NULL THEN state::text ELSE errors[1]->>'error' END FROM jobs.river_job ORDER BY kind, id`)
+		rows, err := o.DB.Query(t.Context(),
+			`SELECT DISTINCT ON (kind) kind, CASE WHEN errors IS NULL THEN state::text ELSE errors[1]->>'error' END FROM jobs.river_job ORDER BY kind, id`)
 		require.NoError(t, err)
 		found := map[string]string{}
 		var kind, state string

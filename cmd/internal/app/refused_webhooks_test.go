@@ -37,7 +37,8 @@ func TestRefusedWebhooksAreCountedBehindALock(t *testing.T) {
 		var calls sync.WaitGroup
 		for range 22 {
 			calls.Go(func() {
-				a.Guest.With("asaas-access-token", "guess").Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(401)
+				a.Guest.With("asaas-access-token", "guess").Send(http.MethodPost, "/webhooks/gwa", "application/json",
+					[]byte("{}")).Expect(401)
 			})
 		}
 		calls.Wait()

@@ -192,15 +192,18 @@ var uploads = []string{
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\x89PNG\r\n\x1a\n\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"../../a\x00.png\"\r\n\r\n<svg onload=a>\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\u202egnp.exe\"\r\n\r\nMZ\r\n--x--\r\n",
-	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + strings.Repeat("n", 3_000) + "\"\r\n\r\nx\r\n--x--\r\n",
+	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + strings.Repeat("n", 3_000) +
+		"\"\r\n\r\nx\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\xff\xfe\"\r\n\r\nx\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"other\"; filename=\"a\"\r\n\r\nx\r\n--x--\r\n",
 	"--x\r\n\r\nx\r\n--x--\r\n", "--x--\r\n", "--x", "", "x",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nnever ended",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"\"\r\n\r\n\r\n--x--\r\n",
-	strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx\r\n", 1_200) + "--x--\r\n",
-	"--x\r\n" + strings.Repeat("X-Header: a\r\n", 2_000) + "Content-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx\r\n--x--\r\n",
+	strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx\r\n", 1_200) +
+		"--x--\r\n",
+	"--x\r\n" + strings.Repeat("X-Header: a\r\n", 2_000) +
+		"Content-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nx\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"bomb.png\"\r\n\r\n\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x08\x06\x00\x00\x00\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.gif\"\r\n\r\nGIF89a\xff\xff\xff\xff\x80\x00\x00\r\n--x--\r\n",
 	"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jpg\"\r\nContent-Transfer-Encoding: base64\r\n\r\n\xff\xd8\xff\xe0\xff\xff\r\n--x--\r\n",
@@ -213,7 +216,9 @@ func (m *mischief) signEvent(route string, q *attackRequest) {
 	fmt.Fprintf(mac, "%d.%s", at.Unix(), q.body)
 	token, signature := paymentstest.GWAToken, fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(mac.Sum(nil)))
 	if m.once(4) {
-		token = pick(m, []string{"", "x", token + "x", token[1:], strings.ToUpper(token), strings.Repeat("t", 9_000), "\xff"})
+		token = pick(m, []string{
+			"", "x", token + "x", token[1:], strings.ToUpper(token), strings.Repeat("t", 9_000), "\xff",
+		})
 		signature = pick(m, []string{
 			"", "x", "t=,v1=", "t=1,v1=zz", signature + "00", signature[:len(signature)-1],
 			"v1=" + strings.Repeat("0", 64), "t=9223372036854775808,v1=00", "t=-9223372036854775808,v1=00",
@@ -233,7 +238,8 @@ func (m *mischief) parameter(name string) string {
 	switch {
 	case name == "query" || name == "sort":
 		return pick(m, queryJSON)
-	case strings.Contains(name, "date") || strings.Contains(name, "start") || strings.Contains(name, "end") || strings.Contains(name, "month") || strings.Contains(name, "year"):
+	case strings.Contains(name, "date") || strings.Contains(name, "start") || strings.Contains(name, "end") ||
+		strings.Contains(name, "month") || strings.Contains(name, "year"):
 		return pick(m, moments)
 	case m.once(3):
 		return pick(m, numbers)
@@ -284,9 +290,10 @@ func (m *mischief) framing(q *attackRequest) {
 	case 0:
 		q.framed = fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(q.body)+1+m.IntN(2_000), q.body)
 	case 1:
-		q.framed = fmt.Appendf(nil, "Transfer-Encoding: %s\r\nContent-Length: %d\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", pick(m, []string{
-			"chunked", "identity", "x, chunked", "chunked\r\nTransfer-Encoding: x",
-		}), len(q.body), len(q.body), q.body)
+		q.framed = fmt.Appendf(nil, "Transfer-Encoding: %s\r\nContent-Length: %d\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+			pick(m, []string{
+				"chunked", "identity", "x, chunked", "chunked\r\nTransfer-Encoding: x",
+			}), len(q.body), len(q.body), q.body)
 	case 2:
 		q.framed = fmt.Appendf(nil, "Content-Length: %s\r\n\r\n%s", pick(m, []string{
 			"-1", "x", "99999999999999999999", "9223372036854775807", "1\r\nContent-Length: 2", "0", "",

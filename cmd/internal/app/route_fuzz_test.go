@@ -174,7 +174,8 @@ func (f *routeFuzz) attack(m *mischief) {
 		if !strings.Contains(string(a.body), fault.CodeBusy) && !bytes.Contains(a.body, []byte("The payment gateway")) {
 			f.fail(r, q, fmt.Sprintf("%d %s", a.status, a.body))
 		}
-	case a.status == http.StatusInternalServerError && slices.Contains(answers500, r.Name) && bytes.Contains(a.body, []byte(fault.CodeRefundFailed)):
+	case a.status == http.StatusInternalServerError && slices.Contains(answers500, r.Name) &&
+		bytes.Contains(a.body, []byte(fault.CodeRefundFailed)):
 	case a.status >= 500:
 		f.fail(r, q, fmt.Sprintf("%d %s", a.status, a.body))
 	case a.status >= 400 && json.Valid(a.body):
@@ -218,7 +219,8 @@ func (f *routeFuzz) requireNoError() {
 		}
 	}
 	for line := range strings.SplitSeq(f.log.String(), "\n") {
-		if strings.Contains(line, "panic") || strings.Contains(line, `"level":"ERROR"`) && !strings.Contains(line, `"msg":"request"`) && !isKnown(line) {
+		if strings.Contains(line, "panic") ||
+			strings.Contains(line, `"level":"ERROR"`) && !strings.Contains(line, `"msg":"request"`) && !isKnown(line) {
 			f.t.Errorf("logged: %.2000s", line)
 		}
 	}
@@ -228,7 +230,8 @@ func (f *routeFuzz) requireNoError() {
 // the victim's payments, and what is broken is looked at once it has ended. River says at
 // ERROR that a client hung up on a commit with a job, which a worker's next poll finds.
 func isKnown(line string) bool {
-	return strings.Contains(line, `"invariant broken"`) || strings.Contains(line, "suspect") || strings.Contains(line, "Failed to send job insert notification")
+	return strings.Contains(line, `"invariant broken"`) || strings.Contains(line, "suspect") ||
+		strings.Contains(line, "Failed to send job insert notification")
 }
 
 // request is what the route takes, spoilt in some ways.

@@ -36,7 +36,8 @@ func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 	nobody := a.Guest
 	forged := nobody.As("eyJhbGciOiJub25lIn0.eyJ1c2VyX2lkIjoiMSJ9.")
 	for _, r := range a.Routes() {
-		path := strings.NewReplacer("{id}", "66f0a1b2c3d4e5f607182a01", "{file_id}", "66f0a1b2c3d4e5f607182a01").Replace(r.Path)
+		path := strings.NewReplacer("{id}", "66f0a1b2c3d4e5f607182a01", "{file_id}", "66f0a1b2c3d4e5f607182a01").
+			Replace(r.Path)
 		switch r.Auth {
 		case "none", "optional":
 		case "gateway":
@@ -79,7 +80,8 @@ func TestMetrics(t *testing.T) {
 	require.Contains(t, names, "marquee_unapplied_payments")
 	require.Contains(t, names, "marquee_query_unknown_fields_total")
 	for _, f := range families {
-		require.Equal(t, strings.HasSuffix(f.GetName(), "_total"), f.GetType() == dto.MetricType_COUNTER, "%s: counters, and they alone, end in _total", f.GetName())
+		require.Equal(t, strings.HasSuffix(f.GetName(), "_total"), f.GetType() == dto.MetricType_COUNTER,
+			"%s: counters, and they alone, end in _total", f.GetName())
 	}
 	problems, err := promlint.NewWithMetricFamilies(families).Lint() // as promtool does
 	require.NoError(t, err)

@@ -20,8 +20,9 @@ func Sandbox(ctx context.Context, o SandboxOptions) error {
 	}
 	gateways, err := sandbox.Start(sandbox.Options{
 		GWAAddr: o.GWAAddr, GWAWebhookURL: o.GWAWebhook, GWAWebhookToken: sandbox.GWAToken, GWAAPIKey: sandbox.GWAKey,
-		GWBAddr: o.GWBAddr, GWBWebhookURL: o.GWBWebhook, GWBWebhookSecret: sandbox.GWBSecret, GWBSecretKey: sandbox.GWBKey,
-		StateDir: o.DataDir, Logger: log,
+		GWBAddr: o.GWBAddr, GWBWebhookURL: o.GWBWebhook, GWBWebhookSecret: sandbox.GWBSecret,
+		GWBSecretKey: sandbox.GWBKey,
+		StateDir:     o.DataDir, Logger: log,
 	})
 	if err != nil {
 		return err
@@ -76,6 +77,7 @@ Try:
 
 Ctrl-C stops both.
 `,
-		line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.Keys.GWA, line.Webhooks.GWAToken, line.Keys.GWB, line.Webhooks.GWBSecret)
+		line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.Keys.GWA, line.Webhooks.GWAToken,
+		line.Keys.GWB, line.Webhooks.GWBSecret)
 	return err
 }

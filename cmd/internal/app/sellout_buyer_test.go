@@ -27,9 +27,12 @@ func (s *sellout) buy(n int) {
 	case kind < 12:
 		s.buyPix("pix", customer, "/store/purchase/"+gateway+"/pix", s.order(quantity), kind < 9)
 	case kind < 16:
-		s.count("guest's card", guest.Post("/store/purchase/checkout/"+gateway+"/card", s.asGuest(n, s.card(gateway, quantity, paymentstest.TokenApproved))), 200, 409, 429)
+		s.count("guest's card",
+			guest.Post("/store/purchase/checkout/"+gateway+"/card",
+				s.asGuest(n, s.card(gateway, quantity, paymentstest.TokenApproved))), 200, 409, 429)
 	case kind < 20:
-		s.buyPix("guest's pix", guest, "/store/purchase/checkout/"+gateway+"/pix", s.asGuest(n, s.order(quantity)), kind < 18)
+		s.buyPix("guest's pix", guest, "/store/purchase/checkout/"+gateway+"/pix", s.asGuest(n, s.order(quantity)),
+			kind < 18)
 	case kind < 21:
 		s.count("promo", customer.Put("/customers/me/redeem-promo-code?code="+s.promo, nil), 200, 409)
 	case kind < 22:
@@ -93,7 +96,8 @@ func (s *sellout) buyCard(n, quantity int, token string) *apitest.Response {
 			http.StatusBadRequest, http.StatusConflict, http.StatusTooManyRequests,
 		} // it is refused everywhere after a few times
 	}
-	return s.count(kind, s.from(s.customers[n%len(s.customers)], n).Post("/store/purchase/"+gateway+"/card", s.card(gateway, quantity, token)), wanted...)
+	return s.count(kind, s.from(s.customers[n%len(s.customers)], n).Post("/store/purchase/"+gateway+"/card",
+		s.card(gateway, quantity, token)), wanted...)
 }
 
 // buyPix buys, and pays at once or leaves that for later.

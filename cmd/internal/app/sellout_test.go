@@ -33,7 +33,8 @@ func TestSelloutSoak(t *testing.T) {
 	for round := range soak.Rounds(1, 50) {
 		began := time.Now()
 		require.Empty(t, s.run(), "round %d", round)
-		t.Logf("round %d: %v, %d samples, answers %v, charges %v", round, time.Since(began).Round(time.Millisecond), s.samples, s.answers, s.charges)
+		t.Logf("round %d: %v, %d samples, answers %v, charges %v", round, time.Since(began).Round(time.Millisecond),
+			s.samples, s.answers, s.charges)
 	}
 	s.raceForTheLastSeat(soak.Rounds(6, 200))
 }
@@ -94,10 +95,12 @@ func (s *sellout) open(seats int) {
 		"capacity": seats, "ticket_value": 60, "is_sale_box_office": true,
 	})
 	s.event = objectid.ID(event["_id"].(string))
-	code := s.w.Make(s.w.Admin(), "/admin/promo-codes", object{"title": "Premiere", "code_type": "ticket", "event_id": s.event})
+	code := s.w.Make(s.w.Admin(), "/admin/promo-codes",
+		object{"title": "Premiere", "code_type": "ticket", "event_id": s.event})
 	s.promo = code["code"].(string)
 	s.w.Exec("DELETE FROM tickets.declines") // or the bad cards are soon not even tried
-	s.answers, s.charges, s.problems, s.unpaid, s.samples, s.highest = map[string]int{}, map[string]int{}, nil, nil, 0, 0
+	s.answers, s.charges, s.problems, s.unpaid, s.samples, s.highest = map[string]int{}, map[string]int{}, nil, nil, 0,
+		0
 }
 
 // run sells an event out and returns what is wrong.
@@ -135,12 +138,14 @@ func (s *sellout) sample() (stop func()) {
 		defer tick.Stop()
 		for ctx.Err() == nil {
 			var counted, rows int
-			err := s.w.DB.QueryRow(context.WithoutCancel(ctx), `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.status <> 'expired')
+			err := s.w.DB.QueryRow(context.WithoutCancel(ctx),
+				`SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.status <> 'expired')
 				FROM tickets.events e WHERE id = $1`, s.event).Scan(&counted, &rows)
 			s.mu.Lock()
 			s.samples, s.highest = s.samples+1, max(s.highest, rows)
 			if err != nil || counted != rows {
-				s.problems = append(s.problems, fmt.Sprintf("sample: %d seats counted, %d tickets, %v", counted, rows, err))
+				s.problems = append(s.problems,
+					fmt.Sprintf("sample: %d seats counted, %d tickets, %v", counted, rows, err))
 			}
 			s.mu.Unlock()
 			select {
@@ -160,7 +165,8 @@ func (s *sellout) expireWhilePaid() {
 	s.w.Exec(`WITH early AS (
 			UPDATE tickets.orders SET state = 'released' WHERE event_id = $1 AND state = 'reserved' AND gateway_payment_id IS NOT NULL AND right(id, 1) < '8' RETURNING id)
 		UPDATE tickets.tickets SET status = 'expired' WHERE order_id IN (SELECT id FROM early)`, s.event)
-	s.w.Exec("UPDATE tickets.orders SET hold_until = now() - interval '1 s' WHERE event_id = $1 AND state = 'reserved'", s.event)
+	s.w.Exec("UPDATE tickets.orders SET hold_until = now() - interval '1 s' WHERE event_id = $1 AND state = 'reserved'",
+		s.event)
 	var all sync.WaitGroup
 	all.Go(func() {
 		if err := s.w.Tickets().Sweep(ctx); err != nil {
@@ -203,7 +209,8 @@ func (s *sellout) check() {
 		Good     int
 		Charges  int
 	}
-	rows, err := s.w.DB.Query(s.w.T.Context(), `SELECT id, state, quantity, (SELECT count(*) FROM tickets.tickets t WHERE t.order_id = o.id AND t.status = 'available') AS good, 0 AS charges
+	rows, err := s.w.DB.Query(s.w.T.Context(),
+		`SELECT id, state, quantity, (SELECT count(*) FROM tickets.tickets t WHERE t.order_id = o.id AND t.status = 'available') AS good, 0 AS charges
 		FROM tickets.orders o WHERE event_id = $1`, s.event)
 	require.NoError(s.w.T, err)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])

@@ -22,7 +22,8 @@ func TestSentencesOfTheAPI(t *testing.T) {
 	root.Post("/tags", `[{"name":"War","slug":"war"}]`).Expect(http.StatusOK)
 	event := a.Insert(`INSERT INTO tickets.events (title, event_date, capacity, ticket_value_cents, is_sale_box_office) VALUES ('Premiere', now() + interval '30 days', 10, 5000, true)`).String()
 	unknown := "66f0a1b2c3d4e5f607182a01"
-	buyer := `{"event_id":"` + event + `","quantity":1,"buyer":{"full_name":"Ana","email":"ana@","tax_id":"52998224725","phone":"+5511987654321"}}`
+	buyer := `{"event_id":"` + event +
+		`","quantity":1,"buyer":{"full_name":"Ana","email":"ana@","tax_id":"52998224725","phone":"+5511987654321"}}`
 	const notAnEmail = " has to be an e-mail address"
 
 	for _, x := range []struct {
@@ -36,7 +37,8 @@ func TestSentencesOfTheAPI(t *testing.T) {
 			sentence: "slug is already taken",
 		},
 		{
-			by: root, method: "POST", path: "/tags", body: `[{"name":"Love","slug":"love"},{"name":"War","slug":"war"}]`,
+			by: root, method: "POST", path: "/tags",
+			body:   `[{"name":"Love","slug":"love"},{"name":"War","slug":"war"}]`,
 			status: 409, field: "slug", sentence: "slug is already taken (index 1 of the body)",
 		},
 		{
@@ -44,7 +46,8 @@ func TestSentencesOfTheAPI(t *testing.T) {
 			sentence: "name is required",
 		},
 		{
-			by: root, method: "POST", path: "/tags", body: `[{"name":" \t ","slug":"love"}]`, status: 422, field: "name",
+			by: root, method: "POST", path: "/tags", body: `[{"name":" \t ","slug":"love"}]`, status: 422,
+			field:    "name",
 			sentence: "name has to be more than spaces",
 		},
 		{
@@ -203,7 +206,8 @@ func TestSentencesOfTheAPI(t *testing.T) {
 			"address.planet", "address.planet is not a known field"},
 	} {
 		for _, answer := range []*apitest.Response{
-			nobody.Post("/customers/signup", `[{"username":"bia","email":"bia@example.com","password":"a long password","full_name":"Bia Lima","phone":"+5511987654321",
+			nobody.Post("/customers/signup",
+				`[{"username":"bia","email":"bia@example.com","password":"a long password","full_name":"Bia Lima","phone":"+5511987654321",
 				"tax_id":"52998224725","address":`+address+`}]`),
 			customer.Put("/customers/me", `[{"address":`+address+`}]`),
 			root.Put("/customers", `[{"_id":"`+c.ID.String()+`","address":`+address+`}]`),

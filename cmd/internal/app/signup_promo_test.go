@@ -51,7 +51,8 @@ func TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying(t *testing.T) {
 			w.SignUp(name, again).Expect(200)
 		},
 		"bycode": func(name, _ string) {
-			w.As(name).Post("/customers/me/verify-email", object{"code": w.Mailed(name+"@example.com", "verifica")}).Expect(200)
+			w.As(name).Post("/customers/me/verify-email", object{"code": w.Mailed(name+"@example.com", "verifica")}).
+				Expect(200)
 		},
 		"byadmin": func(_, id string) { w.Admin().Post("/admin/customers/"+id+"/verify-email", nil).Expect(200) },
 		"byedit": func(_, id string) {
@@ -67,7 +68,8 @@ func TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying(t *testing.T) {
 		"bychange": func(name, _ string) {
 			me := w.As(name)
 			me.Post("/customers/me/change-email", object{"new_email": "new." + name + "@example.com"}).Expect(200)
-			me.Post("/customers/me/confirm-email", object{"verification_code": w.Mailed("new."+name+"@example.com", "")}).Expect(200)
+			me.Post("/customers/me/confirm-email",
+				object{"verification_code": w.Mailed("new."+name+"@example.com", "")}).Expect(200)
 		},
 	}
 	for name, verify := range ways {
@@ -76,11 +78,14 @@ func TestATicketCodeOfSignupIsRedeemedByEveryWayOfVerifying(t *testing.T) {
 		require.Zero(t, w.Count(ofCustomer, id), "not before")
 		verify(name, id)
 		require.Equal(t, 2, w.Count(ofCustomer, id))
-		require.Equal(t, 1, w.Count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND redeemed_at IS NOT NULL", id))
-		w.Admin().Put("/customers", []object{{"_id": id, "full_name": "Another Name", "email_verified": true}}).Expect(200)
+		require.Equal(t, 1,
+			w.Count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND redeemed_at IS NOT NULL", id))
+		w.Admin().Put("/customers", []object{{"_id": id, "full_name": "Another Name", "email_verified": true}}).
+			Expect(200)
 		require.Equal(t, 2, w.Count(ofCustomer, id), "once")
 		query := url.QueryEscape(`{"customer_id":"` + id + `","customer_name":"Another Name"}`)
-		require.Len(t, w.Admin().Get("/tickets?query=" + query).Expect(200).Map()["docs"], 2, "the tickets carry the new name")
+		require.Len(t, w.Admin().Get("/tickets?query=" + query).Expect(200).Map()["docs"], 2,
+			"the tickets carry the new name")
 	}
 }
 
@@ -108,7 +113,8 @@ func TestACodeThatNoLongerHoldsKeepsNobodyFromVerifying(t *testing.T) {
 	w := running(t)
 	for i, spoil := range []func(code, event string){
 		func(code, _ string) {
-			w.Admin().Put("/admin/promo-codes/"+code, object{"valid_until": time.Now().Add(-time.Minute).Format(time.RFC3339)}).Expect(200)
+			w.Admin().Put("/admin/promo-codes/"+code,
+				object{"valid_until": time.Now().Add(-time.Minute).Format(time.RFC3339)}).Expect(200)
 		},
 		func(code, _ string) {
 			w.Admin().Put("/admin/promo-codes/"+code, object{"is_active": false}).Expect(200)
@@ -150,8 +156,9 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 			return me.Post("/gwa/subscribe", object{
 				"plan_id": "monthly",
 				"credit_card": object{
-					"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
-					"ccv": "318",
+					"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05",
+					"expiryYear": "2035",
+					"ccv":        "318",
 				},
 				"credit_card_holder_info": object{
 					"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",
@@ -160,7 +167,9 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 			})
 		},
 		"gwbcard": func(me *apitest.Client) *apitest.Response {
-			return me.Post("/gwb/subscribe", object{"plan_id": "monthly", "payment_method_id": paymentstest.TokenApproved})
+			return me.Post("/gwb/subscribe", object{
+				"plan_id": "monthly", "payment_method_id": paymentstest.TokenApproved,
+			})
 		},
 		"gwapix": func(me *apitest.Client) *apitest.Response { return pix(me, "/gwa/subscribe/pix") },
 		"gwbpix": func(me *apitest.Client) *apitest.Response { return pix(me, "/gwb/subscribe/pix") },
@@ -168,17 +177,21 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 		taxID := map[string]string{
 			"gwacard": "52998224725", "gwapix": "11144477735", "gwbpix": "39053344705", "gwbcard": "15350946056",
 		}[name]
-		signedUp := w.SignUp(name, object{"promo_code": "first9", "verify_email_now": false, "tax_id": taxID}).Expect(200)
+		signedUp := w.SignUp(name, object{"promo_code": "first9", "verify_email_now": false, "tax_id": taxID}).
+			Expect(200)
 		id := signedUp.Map()["customer_id"]
 		me := w.Guest.As(platformtest.Session(signedUp))
-		require.Zero(t, w.Count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1", id), "a promo code waits for the subscription")
+		require.Zero(t, w.Count("SELECT count(*) FROM promos.redemptions WHERE customer_id = $1", id),
+			"a promo code waits for the subscription")
 		subscribe(me).Expect(201)
-		require.Equal(t, 1, w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND promo_code = 'FIRST9' AND first_amount_cents = 990", id), name)
+		require.Equal(t, 1,
+			w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND promo_code = 'FIRST9' AND first_amount_cents = 990", id), name)
 		w.Settle()
 		held := "SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND code = 'FIRST9' AND (paid_at IS NOT NULL) = $2"
 		require.Equal(t, 1, w.Count(held, id, name == "gwacard" || name == "gwbcard"), name)
 		for _, c := range w.Gateways.Charges(t) {
-			if sub := w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE id = $1 AND customer_id = $2", c.LocalID, id); sub == 1 && c.Succeeded {
+			if sub := w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE id = $1 AND customer_id = $2",
+				c.LocalID, id); sub == 1 && c.Succeeded {
 				require.EqualValues(t, 990, c.Cents, "charged the lowered price")
 			}
 		}

@@ -25,12 +25,16 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 		require.Equal(t, want, platformtest.FirstDoc(me.Get("/customers/me").Expect(200))["tax_id"])
 	}
 	is(stored)
-	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": stored}).Expect(409).Field(), "one account's in either case")
+	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": stored}).Expect(409).Field(),
+		"one account's in either case")
 	for _, asked := range []string{written, stored} {
-		require.Equal(t, false, w.Guest.Get("/customers/check-availability?tax_id=" + asked).Expect(200).Map()["tax_id_available"])
+		require.Equal(t, false,
+			w.Guest.Get("/customers/check-availability?tax_id=" + asked).Expect(200).Map()["tax_id_available"])
 	}
-	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": "12ABC34501DEA5"}).Expect(422).Field(), "the check digits are digits")
-	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": "12ıbc34501de35"}).Expect(422).Field(), "a letter whose capital is I")
+	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": "12ABC34501DEA5"}).Expect(422).Field(),
+		"the check digits are digits")
+	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": "12ıbc34501de35"}).Expect(422).Field(),
+		"a letter whose capital is I")
 
 	me.Put("/customers/me", []object{{"tax_id": "52998224725"}}).Expect(200)
 	me.Put("/customers/me", []object{{"tax_id": written}}).Expect(200)
@@ -60,8 +64,10 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 		}
 	}
 	const checkout = "/store/purchase/checkout/"
-	require.Equal(t, "tax_id", w.Guest.Post(checkout+"gwa/pix", order("guest@example.com", written)).Expect(409).Field())
-	require.Equal(t, "buyer.tax_id", w.Guest.Post(checkout+"gwa/pix", order("guest@example.com", "12abc34501de36")).Expect(422).Field())
+	require.Equal(t, "tax_id",
+		w.Guest.Post(checkout+"gwa/pix", order("guest@example.com", written)).Expect(409).Field())
+	require.Equal(t, "buyer.tax_id",
+		w.Guest.Post(checkout+"gwa/pix", order("guest@example.com", "12abc34501de36")).Expect(422).Field())
 	card := order("clube@example.com", written)
 	card["credit_card"] = object{
 		"holderName": "CINE CLUBE", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
@@ -75,7 +81,8 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 	card = order("clube@example.com", written)
 	card["payment_method_id"] = paymentstest.TokenApproved
 	w.Guest.Post(checkout+"gwb/card", card).Expect(200)
-	require.Zero(t, w.Count(`SELECT count(*) FROM accounts.users WHERE tax_id <> upper(tax_id) OR email = 'guest@example.com'`))
+	require.Zero(t,
+		w.Count(`SELECT count(*) FROM accounts.users WHERE tax_id <> upper(tax_id) OR email = 'guest@example.com'`))
 
 	for _, path := range []string{
 		"/search/customers?q=" + written, "/search/customers?q=12ABC",
@@ -83,7 +90,8 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 	} {
 		require.Contains(t, string(w.Admin().Get(path).Expect(200).Body), id, path)
 	}
-	a := w.Admin().Get("/admin/customers/export?format=json&query=%7B%22tax_id%22%3A%22" + stored + "%22%7D").Expect(200)
+	a := w.Admin().Get("/admin/customers/export?format=json&query=%7B%22tax_id%22%3A%22" + stored + "%22%7D").
+		Expect(200)
 	require.Contains(t, string(a.Body), `"`+stored+`"`)
 	patterns := taxIDPatterns(w.Guest.Get("/openapi.json").Expect(200).Map())
 	require.GreaterOrEqual(t, len(patterns), 4, "signup, own data, collections, checkout")

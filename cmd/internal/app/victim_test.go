@@ -74,7 +74,9 @@ func (v victim) buys(t *testing.T, a *platformtest.Platform, b accounts.Customer
 			gateway_payment_id, payment_status, state, hold_until, pix_payload, intent_open, created_at, updated_at)
 		VALUES (platform.new_object_id(), $1, $2, 1, 5000, 5000, 'gwa', 'pix', $3, 'pending', 'reserved', now() + interval '1 day', $3, false, now(), now())`,
 		b.ID, v.common["event"], canary)
-	_, err := a.DB.Exec(t.Context(), `INSERT INTO tickets.customers (id, name, email) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, b.ID, canary, b.Email)
+	_, err := a.DB.Exec(t.Context(),
+		`INSERT INTO tickets.customers (id, name, email) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, b.ID, canary,
+		b.Email)
 	require.NoError(t, err)
 	ticket := a.Insert(`INSERT INTO tickets.tickets (event_id, customer_id, title, description, status, reason) VALUES ($1, $2, $3, $3, 'available', 'courtesy')`,
 		v.common["event"], b.ID, canary)
@@ -82,7 +84,8 @@ func (v victim) buys(t *testing.T, a *platformtest.Platform, b accounts.Customer
 		canary, v.common["event"], b.ID)
 	a.Insert(`INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, redeemed_at, created_at) VALUES ($1, $2, 'VICTIM', 'ticket', 'redeem', now(), now())`, code, b.ID)
 	a.Insert(`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
-		VALUES ('gwb', $1, 'subscription', $2, $3, 4990, 'credit_card', 'paid', now(), now(), now())`, victimPayment, subscription, b.ID)
+		VALUES ('gwb', $1, 'subscription', $2, $3, 4990, 'credit_card', 'paid', now(), now(), now())`, victimPayment,
+		subscription, b.ID)
 	v.ids["subscription"], v.ids["order"], v.ids["ticket"], v.ids["promo code"], v.ids["payment"] = subscription.String(), order.String(), ticket.String(), code.String(), victimPayment
 	plan := a.Insert(`INSERT INTO subscriptions.plans (id, plan_id, name, amount_cents, tier, register_date, register_update_date)
 		VALUES (platform.new_object_id(), 'victims-plan', 'Plan', 4990, 1, now(), now())`)
@@ -121,14 +124,17 @@ func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *ap
 	export := a.Insert(`INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filename, status, size, created_at, finished_at, expires_at)
 		VALUES (platform.new_object_id(), $1, 'customers', 'json', '{}', $2, 'done', length($2), now(), now(), now() + interval '1 day')`,
 		root.Get("/current-user").Map()["user_id"], canary)
-	_, err := a.DB.Exec(t.Context(), `INSERT INTO finance.export_chunks (export_id, attempt, n, data) VALUES ($1, 0, 0, $2)`, export, []byte(canary))
+	_, err := a.DB.Exec(t.Context(),
+		`INSERT INTO finance.export_chunks (export_id, attempt, n, data) VALUES ($1, 0, 0, $2)`, export, []byte(canary))
 	require.NoError(t, err)
 	root.Put("/customers", []object{{"_id": v.ids["user"], "full_name": canary + " II"}}).Expect(http.StatusOK)
 	root.Put("/customers", []object{{"_id": v.ids["user"], "full_name": canary}}).Expect(http.StatusOK)
 	var entry, profile objectid.ID
-	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.audit_log WHERE record_id = $1 LIMIT 1`, v.ids["user"]).Scan(&entry))
+	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.audit_log WHERE record_id = $1 LIMIT 1`,
+		v.ids["user"]).Scan(&entry))
 	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.users_type LIMIT 1`).Scan(&profile))
-	v.ids["webhook log"], v.ids["column"], v.ids["requisition"], v.ids["export"] = log.String(), column.String(), card.String(), export.String()
+	v.ids["webhook log"], v.ids["column"], v.ids["requisition"], v.ids["export"] = log.String(), column.String(),
+		card.String(), export.String()
 	v.ids["unapplied payment"], v.ids["chargeback"] = unapplied.String(), chargeback.String()
 	v.ids["audit entry"], v.ids["profile"] = entry.String(), profile.String()
 	v.ids["file"] = upload(t, root, "/upload-file/archive-records/"+v.ids["user"])
@@ -195,7 +201,9 @@ func rowsNaming(t *testing.T, a *platformtest.Platform, ids map[string]string) [
 // everyRow is one statement over all tables; $1 is what to find in a row.
 func everyRow(t *testing.T, a *platformtest.Platform) (sql string) {
 	t.Helper()
-	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT string_agg(format('SELECT %L || to_jsonb(t)::text FROM %I.%I t WHERE to_jsonb(t)::text ~ $1',
+	require.NoError(t,
+		a.DB.QueryRow(t.Context(),
+			`SELECT string_agg(format('SELECT %L || to_jsonb(t)::text FROM %I.%I t WHERE to_jsonb(t)::text ~ $1',
 			schemaname || '.' || tablename || ' ', schemaname, tablename), ' UNION ALL ' ORDER BY schemaname, tablename)
 		FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema', 'public')`).Scan(&sql))
 	return sql

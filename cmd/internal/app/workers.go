@@ -22,7 +22,8 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.finance.Workers(w)
 	m.invariants.Workers(w)
 	a.periodic = slices.Concat(
-		a.repeats.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic(),
+		a.repeats.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(),
+		m.subscriptions.Periodic(),
 		m.finance.Periodic(), m.invariants.Periodic(),
 	)
 	jobs.AddPeriodic(a.jobs, a.periodic)

@@ -99,7 +99,8 @@ func Customer(t testing.TB, db *pgxpool.Pool, set ...func(*accounts.NewUser)) ac
 	t.Helper()
 	n := counter.Add(1)
 	user := accounts.NewUser{
-		Type: httpapi.TypeCustomer, Username: fmt.Sprintf("customer%d", n), Email: fmt.Sprintf("customer%d@example.com", n),
+		Type: httpapi.TypeCustomer, Username: fmt.Sprintf("customer%d", n),
+		Email:    fmt.Sprintf("customer%d@example.com", n),
 		FullName: fmt.Sprintf("Customer %d", n), Phone: "+5511987654321", TaxID: taxID(n), EmailVerified: true,
 	}
 	made := create(t, db, user, set)
@@ -143,7 +144,8 @@ func create(t testing.TB, db *pgxpool.Pool, n accounts.NewUser, set []func(*acco
 func Token(t testing.TB, db *pgxpool.Pool, username string) string {
 	t.Helper()
 	form := url.Values{"username": {username}, "password": {Password}}
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, httpapi.Prefix+"/token", strings.NewReader(form.Encode()))
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, httpapi.Prefix+"/token",
+		strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer := httptest.NewRecorder()
 	makerOf(t, db).login().ServeHTTP(answer, request)

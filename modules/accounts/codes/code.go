@@ -78,7 +78,8 @@ func (s *Codes) takeMail(ctx context.Context, db postgres.DB, email string) erro
 	if s.sessions.Throttle().Off {
 		return nil
 	}
-	ok, err := s.sessions.TakeQuota(ctx, db, "code mails", identity.Mailbox(email), s.sessions.Throttle().MailsPerDay, day)
+	ok, err := s.sessions.TakeQuota(ctx, db, "code mails", identity.Mailbox(email), s.sessions.Throttle().MailsPerDay,
+		day)
 	if err != nil || ok {
 		return err
 	}
@@ -130,7 +131,8 @@ func (s *Codes) IssueTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purp
 // must not undo the count: the caller commits and then returns it. After the
 // right code the row is gone. 429 while too many wrong codes, of this or earlier
 // ones, make the account or the client's address wait.
-func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
+func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
+	code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
 	throttles := s.sessions.CodeThrottles(ctx, userID, purpose)
 	counted, err := s.sessions.CheckThrottles(ctx, tx, throttles)
 	if err != nil {
@@ -149,7 +151,8 @@ func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpos
 }
 
 // compareTx returns the row whenever a code was compared with it.
-func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
+func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
+	code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
 	now := s.clock.Now()
 	row, err = s.q.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
 		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.Attempts), Now: now, //nolint:gosec // a few
@@ -162,7 +165,8 @@ func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, pu
 		return row, nil, fmt.Errorf("try code: %w", err)
 	}
 	if !secret.Equal(row.CodeMac, s.keys.mac(row.ID, code)) {
-		return row, fault.BadRequestDetail("Wrong code. %s remaining.", fault.Count(s.cfg.Attempts-int(row.Attempts), "attempt")), nil
+		return row, fault.BadRequestDetail("Wrong code. %s remaining.",
+			fault.Count(s.cfg.Attempts-int(row.Attempts), "attempt")), nil
 	}
 	if err := s.q.CodeDelete(ctx, tx, row.ID); err != nil {
 		return row, nil, fmt.Errorf("use code: %w", err)
@@ -178,7 +182,8 @@ var noCode = map[string]string{
 }
 
 // whyInvalidTx says why there was nothing to compare with.
-func (s *Codes) whyInvalidTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, now time.Time) (*fault.Error, error) {
+func (s *Codes) whyInvalidTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
+	now time.Time) (*fault.Error, error) {
 	row, err := s.q.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
 	switch {
 	case postgres.IsNoRows(err):

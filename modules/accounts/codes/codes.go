@@ -101,7 +101,8 @@ func New(d Deps) (*Codes, *EmailChanges, error) {
 	}
 	return c, &EmailChanges{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, mail: d.Mail, templates: d.Templates,
-		identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, codes: c, cfg: cfg, keys: keys, q: accountsdb.New(),
+		identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, codes: c, cfg: cfg, keys: keys,
+		q: accountsdb.New(),
 	}, nil
 }
 

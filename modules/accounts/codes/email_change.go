@@ -21,7 +21,8 @@ import (
 // somebody's login, 429 within the cooldown, which counts for the customer and
 // for the new address; 400 for a wrong current password. The old address is told, with
 // a link that undoes it.
-func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current *secret.Text) error {
+func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID objectid.ID, email string,
+	current *secret.Text) error {
 	asking, err := s.identity.CallerRow(ctx, customerID)
 	if err != nil {
 		return err
@@ -40,7 +41,8 @@ func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID object
 		if email == u.Email {
 			return fault.BadRequest("This is your e-mail already.").WithField("new_email")
 		}
-		taken, err := s.q.UserLoginExists(ctx, tx, accountsdb.UserLoginExistsParams{Login: email, UserID: u.ID.String()})
+		taken, err := s.q.UserLoginExists(ctx, tx,
+			accountsdb.UserLoginExistsParams{Login: email, UserID: u.ID.String()})
 		if err != nil {
 			return err
 		}
@@ -103,7 +105,8 @@ func errEmailTaken() error {
 // e-mail and username. Codes that prove the old address end. Errors: 400 no
 // pending change, expired or wrong code; 409 CONFLICT when the address was taken
 // meanwhile, which leaves the pending change as it was; 429.
-func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID objectid.ID, code secret.Text) (accountsdb.User, error) {
+func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID objectid.ID,
+	code secret.Text) (accountsdb.User, error) {
 	var after accountsdb.User
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -123,7 +126,8 @@ func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID object
 			return err
 		}
 		now := s.clock.Now()
-		after, err = s.q.UserChangeEmail(ctx, tx, accountsdb.UserChangeEmailParams{ID: customerID, Email: row.Address, Now: &now})
+		after, err = s.q.UserChangeEmail(ctx, tx,
+			accountsdb.UserChangeEmailParams{ID: customerID, Email: row.Address, Now: &now})
 		if postgres.Constraint(err) == identity.UniqueLogin {
 			return errEmailTaken()
 		}
@@ -167,7 +171,8 @@ func (h Handlers) ChangeEmail(ctx context.Context, in *changeEmailInput) (*httpa
 	if err != nil {
 		return nil, err
 	}
-	if err := h.changes.requestEmailChange(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx).ID, email, in.Body.CurrentPassword); err != nil {
+	if err := h.changes.requestEmailChange(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx).ID, email,
+		in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(emailChangeStarted{
@@ -183,10 +188,13 @@ type confirmEmailInput struct {
 }
 
 // ConfirmEmail answers POST /customers/me/confirm-email.
-func (h Handlers) ConfirmEmail(ctx context.Context, in *confirmEmailInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
+func (h Handlers) ConfirmEmail(ctx context.Context,
+	in *confirmEmailInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.changes.confirmEmailChange(ctx, httpapi.CallerOf(ctx).ID, in.Body.VerificationCode)
 	if err != nil {
 		return nil, err
 	}
-	return identity.CustomerEnvelope(ctx, u, MessageBody{Message: "Your e-mail is now " + u.Email + ". Log in with it from now on."})
+	return identity.CustomerEnvelope(ctx, u, MessageBody{
+		Message: "Your e-mail is now " + u.Email + ". Log in with it from now on.",
+	})
 }

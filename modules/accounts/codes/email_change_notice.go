@@ -83,7 +83,8 @@ func (s *EmailChanges) MadeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 		return err
 	}
 	now := s.clock.Now()
-	if err := s.q.EmailChangeMake(ctx, tx, accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: until}); err != nil {
+	if err := s.q.EmailChangeMake(ctx, tx,
+		accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: until}); err != nil {
 		return fmt.Errorf("note change of e-mail: %w", err)
 	}
 	return s.tellChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id, Changed: true, Username: username})
@@ -92,7 +93,8 @@ func (s *EmailChanges) MadeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 // openChangeTx notes a change, and until when it can be undone. An address that nobody has
 // proved, and one that came by a change which can still be undone itself, are told and get
 // no link: neither may take the account from who had it before.
-func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) (objectid.ID, time.Time, error) {
+func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
+	email string) (objectid.ID, time.Time, error) {
 	now := s.clock.Now()
 	until := now.Add(undoTime)
 	_, undoable, err := s.UndoableUntil(ctx, tx, u.ID)
@@ -115,7 +117,8 @@ func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 // UndoableUntil is until when a change of the user's address can be undone; false when
 // none can.
 func (s *EmailChanges) UndoableUntil(ctx context.Context, db postgres.DB, userID objectid.ID) (time.Time, bool, error) {
-	until, err := s.q.EmailChangeUndoableUntil(ctx, db, accountsdb.EmailChangeUndoableUntilParams{UserID: userID, Now: s.clock.Now()})
+	until, err := s.q.EmailChangeUndoableUntil(ctx, db,
+		accountsdb.EmailChangeUndoableUntilParams{UserID: userID, Now: s.clock.Now()})
 	if postgres.IsNoRows(err) {
 		return until, false, nil
 	}
@@ -127,7 +130,9 @@ func (s *EmailChanges) UndoableUntil(ctx context.Context, db postgres.DB, userID
 
 // EndTx ends what can still be undone of users whose address somebody else has set.
 func (s *EmailChanges) EndTx(ctx context.Context, tx pgx.Tx, userIDs ...objectid.ID) error {
-	if err := s.q.EmailChangeEnd(ctx, tx, accountsdb.EmailChangeEndParams{UserIds: objectid.Strings(userIDs), Now: s.clock.Now()}); err != nil {
+	if err := s.q.EmailChangeEnd(ctx, tx, accountsdb.EmailChangeEndParams{
+		UserIds: objectid.Strings(userIDs), Now: s.clock.Now(),
+	}); err != nil {
 		return fmt.Errorf("end links that undo: %w", err)
 	}
 	return nil
@@ -216,7 +221,8 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 		return fmt.Errorf("read user: %w", err)
 	}
 	notice := emailNotice{
-		Name: givenName(nullable.Value(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
+		Name: givenName(nullable.Value(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed,
+		Days:         int(left.Round(day) / day),
 		WithUsername: job.Args.Username == UsernameFollows, OtherUsername: job.Args.Username == UsernameChanges,
 	}
 	if hasLink {
@@ -257,8 +263,9 @@ func (s *EmailChanges) RecordsOf(ctx context.Context, db postgres.DB, id objecti
 	held := make([]EmailChangeRecord, len(rows))
 	for i, c := range rows {
 		held[i] = EmailChangeRecord{
-			OldEmail: c.OldEmail, NewEmail: c.NewEmail, RequestedAt: httpapi.Time(c.RequestedAt), ChangedAt: httpapi.TimePtr(c.ChangedAt),
-			UndoneAt: httpapi.TimePtr(c.UndoneAt), KeptUntil: httpapi.Time(c.ExpiresAt),
+			OldEmail: c.OldEmail, NewEmail: c.NewEmail, RequestedAt: httpapi.Time(c.RequestedAt),
+			ChangedAt: httpapi.TimePtr(c.ChangedAt),
+			UndoneAt:  httpapi.TimePtr(c.UndoneAt), KeptUntil: httpapi.Time(c.ExpiresAt),
 		}
 	}
 	return held, nil

@@ -101,7 +101,8 @@ func (s *EmailChanges) isAwaitingPassword(c accountsdb.AccountsEmailChange, u ac
 
 // hashForUndo checks and hashes a password that comes with a good link; "" for none. A
 // link that does nothing buys no hash.
-func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailChange, next secret.Text) (string, error) {
+func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailChange,
+	next secret.Text) (string, error) {
 	if next.Empty() {
 		return "", nil
 	}
@@ -115,22 +116,26 @@ func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEma
 	if !s.canUndo(c, u) && !s.isAwaitingPassword(c, u) {
 		return "", errNoUndo()
 	}
-	if err := s.sessions.CheckNewPassword(next, append(sessions.PersonalTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
+	if err := s.sessions.CheckNewPassword(next,
+		append(sessions.PersonalTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
 		return "", err
 	}
 	return s.hasher.Hash(ctx, next)
 }
 
-func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
+func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
+	c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
 	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
 	if err := s.q.EmailChangeUndo(ctx, tx, accountsdb.EmailChangeUndoParams{ID: c.ID, Now: &now}); err != nil {
 		return u, err
 	}
 	params := accountsdb.UserRestoreEmailParams{
-		ID: u.ID, Email: c.OldEmail, Username: c.OldUsername, Unproved: c.OldUnproved, Now: now, TokensValidAfter: &ended,
+		ID: u.ID, Email: c.OldEmail, Username: c.OldUsername, Unproved: c.OldUnproved, Now: now,
+		TokensValidAfter: &ended,
 	}
 	after, err := s.restoreNameTx(ctx, tx, u, params)
-	if fault.Is(err, fault.KindConflict) || postgres.Constraint(err) == identity.UniqueLogin { // somebody has the name now
+	if fault.Is(err, fault.KindConflict) ||
+		postgres.Constraint(err) == identity.UniqueLogin { // somebody has the name now
 		params.Username = c.OldEmail
 		after, err = s.q.UserRestoreEmail(ctx, tx, params)
 	}
@@ -147,7 +152,8 @@ func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accounts
 // code, for which no wrong code of before makes anybody wait. A disabled account gets no
 // code, for nobody signs in to it: its owner sets the password with the link, or has a code
 // mailed once it is enabled.
-func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange, hash string) error {
+func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange,
+	hash string) error {
 	if hash != "" {
 		return s.codes.replacePasswordTx(ctx, tx, u, hash)
 	}
@@ -155,15 +161,19 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 		return nil
 	}
 	if c.UndoneAt != nil && !s.sessions.Throttle().Off {
-		ok, err := s.sessions.TakeQuota(ctx, tx, "codes of an undo", c.ID.String(), s.sessions.Throttle().MailsPerDay, day)
+		ok, err := s.sessions.TakeQuota(ctx, tx, "codes of an undo", c.ID.String(), s.sessions.Throttle().MailsPerDay,
+			day)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return fault.TooManyRequests(day, "This link has had too many codes sent. Set a new password with it instead.")
+			return fault.TooManyRequests(day,
+				"This link has had too many codes sent. Set a new password with it instead.")
 		}
 	}
-	if err := s.sessions.Forgive(ctx, tx, []sessions.Throttle{s.sessions.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0)}); err != nil {
+	if err := s.sessions.Forgive(ctx, tx, []sessions.Throttle{
+		s.sessions.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0),
+	}); err != nil {
 		return err
 	}
 	return s.codes.IssueTx(ctx, tx, u.ID, PurposeReset, u.Email)
@@ -171,7 +181,8 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 
 // restoreNameTx gives the old name back with the address, where it is free; otherwise
 // nothing is written.
-func (s *EmailChanges) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
+func (s *EmailChanges) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
+	params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if params.Username != u.Username && !strings.Contains(params.Username, "@") {
 			if err := s.identity.ReserveAppearanceTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {

@@ -24,12 +24,14 @@ import (
 // (docs/contract/accounts.md, Codes). Errors: 429 within the
 // cooldown or beyond the daily number of mails.
 func (s *Codes) requestReset(ctx context.Context, email string) error {
-	return s.requestCode(ctx, PurposeReset, email, func(userID objectid.ID) river.JobArgs { return SendResetArgs{UserID: userID} })
+	return s.requestCode(ctx, PurposeReset, email,
+		func(userID objectid.ID) river.JobArgs { return SendResetArgs{UserID: userID} })
 }
 
 // requestCode is what every route does that mails a code to whoever owns an
 // address.
-func (s *Codes) requestCode(ctx context.Context, purpose, email string, job func(userID objectid.ID) river.JobArgs) error {
+func (s *Codes) requestCode(ctx context.Context, purpose, email string,
+	job func(userID objectid.ID) river.JobArgs) error {
 	owner, err := s.q.LoginOwner(ctx, s.pool, email)
 	if err != nil {
 		return fmt.Errorf("find the owner of an address: %w", err)
@@ -124,7 +126,8 @@ var errStillGood = errors.New("the code is good")
 
 // useResetCode uses the code up together with what is done then. A wrong code is
 // counted.
-func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secret.Text, then func(pgx.Tx, accountsdb.User) error) error {
+func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secret.Text,
+	then func(pgx.Tx, accountsdb.User) error) error {
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockAny(ctx, tx, userID)
@@ -137,7 +140,8 @@ func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secre
 			return err
 		}
 		if row.Address != u.Email {
-			refusal = fault.BadRequestDetail("%s", noCode[PurposeReset]) // it proves an address that is no longer theirs
+			refusal = fault.BadRequestDetail("%s",
+				noCode[PurposeReset]) // it proves an address that is no longer theirs
 			return nil
 		}
 		return then(tx, u)
@@ -155,7 +159,9 @@ func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secre
 
 func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, hash string) error {
 	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
-	err := s.q.UserResetPassword(ctx, tx, accountsdb.UserResetPasswordParams{ID: u.ID, NewHash: hash, TokensValidAfter: &ended, Now: now})
+	err := s.q.UserResetPassword(ctx, tx, accountsdb.UserResetPasswordParams{
+		ID: u.ID, NewHash: hash, TokensValidAfter: &ended, Now: now,
+	})
 	if err != nil {
 		return err
 	}
@@ -177,7 +183,9 @@ func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.U
 			return err
 		}
 	}
-	return s.sessions.Forgive(ctx, tx, []sessions.Throttle{s.sessions.ThrottleOf(sessions.ScopeLogin, u.ID.String(), 0)})
+	return s.sessions.Forgive(ctx, tx, []sessions.Throttle{
+		s.sessions.ThrottleOf(sessions.ScopeLogin, u.ID.String(), 0),
+	})
 }
 
 // resetOwner finds the account of the address. Asking for accounts that are not

@@ -38,7 +38,8 @@ func (s *Codes) VerifyEmail(ctx context.Context, customerID objectid.ID, code se
 			return err
 		}
 		now := s.clock.Now()
-		if user, err = s.q.UserVerifyEmail(ctx, tx, accountsdb.UserVerifyEmailParams{ID: customerID, Now: &now}); err != nil {
+		if user, err = s.q.UserVerifyEmail(ctx, tx,
+			accountsdb.UserVerifyEmailParams{ID: customerID, Now: &now}); err != nil {
 			return err
 		}
 		return s.identity.ChangedTx(ctx, tx, user, true)
@@ -56,7 +57,8 @@ func (s *Codes) VerifyEmail(ctx context.Context, customerID objectid.ID, code se
 // is the same for known and unknown addresses, so neither the answer nor its
 // time tells them apart.
 func (s *Codes) requestVerification(ctx context.Context, email string) error {
-	return s.requestCode(ctx, PurposeVerification, email, func(userID objectid.ID) river.JobArgs { return ResendArgs{UserID: userID} })
+	return s.requestCode(ctx, PurposeVerification, email,
+		func(userID objectid.ID) river.JobArgs { return ResendArgs{UserID: userID} })
 }
 
 // ResendArgs is the job that makes and mails a new verification code, where
@@ -112,7 +114,9 @@ func (h Handlers) VerifyEmail(ctx context.Context, in *verifyInput) (*httpapi.Ou
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(verifiedBody{Message: "E-mail verified.", EmailVerified: true, EmailVerifiedAt: httpapi.Time(*u.EmailVerifiedAt)})
+	return httpapi.OK(verifiedBody{
+		Message: "E-mail verified.", EmailVerified: true, EmailVerifiedAt: httpapi.Time(*u.EmailVerifiedAt),
+	})
 }
 
 type resendInput struct {

@@ -39,7 +39,8 @@ func (h Handlers) VerifyEmail(ctx context.Context, in *customerInput) (*httpapi.
 		return nil, err
 	}
 	return httpapi.OK(customerVerified{
-		Message: "E-mail verified.", CustomerID: u.ID, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.Time(*u.EmailVerifiedAt),
+		Message: "E-mail verified.", CustomerID: u.ID, EmailVerified: u.EmailVerified,
+		EmailVerifiedAt: httpapi.Time(*u.EmailVerifiedAt),
 	})
 }
 
@@ -100,7 +101,9 @@ func (s *Customers) changeCustomer(
 		if after, err = change(tx, before); err != nil {
 			return err
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: identity.CustomersName, RecordID: id, Before: stateOf(before), After: stateOf(after)})
+		return audit.RecordTx(ctx, tx, audit.Change{
+			Resource: identity.CustomersName, RecordID: id, Before: stateOf(before), After: stateOf(after),
+		})
 	})
 	if err != nil {
 		return after, fmt.Errorf("change customer: %w", err)
@@ -116,5 +119,7 @@ type customerState struct {
 }
 
 func stateOf(u accountsdb.User) customerState {
-	return customerState{Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt)}
+	return customerState{
+		Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt),
+	}
 }

@@ -15,20 +15,48 @@ func (s *Customers) newResource() *resource.Resource {
 	fullName.Required = true
 	nationalityRule := resource.Rule{Default: "", Pattern: `^([A-Za-z]{2,3})?$`, Means: "2 or 3 letters of ISO 3166-1"}
 	return resource.New(resource.Definition{
-		Name: identity.CustomersName, Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
+		Name: identity.CustomersName, Singular: "Customer", Table: "accounts.users",
+		Base:          "t.user_type = 'customer' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: identity.SearchedBy,
 		Fields: []resource.Field{
-			{Name: "user_type", Kind: query.String, Write: resource.Privileged, Rule: resource.Rule{Enum: []string{"customer"}}},
-			{Name: "username", Kind: query.String, Rule: identity.UsernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the customer's own e-mail"},
-			{Name: "email", Kind: query.String, Rule: identity.EmailRule, Doc: "Unique, kept in lower case; a new one is unverified unless email_verified is sent"},
-			{Name: "full_name", Expr: "coalesce(t.full_name, '')", Column: "full_name", Kind: query.String, Rule: fullName},
-			{Name: "tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal, Rule: s.identity.TaxIDRule(), Doc: "CPF or CNPJ; letters are stored in capitals"},
-			{Name: "phone", Kind: query.String, Nullable: true, Rule: resource.Rule{Pattern: `^\+[0-9]{10,15}$`, Means: "a plus sign, country code and number"}},
-			{Name: "nationality", Kind: query.String, Rule: nationalityRule, Doc: "ISO 3166-1, stored in capitals; empty when not told"},
-			{Name: "address", Kind: query.JSON, Nullable: true, Doc: "street, number, complement, locality, city, region_code, country, postal_code"},
+			{
+				Name: "user_type", Kind: query.String, Write: resource.Privileged,
+				Rule: resource.Rule{Enum: []string{"customer"}},
+			},
+			{
+				Name: "username", Kind: query.String, Rule: identity.UsernameRule,
+				Doc: "3 to 50 characters, unique without regard to case; one with @ is the customer's own e-mail",
+			},
+			{
+				Name: "email", Kind: query.String, Rule: identity.EmailRule,
+				Doc: "Unique, kept in lower case; a new one is unverified unless email_verified is sent",
+			},
+			{
+				Name: "full_name", Expr: "coalesce(t.full_name, '')", Column: "full_name", Kind: query.String,
+				Rule: fullName,
+			},
+			{
+				Name: "tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal, Rule: s.identity.TaxIDRule(),
+				Doc: "CPF or CNPJ; letters are stored in capitals",
+			},
+			{
+				Name: "phone", Kind: query.String, Nullable: true,
+				Rule: resource.Rule{Pattern: `^\+[0-9]{10,15}$`, Means: "a plus sign, country code and number"},
+			},
+			{
+				Name: "nationality", Kind: query.String, Rule: nationalityRule,
+				Doc: "ISO 3166-1, stored in capitals; empty when not told",
+			},
+			{
+				Name: "address", Kind: query.JSON, Nullable: true,
+				Doc: "street, number, complement, locality, city, region_code, country, postal_code",
+			},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			{Name: "my_list", Kind: query.String, Array: true, Rule: resource.Rule{MaxLength: maxListEntry}},
-			{Name: "enable", Kind: query.Bool, Rule: resource.Rule{Required: true}, Doc: "A disabled customer cannot log in, and their tokens end"},
+			{
+				Name: "enable", Kind: query.Bool, Rule: resource.Rule{Required: true},
+				Doc: "A disabled customer cannot log in, and their tokens end",
+			},
 			{Name: "email_verified", Kind: query.Bool, Rule: resource.Rule{Required: true}},
 			{Name: "email_verified_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
 			{Name: "current_subscription_id", Kind: query.OID, Nullable: true, Write: resource.Privileged},
@@ -43,6 +71,9 @@ func (s *Customers) newResource() *resource.Resource {
 			identity.UniqueLogin: identity.LoginTaken,
 			identity.UniqueTaxID: {Field: "tax_id", Message: "belongs to another account"},
 		},
-		Hooks: resource.Hooks{BeforeUpdate: s.beforeCustomerUpdate, AfterWrite: s.identity.AfterCustomerWrite, Delete: s.deleteCustomersTx},
+		Hooks: resource.Hooks{
+			BeforeUpdate: s.beforeCustomerUpdate, AfterWrite: s.identity.AfterCustomerWrite,
+			Delete: s.deleteCustomersTx,
+		},
 	})
 }

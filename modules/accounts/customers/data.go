@@ -39,34 +39,36 @@ type fileRecord struct {
 // kept of them tells nothing. 404 when they are gone.
 func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.Time) (map[string]any, error) {
 	data := map[string]any{"generated_at": httpapi.Time(now)}
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		u, err := s.q.UserGetCustomer(ctx, tx, id)
-		if postgres.IsNoRows(err) {
-			return identity.ErrNoCustomer()
-		}
-		if err != nil {
-			return err
-		}
-		doc, err := identity.CustomerDocOf(u)
-		if err != nil {
-			return err
-		}
-		data["customer"] = customerRecord{
-			CustomerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt), GWACustomerID: u.GwaCustomerID,
-		}
-		if data["files"], err = s.fileRecords(ctx, tx, id); err != nil {
-			return err
-		}
-		if data["email_changes"], err = s.changes.RecordsOf(ctx, tx, id); err != nil {
-			return err
-		}
-		for _, p := range s.above.Personal {
-			if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id, u.EmailVerified); err != nil {
-				return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+		func(tx pgx.Tx) error {
+			u, err := s.q.UserGetCustomer(ctx, tx, id)
+			if postgres.IsNoRows(err) {
+				return identity.ErrNoCustomer()
 			}
-		}
-		return nil
-	})
+			if err != nil {
+				return err
+			}
+			doc, err := identity.CustomerDocOf(u)
+			if err != nil {
+				return err
+			}
+			data["customer"] = customerRecord{
+				CustomerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt),
+				GWACustomerID: u.GwaCustomerID,
+			}
+			if data["files"], err = s.fileRecords(ctx, tx, id); err != nil {
+				return err
+			}
+			if data["email_changes"], err = s.changes.RecordsOf(ctx, tx, id); err != nil {
+				return err
+			}
+			for _, p := range s.above.Personal {
+				if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id, u.EmailVerified); err != nil {
+					return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
+				}
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("collect customer's data: %w", err)
 	}
@@ -81,7 +83,8 @@ func (s *Customers) fileRecords(ctx context.Context, db postgres.DB, id objectid
 	held := make([]fileRecord, len(all))
 	for i, f := range all {
 		held[i] = fileRecord{
-			FileID: f.ID, Purpose: string(f.Purpose), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, CreatedAt: httpapi.Time(f.CreatedAt),
+			FileID: f.ID, Purpose: string(f.Purpose), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size,
+			CreatedAt: httpapi.Time(f.CreatedAt),
 		}
 	}
 	return held, nil
@@ -116,7 +119,8 @@ func (h Handlers) Data(ctx context.Context, _ *struct{}) (*dataOutput, error) {
 // DataSchema describes the file: one member for each module that holds something.
 func DataSchema() *huma.Schema {
 	return &huma.Schema{
-		Type: "object", Required: []string{"generated_at", "customer", "files", "email_changes"}, AdditionalProperties: true,
+		Type: "object", Required: []string{"generated_at", "customer", "files", "email_changes"},
+		AdditionalProperties: true,
 		Properties: map[string]*huma.Schema{
 			"generated_at":  {Type: "string", Format: "date-time"},
 			"customer":      {Type: "object", AdditionalProperties: true},

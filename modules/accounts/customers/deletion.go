@@ -55,7 +55,9 @@ func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by obje
 		}
 	}
 	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
-	if _, err := s.q.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{ID: id, Now: &now, TokensValidAfter: &ended}); err != nil {
+	if _, err := s.q.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{
+		ID: id, Now: &now, TokensValidAfter: &ended,
+	}); err != nil {
 		return fmt.Errorf("close account: %w", err)
 	}
 	if err := s.codes.EndTx(ctx, tx, id); err != nil {
@@ -64,7 +66,9 @@ func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by obje
 	if err := s.changes.ForgetTx(ctx, tx, id); err != nil {
 		return err
 	}
-	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: nullable.Ptr(by), Now: now}); err != nil {
+	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{
+		CustomerID: id, DeletedBy: nullable.Ptr(by), Now: now,
+	}); err != nil {
 		return fmt.Errorf("record deletion: %w", err)
 	}
 	if _, err := s.jobs.InsertTx(ctx, tx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
@@ -133,5 +137,7 @@ func (h Handlers) DeleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[co
 	if err := h.s.DeleteCustomer(ctx, id, id); err != nil {
 		return nil, err
 	}
-	return httpapi.OK(codes.MessageBody{Message: "Your account is closed. Charges are being stopped; then your data will be removed."})
+	return httpapi.OK(codes.MessageBody{
+		Message: "Your account is closed. Charges are being stopped; then your data will be removed.",
+	})
 }

@@ -24,7 +24,10 @@ func (EraseCustomerArgs) Kind() string { return "accounts_erase_customer" }
 // InsertOpts: when the attempts are used up, which takes weeks, the hourly job
 // begins anew.
 func (EraseCustomerArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 500, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
+	return river.InsertOpts{
+		Queue: jobs.QueueGateway, MaxAttempts: 500,
+		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates},
+	}
 }
 
 type eraseWorker struct {

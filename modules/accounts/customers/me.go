@@ -207,7 +207,8 @@ func (e meEdit) checkRepeated(u *accountsdb.User) error {
 		name string
 		sent json.RawMessage
 	}{
-		{"user_type", e.UserType}, {"nationality", e.Nationality}, {"enable", e.Enable}, {"email_verified", e.EmailVerified},
+		{"user_type", e.UserType}, {"nationality", e.Nationality}, {"enable", e.Enable},
+		{"email_verified", e.EmailVerified},
 		{"current_subscription_id", e.CurrentSubscriptionID}, {"password_reset_required", e.PasswordResetRequired},
 		{"promo_code_used", e.PromoCodeUsed}, {"promo_code_id", e.PromoCodeID}, {"gwb_customer_id", e.GWBCustomerID},
 	} {

@@ -21,7 +21,8 @@ import (
 // once end with one file. 404 when the user is gone.
 func (s *Store) SetAvatar(ctx context.Context, userID objectid.ID, img files.Image) (avatarID objectid.ID, err error) {
 	err = s.changeAvatar(ctx, userID, func(tx pgx.Tx) (*objectid.ID, error) {
-		f, err := s.files.StoreImageTx(ctx, tx, img, files.Place{Purpose: files.Avatar, Kind: UserFileKind, RecordID: userID, CreatedBy: userID})
+		f, err := s.files.StoreImageTx(ctx, tx, img,
+			files.Place{Purpose: files.Avatar, Kind: UserFileKind, RecordID: userID, CreatedBy: userID})
 		avatarID = f.ID
 		return &avatarID, err
 	})
@@ -49,11 +50,14 @@ func (s *Store) changeAvatar(ctx context.Context, userID objectid.ID, store func
 		if err != nil {
 			return err
 		}
-		if err := s.q.UserSetAvatar(ctx, tx, accountsdb.UserSetAvatarParams{ID: userID, AvatarID: id, Now: s.clock.Now()}); err != nil {
+		if err := s.q.UserSetAvatar(ctx, tx, accountsdb.UserSetAvatarParams{
+			ID: userID, AvatarID: id, Now: s.clock.Now(),
+		}); err != nil {
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{
-			Resource: UsersName, RecordID: userID, Before: map[string]any{"avatar_id": u.AvatarID}, After: map[string]any{"avatar_id": id},
+			Resource: UsersName, RecordID: userID, Before: map[string]any{"avatar_id": u.AvatarID},
+			After: map[string]any{"avatar_id": id},
 		})
 	})
 	if err != nil {
@@ -73,7 +77,8 @@ func (s *Store) MayUsePictureTx(ctx context.Context, tx pgx.Tx, u accountsdb.Use
 		return true, nil
 	}
 	all, err := s.files.FilesOfRecords(ctx, tx, UserFileKind, u.ID)
-	return slices.ContainsFunc(all, func(f files.File) bool { return f.ID == picture && f.Purpose == files.Avatar }), err
+	return slices.ContainsFunc(all, func(f files.File) bool { return f.ID == picture && f.Purpose == files.Avatar }),
+		err
 }
 
 // DropOtherAvatarsTx deletes the avatars of the user but the one to keep, which
@@ -97,7 +102,8 @@ func (s *Store) DropOtherAvatarsTx(ctx context.Context, tx pgx.Tx, userID, keep 
 
 // ReplaceAvatarsTx does so for the records of a PUT that carry an avatar_id; 422
 // for one that is no picture of the user whose record it is.
-func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record,
+	users map[objectid.ID]accountsdb.User) error {
 	for _, rec := range records {
 		v, sent := rec.Value("avatar_id")
 		if !sent {

@@ -68,7 +68,9 @@ func (h Avatars) Delete(ctx context.Context, _ *struct{}) (*httpapi.Output[avata
 func (h Avatars) DocumentPost(api *httpapi.API) {
 	doc := api.OpenAPI()
 	schema := func(v any) map[string]*huma.MediaType {
-		return map[string]*huma.MediaType{"application/json": {Schema: huma.SchemaFromType(doc.Components.Schemas, reflect.TypeOf(v))}}
+		return map[string]*huma.MediaType{
+			"application/json": {Schema: huma.SchemaFromType(doc.Components.Schemas, reflect.TypeOf(v))},
+		}
 	}
 	doc.AddOperation(&huma.Operation{
 		Method: http.MethodPost, Path: httpapi.Prefix + AvatarPath, OperationID: "avatar_post", Tags: []string{"me"},

@@ -62,7 +62,8 @@ func (s *Store) CustomerByID(ctx context.Context, db postgres.DB, id objectid.ID
 // CustomerOfGateway finds whose id at a gateway ("gwa", "gwb") it is; "" when it is
 // nobody's.
 func (s *Store) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, gatewayID string) (objectid.ID, error) {
-	id, err := s.q.UserByGatewayCustomer(ctx, db, accountsdb.UserByGatewayCustomerParams{Gateway: gateway, GatewayID: gatewayID})
+	id, err := s.q.UserByGatewayCustomer(ctx, db,
+		accountsdb.UserByGatewayCustomerParams{Gateway: gateway, GatewayID: gatewayID})
 	if postgres.IsNoRows(err) {
 		return "", nil
 	}
@@ -70,7 +71,8 @@ func (s *Store) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, 
 }
 
 // CustomersByID reads customers; who is not there, or deleted, is not in the map.
-func (s *Store) CustomersByID(ctx context.Context, db postgres.DB, ids []objectid.ID) (map[objectid.ID]Customer, error) {
+func (s *Store) CustomersByID(ctx context.Context, db postgres.DB,
+	ids []objectid.ID) (map[objectid.ID]Customer, error) {
 	users, err := s.q.UserListCustomers(ctx, db, objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read customers: %w", err)
@@ -114,7 +116,8 @@ func (s *Store) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, custome
 
 // ClearCurrentSubscriptionTx clears current_subscription_id where it still points
 // to the subscription, and does nothing where it does not.
-func (s *Store) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID) error {
+func (s *Store) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
+	customerID, subscriptionID objectid.ID) error {
 	_, err := s.q.UserClearCurrentSubscription(ctx, tx, accountsdb.UserClearCurrentSubscriptionParams{
 		ID: customerID, SubscriptionID: &subscriptionID, Now: s.clock.Now(),
 	})
@@ -126,7 +129,8 @@ func (s *Store) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, custo
 
 // SetGatewayCustomer records the customer's id at a gateway (gwa or gwb) and
 // returns the one that holds: the first that was recorded.
-func (s *Store) SetGatewayCustomer(ctx context.Context, db postgres.DB, customerID objectid.ID, gateway, gatewayID string) (string, error) {
+func (s *Store) SetGatewayCustomer(ctx context.Context, db postgres.DB, customerID objectid.ID,
+	gateway, gatewayID string) (string, error) {
 	if gateway != "gwa" && gateway != "gwb" {
 		return "", fmt.Errorf("set gateway customer: unknown gateway %q", gateway)
 	}
@@ -149,7 +153,9 @@ func (s *Store) SetTaxID(ctx context.Context, db postgres.DB, customerID objecti
 	if err != nil {
 		return err
 	}
-	n, err := s.q.UserSetTaxID(ctx, db, accountsdb.UserSetTaxIDParams{ID: customerID, TaxID: &taxID, Now: s.clock.Now()})
+	n, err := s.q.UserSetTaxID(ctx, db, accountsdb.UserSetTaxIDParams{
+		ID: customerID, TaxID: &taxID, Now: s.clock.Now(),
+	})
 	if postgres.Constraint(err) == UniqueTaxID {
 		return ErrTaxIDTaken()
 	}
@@ -176,9 +182,11 @@ func CustomerOf(u accountsdb.User, err error) (Customer, error) {
 	}
 	c := Customer{
 		ID: u.ID, Username: u.Username, Email: u.Email, EmailVerified: u.EmailVerified,
-		FullName: nullable.Value(u.FullName), TaxID: nullable.Value(u.TaxID), Phone: nullable.Value(u.Phone), Nationality: u.Nationality,
-		Language: u.Language, Enabled: u.Enable, CurrentSubscriptionID: nullable.Value(u.CurrentSubscriptionID),
-		TrialUsedAt: u.TrialUsedAt, PromoCodeUsed: nullable.Value(u.PromoCodeUsed), PromoCodeID: nullable.Value(u.PromoCodeID),
+		FullName: nullable.Value(u.FullName), TaxID: nullable.Value(u.TaxID), Phone: nullable.Value(u.Phone),
+		Nationality: u.Nationality,
+		Language:    u.Language, Enabled: u.Enable, CurrentSubscriptionID: nullable.Value(u.CurrentSubscriptionID),
+		TrialUsedAt: u.TrialUsedAt, PromoCodeUsed: nullable.Value(u.PromoCodeUsed),
+		PromoCodeID:        nullable.Value(u.PromoCodeID),
 		GatewayCustomerIDs: map[string]string{}, CreatedAt: u.CreatedAt.UTC(),
 	}
 	if u.GwaCustomerID != nil {

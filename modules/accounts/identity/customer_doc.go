@@ -70,7 +70,8 @@ func CustomerDocOf(u accountsdb.User) (CustomerDoc, error) {
 	created, updated := httpapi.Time(u.CreatedAt), httpapi.Time(u.UpdatedAt)
 	return CustomerDoc{
 		ID: u.ID, UserType: u.UserType, Username: u.Username, Email: u.Email, FullName: nullable.Value(u.FullName),
-		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: addressDoc{address}, AvatarID: u.AvatarID, MyList: u.MyList,
+		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: addressDoc{address}, AvatarID: u.AvatarID,
+		MyList: u.MyList,
 		Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt),
 		CurrentSubscriptionID: u.CurrentSubscriptionID, PasswordResetRequired: u.PasswordResetRequired,
 		PromoCodeUsed: u.PromoCodeUsed, PromoCodeID: u.PromoCodeID, GWBCustomerID: u.GwbCustomerID,

@@ -34,7 +34,8 @@ type Store struct {
 // New makes the room.
 func New(d Deps) *Store {
 	return &Store{
-		pool: d.Pool, clock: d.Clock, files: d.Files, promises: d.Promises, alphanumeric: d.TaxIDAlphanumeric, trialKey: d.TrialKey, q: accountsdb.New(),
+		pool: d.Pool, clock: d.Clock, files: d.Files, promises: d.Promises, alphanumeric: d.TaxIDAlphanumeric,
+		trialKey: d.TrialKey, q: accountsdb.New(),
 	}
 }
 

@@ -35,7 +35,8 @@ func unseen(r rune) bool {
 
 // blank reports whether a text shows nothing at all.
 func blank(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !unseen(r) })
+	return !strings.ContainsFunc(text,
+		func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !unseen(r) })
 }
 
 // plainName reports whether a full name holds nothing unseen but joiners that stand

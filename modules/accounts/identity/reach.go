@@ -15,7 +15,8 @@ import (
 // caller lacks: 403. Who could set the password of such a user, or have a code
 // mailed for the account, would gain the right; who could disable or delete them, or
 // their files, would take something from whoever is to have it.
-func (s *Store) KeepWithinReach(ctx context.Context, db postgres.DB, caller httpapi.Caller, users map[objectid.ID]accountsdb.User) error {
+func (s *Store) KeepWithinReach(ctx context.Context, db postgres.DB, caller httpapi.Caller,
+	users map[objectid.ID]accountsdb.User) error {
 	if caller.Root {
 		return nil
 	}
@@ -29,7 +30,8 @@ func (s *Store) KeepWithinReach(ctx context.Context, db postgres.DB, caller http
 		}
 		others = append(others, id.String())
 	}
-	beyond, err := s.q.UserListBeyond(ctx, db, accountsdb.UserListBeyondParams{Ids: others, Rights: append([]string{}, caller.Handlers...)})
+	beyond, err := s.q.UserListBeyond(ctx, db,
+		accountsdb.UserListBeyondParams{Ids: others, Rights: append([]string{}, caller.Handlers...)})
 	if err != nil {
 		return fmt.Errorf("compare rights: %w", err)
 	}

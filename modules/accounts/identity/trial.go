@@ -28,7 +28,8 @@ const trialsPage = 500
 // TrialsSince lists the next customers after an id who have begun their trial since,
 // and whose tax id is known; none: these were all.
 func (s *Store) TrialsSince(ctx context.Context, since time.Time, after objectid.ID) ([]UsedTrial, error) {
-	rows, err := s.q.UserListTrials(ctx, s.pool, accountsdb.UserListTrialsParams{Since: &since, After: after.String(), PageSize: trialsPage})
+	rows, err := s.q.UserListTrials(ctx, s.pool,
+		accountsdb.UserListTrialsParams{Since: &since, After: after.String(), PageSize: trialsPage})
 	if err != nil {
 		return nil, fmt.Errorf("list trials: %w", err)
 	}

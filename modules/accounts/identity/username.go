@@ -44,11 +44,14 @@ func CheckUsername(username, email string, loc ...any) error {
 	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, unicode.IsControl) {
 		return fault.InvalidAt("may not begin or end with a space, nor contain control characters", loc...)
 	}
-	if strings.ContainsFunc(username, func(r rune) bool { return unicode.Is(unicode.Zs, r) && r != ' ' }) || strings.Contains(username, "  ") {
-		return fault.InvalidAt("may hold single plain spaces only", loc...) // or two names would differ by what nobody sees
+	if strings.ContainsFunc(username, func(r rune) bool { return unicode.Is(unicode.Zs, r) && r != ' ' }) ||
+		strings.Contains(username, "  ") {
+		return fault.InvalidAt("may hold single plain spaces only",
+			loc...) // or two names would differ by what nobody sees
 	}
 	if strings.ContainsFunc(username, unseen) {
-		return fault.InvalidAt("may not contain invisible characters, nor ones that change the direction of writing", loc...)
+		return fault.InvalidAt("may not contain invisible characters, nor ones that change the direction of writing",
+			loc...)
 	}
 	normal := norm.NFKC.String(username)
 	if strings.Contains(normal, "@") { // a full-width one would read as somebody's e-mail, too
@@ -75,7 +78,8 @@ var mixedScripts = [][]*unicode.RangeTable{
 func oneScript(text string) bool {
 	var used []*unicode.RangeTable
 	for _, r := range text {
-		if unicode.In(r, unicode.Common, unicode.Inherited) || slices.ContainsFunc(used, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) }) {
+		if unicode.In(r, unicode.Common, unicode.Inherited) ||
+			slices.ContainsFunc(used, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) }) {
 			continue
 		}
 		if t := scriptOf(r); t != nil {
@@ -140,7 +144,8 @@ var reservedSkeletons = func() (all []string) {
 // isReserved reports whether a username reads like a reserved one, whatever its accents.
 func isReserved(username string) bool {
 	plain := asLetters.Replace(passwordlist.Bare(passwordlist.Fold(username)))
-	return slices.ContainsFunc(append(skeletons(username), skeletons(plain)...), func(k string) bool { return slices.Contains(reservedSkeletons, k) })
+	return slices.ContainsFunc(append(skeletons(username), skeletons(plain)...),
+		func(k string) bool { return slices.Contains(reservedSkeletons, k) })
 }
 
 const looksTaken = "is taken, or reads like one that is"
@@ -152,7 +157,8 @@ func errAppearanceTaken() error {
 // ReserveAppearanceTx is called before or after a new username is written: nobody else's may
 // read like it, nor a customer's like a reserved one: 409. Of two who take such names
 // at the same instant the later is refused.
-func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, username string, userID objectid.ID) error {
+func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, username string,
+	userID objectid.ID) error {
 	look := skeletons(username)
 	if len(look) == 0 {
 		return nil
@@ -162,7 +168,9 @@ func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, us
 	}
 	taken, err := s.q.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: look, UserID: userID})
 	if err == nil && !taken {
-		err = s.q.SkeletonTake(ctx, tx, accountsdb.SkeletonTakeParams{UserID: userID, Username: username, Skeletons: look})
+		err = s.q.SkeletonTake(ctx, tx, accountsdb.SkeletonTakeParams{
+			UserID: userID, Username: username, Skeletons: look,
+		})
 	}
 	switch {
 	case taken, postgres.Constraint(err) == uniqueLook:

@@ -54,7 +54,9 @@ func (s *Store) fillSkeletons(ctx context.Context) (n int, err error) {
 		}
 		n = len(missing)
 		for _, u := range missing {
-			if err := s.q.SkeletonInsert(ctx, tx, accountsdb.SkeletonInsertParams{UserID: u.ID, Username: u.Username, Skeletons: skeletons(u.Username)}); err != nil {
+			if err := s.q.SkeletonInsert(ctx, tx, accountsdb.SkeletonInsertParams{
+				UserID: u.ID, Username: u.Username, Skeletons: skeletons(u.Username),
+			}); err != nil {
 				return err
 			}
 		}

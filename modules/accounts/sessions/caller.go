@@ -29,6 +29,7 @@ func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.C
 		return httpapi.Caller{}, fmt.Errorf("read caller: %w", err)
 	}
 	return httpapi.Caller{
-		ID: claims.UserID, Username: c.Username, Type: c.UserType, Root: c.IsRoot, Profiles: identity.IDsOf(c.Profiles), Handlers: c.Handlers, Claims: claims,
+		ID: claims.UserID, Username: c.Username, Type: c.UserType, Root: c.IsRoot, Profiles: identity.IDsOf(c.Profiles),
+		Handlers: c.Handlers, Claims: claims,
 	}, nil
 }

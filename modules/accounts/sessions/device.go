@@ -36,7 +36,8 @@ func (d device) parts() []string {
 }
 
 func (s *Sessions) signDevice(d device) string {
-	return strings.Join(append(d.parts(), base64.RawURLEncoding.EncodeToString(secret.MAC(s.keys.device, d.parts()...))), ".")
+	return strings.Join(append(d.parts(),
+		base64.RawURLEncoding.EncodeToString(secret.MAC(s.keys.device, d.parts()...))), ".")
 }
 
 // readDevice reads a token that was signed here; ok is false for any other.

@@ -50,7 +50,8 @@ func checkCredentials(login string, password secret.Text) error {
 	case len(login) > 4*identity.MaxEmailLength || !utf8.ValidString(login):
 		return fault.InvalidAt("is not a username or e-mail", "body", "username")
 	case utf8.RuneCountInString(password.Reveal()) > MaxPasswordLength:
-		return fault.InvalidAt(fmt.Sprintf("has to be at most %d characters long", MaxPasswordLength), "body", "password")
+		return fault.InvalidAt(fmt.Sprintf("has to be at most %d characters long", MaxPasswordLength), "body",
+			"password")
 	}
 	return nil
 }

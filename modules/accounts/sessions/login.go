@@ -21,7 +21,8 @@ import (
 // Throttles are read inside the hasher's turn, and a failure is counted before
 // the turn is over: guesses sent all at once get no more tries than those sent
 // one by one, but for one for each core and process.
-func (s *Sessions) ProvePassword(ctx context.Context, u accountsdb.User, login string, password secret.Text) (ok, stale bool, err error) {
+func (s *Sessions) ProvePassword(ctx context.Context, u accountsdb.User, login string,
+	password secret.Text) (ok, stale bool, err error) {
 	throttles := s.loginThrottles(ctx, u, login)
 	err = s.hasher.turn(ctx, func() error {
 		counted, err := s.CheckThrottles(ctx, s.pool, throttles)
@@ -52,7 +53,8 @@ func (s *Sessions) tellProof(ctx context.Context, u accountsdb.User, ok bool, er
 	case ok:
 		result = "right"
 	}
-	s.log.InfoContext(ctx, "credentials tried", slog.String("request_id", httpapi.RequestID(ctx)), slog.String("user_id", u.ID.String()),
+	s.log.InfoContext(ctx, "credentials tried", slog.String("request_id", httpapi.RequestID(ctx)),
+		slog.String("user_id", u.ID.String()),
 		slog.String("result", result), slog.String("addr", httpapi.ClientIP(ctx)))
 }
 

@@ -54,7 +54,10 @@ func (SyncSubscriptionArgs) Kind() string { return "accounts_sync_subscription" 
 // InsertOpts: one job a customer waits at a time, and it does not try long, since
 // webhooks tell the same.
 func (SyncSubscriptionArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
+	return river.InsertOpts{
+		Queue: jobs.QueueGateway, MaxAttempts: 3,
+		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates},
+	}
 }
 
 type syncWorker struct {
@@ -143,7 +146,8 @@ func (s *Sessions) syncFor(ctx context.Context, customerID objectid.ID) error {
 
 func (s *Sessions) logSync(ctx context.Context, customerID objectid.ID, err error) {
 	if err != nil {
-		s.log.WarnContext(ctx, "subscription not synchronised at login", slog.String("customer_id", customerID.String()), slog.Any("error", err))
+		s.log.WarnContext(ctx, "subscription not synchronised at login",
+			slog.String("customer_id", customerID.String()), slog.Any("error", err))
 	}
 }
 

@@ -59,7 +59,10 @@ func NewHasher(cost PasswordCost) *Hasher {
 func (h *Hasher) acquire(ctx context.Context) error {
 	if h.waiting.Add(1) > h.limit {
 		h.waiting.Add(-1)
-		return &fault.Error{Kind: fault.KindUnavailable, Message: "Too many logins at this moment. Try again in a few seconds.", RetryAfter: 3 * time.Second}
+		return &fault.Error{
+			Kind: fault.KindUnavailable, Message: "Too many logins at this moment. Try again in a few seconds.",
+			RetryAfter: 3 * time.Second,
+		}
 	}
 	defer h.waiting.Add(-1)
 	select {
@@ -86,7 +89,8 @@ func (h *Hasher) derive(password string) string {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // crypto/rand never fails since Go 1.24
 	sum := argon2.IDKey([]byte(password), salt, h.cost.Passes, h.cost.MemoryKiB, h.cost.Threads, hashBytes)
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes, h.cost.Threads,
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes,
+		h.cost.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum))
 }
 

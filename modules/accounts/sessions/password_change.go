@@ -23,7 +23,8 @@ import (
 // that a new session is returned, and the token of the device on which it is done anew.
 // Errors: 400 VALIDATION_ERROR for a wrong current_password or a short or guessable
 // new_password, 404, 429 after too many wrong ones, counted together with failed logins.
-func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, current, chosen secret.Text) (session tokenSet, device string, err error) {
+func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
+	current, chosen secret.Text) (session tokenSet, device string, err error) {
 	u, err := s.q.UserGet(ctx, s.pool, caller.ID)
 	if postgres.IsNoRows(err) {
 		return session, "", fault.NotFound("User")
@@ -52,7 +53,8 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, cu
 		}
 		ended = s.identity.TokensEnd(u)
 		n, err := s.q.UserChangePassword(ctx, tx, accountsdb.UserChangePasswordParams{
-			ID: u.ID, OldHash: *u.PasswordHash, NewHash: hash, TokenID: caller.Claims.TokenID, TokensValidAfter: &ended, Now: s.clock.Now(),
+			ID: u.ID, OldHash: *u.PasswordHash, NewHash: hash, TokenID: caller.Claims.TokenID, TokensValidAfter: &ended,
+			Now: s.clock.Now(),
 		})
 		if err == nil && n == 0 {
 			return ErrWrongCurrent() // somebody else has just replaced it
@@ -67,7 +69,8 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, cu
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{
-			Resource: identity.UsersName, RecordID: u.ID, Before: map[string]any{}, After: map[string]any{"password": trail.Mask},
+			Resource: identity.UsersName, RecordID: u.ID, Before: map[string]any{},
+			After: map[string]any{"password": trail.Mask},
 		})
 	})
 	if postgres.IsNoRows(err) {
@@ -109,12 +112,14 @@ type passwordOutput struct {
 
 // ChangePassword answers POST /auth/change-password.
 func (h Handlers) ChangePassword(ctx context.Context, in *changePasswordInput) (*passwordOutput, error) {
-	session, device, err := h.s.changePassword(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword)
+	session, device, err := h.s.changePassword(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword,
+		in.Body.NewPassword)
 	if err != nil {
 		return nil, err
 	}
 	return &passwordOutput{DeviceOutput: h.s.deviceOutput(ctx, device), Body: passwordChanged{
 		Message:     "Password changed. Your other sessions are ended.",
-		AccessToken: session.AccessToken, RefreshToken: session.RefreshToken, ArchiveToken: session.ArchiveToken, Expiration: session.Expiration,
+		AccessToken: session.AccessToken, RefreshToken: session.RefreshToken, ArchiveToken: session.ArchiveToken,
+		Expiration: session.Expiration,
 	}}, nil
 }

@@ -90,7 +90,8 @@ func (s *Sessions) CheckPassword(password secret.Text, own []string, loc ...any)
 // CheckNewPassword is 400 where signup's rule is 422 (docs/contract/accounts.md, Passwords).
 func (s *Sessions) CheckNewPassword(password secret.Text, own ...string) error {
 	if utf8.RuneCountInString(password.Reveal()) < MinPasswordLength {
-		return fault.BadRequest("The new password has to be at least %s long.", fault.Count(MinPasswordLength, "character")).WithField("new_password")
+		return fault.BadRequest("The new password has to be at least %s long.",
+			fault.Count(MinPasswordLength, "character")).WithField("new_password")
 	}
 	if flaw := s.PasswordFlaw(password, own...); flaw != "" {
 		return fault.BadRequest("The new password %s.", flaw).WithField("new_password")

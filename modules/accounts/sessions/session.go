@@ -58,7 +58,8 @@ func (s *Sessions) logIn(ctx context.Context, login string, password secret.Text
 }
 
 // newSession makes the tokens of a session that counts from issued.
-func (s *Sessions) newSession(ctx context.Context, db postgres.DB, u accountsdb.User, issued time.Time) (tokenSet, error) {
+func (s *Sessions) newSession(ctx context.Context, db postgres.DB, u accountsdb.User,
+	issued time.Time) (tokenSet, error) {
 	archive, _, err := s.files.IssueArchiveTokenAt(ctx, db, u.ID, issued)
 	if err != nil {
 		return tokenSet{}, err
@@ -85,9 +86,14 @@ func (s *Sessions) authenticate(ctx context.Context, login string, password secr
 	case err != nil:
 		return u, err
 	case u.PasswordResetRequired && u.PasswordHash == nil:
-		return u, &fault.Error{Kind: fault.KindUnauthenticated, Code: fault.CodeResetRequired, Message: "Choose a new password: ask for a code at /auth/forgot-password."}
+		return u, &fault.Error{
+			Kind: fault.KindUnauthenticated, Code: fault.CodeResetRequired,
+			Message: "Choose a new password: ask for a code at /auth/forgot-password.",
+		}
 	case !ok:
-		return u, &fault.Error{Kind: fault.KindUnauthenticated, Code: fault.CodeInvalidCredentials, Message: "Wrong username or password."}
+		return u, &fault.Error{
+			Kind: fault.KindUnauthenticated, Code: fault.CodeInvalidCredentials, Message: "Wrong username or password.",
+		}
 	case !u.Enable:
 		return u, fault.Forbidden("This account is disabled.")
 	}
@@ -102,7 +108,9 @@ func (s *Sessions) authenticate(ctx context.Context, login string, password secr
 func (s *Sessions) rehash(ctx context.Context, u accountsdb.User, password secret.Text) {
 	hash, err := s.hasher.Hash(ctx, password)
 	if err == nil {
-		err = s.q.UserRehash(ctx, s.pool, accountsdb.UserRehashParams{ID: u.ID, NewHash: &hash, OldHash: *u.PasswordHash})
+		err = s.q.UserRehash(ctx, s.pool, accountsdb.UserRehashParams{
+			ID: u.ID, NewHash: &hash, OldHash: *u.PasswordHash,
+		})
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "password not rehashed", "user_id", u.ID, "error", err)
@@ -125,7 +133,8 @@ func (s *Sessions) issuePair(c httpapi.Caller, now time.Time) (tokenPair, error)
 	if err != nil {
 		return tokenPair{}, err
 	}
-	return tokenPair{AccessToken: access, RefreshToken: refresh, TokenType: TokenType, IDToken: c.ID, Expiration: httpapi.Time(expires)}, nil
+	return tokenPair{AccessToken: access, RefreshToken: refresh, TokenType: TokenType, IDToken: c.ID,
+		Expiration: httpapi.Time(expires)}, nil
 }
 
 // refresh gives a new pair for a refresh token, which itself stays good until it

@@ -69,7 +69,10 @@ func New(d Deps) (*Sessions, error) {
 	return &Sessions{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, identity: d.Identity, cfg: d.Config,
 		hasher: d.Hasher, tokens: ring, breaker: newBreaker(d.Clock), q: accountsdb.New(),
-		keys: sessionKeys{throttle: secret.Derive(d.Config.MasterKey, "accounts/throttle"), device: secret.Derive(d.Config.MasterKey, "accounts/device")},
+		keys: sessionKeys{
+			throttle: secret.Derive(d.Config.MasterKey, "accounts/throttle"),
+			device:   secret.Derive(d.Config.MasterKey, "accounts/device"),
+		},
 	}, nil
 }
 

@@ -74,10 +74,13 @@ func (s *Sessions) ThrottleOf(scope, subject string, allowed int) Throttle {
 // device of the user that device alone, so that nobody else makes them wait there.
 func (s *Sessions) loginThrottles(ctx context.Context, u accountsdb.User, login string) []Throttle {
 	if d, known := s.deviceOf(ctx, u); known && !s.cfg.Throttle.Off {
-		return []Throttle{s.ThrottleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.cfg.Throttle.LoginFailures)}
+		return []Throttle{
+			s.ThrottleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.cfg.Throttle.LoginFailures),
+		}
 	}
 	account := accountSubject(u, login)
-	return s.WithAddress(ctx, scopeLoginAddress, s.cfg.Throttle.AddressFailures, s.ThrottleOf(ScopeLogin, account, s.cfg.Throttle.LoginFailures))
+	return s.WithAddress(ctx, scopeLoginAddress, s.cfg.Throttle.AddressFailures,
+		s.ThrottleOf(ScopeLogin, account, s.cfg.Throttle.LoginFailures))
 }
 
 // CodeThrottles are the user and purpose, over all codes, and the client's
@@ -176,7 +179,8 @@ func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Thrott
 
 // TakeQuota takes one of the allowed number in the present window; false when all
 // are taken. Windows begin at whole multiples of their length, in UTC.
-func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int, window time.Duration) (bool, error) {
+func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int,
+	window time.Duration) (bool, error) {
 	_, err := s.q.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
 		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.clock.Now().Truncate(window), Allowed: int32(allowed), //nolint:gosec // a setting, far below
 	})

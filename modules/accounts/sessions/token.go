@@ -69,7 +69,8 @@ type keyRing struct {
 // over.
 func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
 	ring := &keyRing{clock: clk, keys: map[string][]byte{}, parser: jwt.NewParser(
-		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithIssuer(issuer),
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(),
+		jwt.WithIssuer(issuer),
 		jwt.WithTimeFunc(func() time.Time { return clk.Now() }),
 	)}
 	for _, entry := range strings.Split(text, ",") {
@@ -78,7 +79,8 @@ func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
 			return nil, errors.New("TOKEN_KEYS has to look like kid:secret,kid:secret")
 		}
 		if len(key) < MinKeyBytes {
-			return nil, fmt.Errorf("TOKEN_KEYS: the secret of %q has to be at least %d characters long", kid, MinKeyBytes)
+			return nil, fmt.Errorf("TOKEN_KEYS: the secret of %q has to be at least %d characters long", kid,
+				MinKeyBytes)
 		}
 		if _, twice := ring.keys[kid]; twice {
 			return nil, fmt.Errorf("TOKEN_KEYS names %q twice", kid)
@@ -92,7 +94,8 @@ func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
 }
 
 // sign makes a token of the kind that lives for ttl from now.
-func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time, ttl time.Duration) (token string, expires time.Time, err error) {
+func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time,
+	ttl time.Duration) (token string, expires time.Time, err error) {
 	expires = now.Add(ttl)
 	profiles := caller.Profiles
 	if profiles == nil {
@@ -103,7 +106,8 @@ func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time, ttl
 			Issuer: issuer, Subject: caller.ID.String(), ID: secret.Random(12),
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(expires),
 		},
-		Kind: kind, UserID: caller.ID, Username: caller.Username, TypeUser: profiles, TZ: defaultTZ, IssuedMS: now.UnixMilli(),
+		Kind: kind, UserID: caller.ID, Username: caller.Username, TypeUser: profiles, TZ: defaultTZ,
+		IssuedMS: now.UnixMilli(),
 	})
 	t.Header["kid"] = k.signing
 	token, err = t.SignedString(k.keys[k.signing])
@@ -122,7 +126,8 @@ func (k *keyRing) verify(kind tokenKind, token string) (httpapi.Claims, error) {
 	}
 	var claims tokenClaims
 	parsed, err := k.parser.ParseWithClaims(token, &claims, k.keyOf)
-	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) || claims.issuedAfter(k.clock.Now().Add(clockSkew)) {
+	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) ||
+		claims.issuedAfter(k.clock.Now().Add(clockSkew)) {
 		return httpapi.Claims{}, errToken
 	}
 	said := httpapi.Claims{UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID}

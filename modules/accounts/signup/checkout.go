@@ -41,7 +41,8 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 		return identity.Customer{}, err // before spaces are cut off: nothing may be left of a blank one
 	}
 	row, err := s.newRow(NewUser{
-		Type: httpapi.TypeCustomer, Username: email, Email: email, FullName: strings.TrimSpace(b.FullName), TaxID: b.TaxID, Phone: b.Phone,
+		Type: httpapi.TypeCustomer, Username: email, Email: email, FullName: strings.TrimSpace(b.FullName),
+		TaxID: b.TaxID, Phone: b.Phone,
 		Password: secret.NewText(secret.Random(24)), // checked and dropped: the row gets no password
 	})
 	if err != nil {
@@ -83,7 +84,8 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 
 // checkoutOwner looks for the customer who has the buyer's address; 409 when
 // another customer has the tax_id, or nobody may buy for the address.
-func (s *Signup) checkoutOwner(ctx context.Context, row accountsdb.UserInsertParams) (c identity.Customer, known bool, err error) {
+func (s *Signup) checkoutOwner(ctx context.Context,
+	row accountsdb.UserInsertParams) (c identity.Customer, known bool, err error) {
 	u, err := s.q.UserByLogin(ctx, s.pool, row.Email)
 	if err != nil && !postgres.IsNoRows(err) {
 		return c, false, fmt.Errorf("read user: %w", err)

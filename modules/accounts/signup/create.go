@@ -89,7 +89,8 @@ func (s *Signup) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	row := accountsdb.UserInsertParams{
 		ID: objectid.At(now), UserType: n.Type, Username: n.Username, IsRoot: n.Root, TypeUser: []string{},
 		Name: nullable.Ptr(n.Name), FullName: nullable.Ptr(n.FullName), Phone: nullable.Ptr(n.Phone),
-		Nationality: strings.ToUpper(n.Nationality), Language: identity.LanguageOf(n.Language), EmailVerified: n.EmailVerified, CreatedAt: now,
+		Nationality: strings.ToUpper(n.Nationality), Language: identity.LanguageOf(n.Language),
+		EmailVerified: n.EmailVerified, CreatedAt: now,
 	}
 	switch {
 	case n.Type == httpapi.TypeAdmin:
@@ -113,7 +114,8 @@ func (s *Signup) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 		return row, err
 	}
 	if !n.placeholder() {
-		if err := s.sessions.CheckPassword(n.Password, []string{row.Email, n.Username, n.FullName, n.Name}, "body", "password"); err != nil {
+		if err := s.sessions.CheckPassword(n.Password, []string{row.Email, n.Username, n.FullName, n.Name}, "body",
+			"password"); err != nil {
 			return row, err
 		}
 	}

@@ -71,7 +71,8 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 // unverifiedOwner looks for an account with the address. known is false when the
 // address is free; it is 409 when the account is verified, not a customer's,
 // disabled, or has another password.
-func (s *Signup) unverifiedOwner(ctx context.Context, email string, password secret.Text) (u accountsdb.User, known bool, err error) {
+func (s *Signup) unverifiedOwner(ctx context.Context, email string,
+	password secret.Text) (u accountsdb.User, known bool, err error) {
 	u, err = s.q.UserByLogin(ctx, s.pool, email)
 	if postgres.IsNoRows(err) {
 		return u, false, nil
@@ -116,7 +117,8 @@ func (s *Signup) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accountsd
 	return s.identity.KeepPromiseTx(ctx, tx, u)
 }
 
-func (s *Signup) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
+func (s *Signup) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text,
+	later bool) (u accountsdb.User, err error) {
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return u, err
@@ -212,5 +214,6 @@ func (s *Signup) startSession(ctx context.Context, u accountsdb.User) (signupSes
 	if err != nil {
 		return signupSession{}, err
 	}
-	return signupSession{AccessToken: token, ArchiveToken: archive, TokenType: sessions.TokenType, IDToken: u.ID, Expiration: httpapi.Time(expires)}, nil
+	return signupSession{AccessToken: token, ArchiveToken: archive, TokenType: sessions.TokenType, IDToken: u.ID,
+		Expiration: httpapi.Time(expires)}, nil
 }

@@ -76,7 +76,8 @@ func Responses(api *httpapi.API) httpapi.Option {
 	registry := api.OpenAPI().Components.Schemas
 	var shapes []*huma.Schema
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[signupStarted](), reflect.TypeFor[signupPending](), reflect.TypeFor[httpapi.Envelope[identity.CustomerDoc]](),
+		reflect.TypeFor[signupStarted](), reflect.TypeFor[signupPending](),
+		reflect.TypeFor[httpapi.Envelope[identity.CustomerDoc]](),
 	} {
 		shapes = append(shapes, registry.Schema(t, true, t.Name()))
 	}
@@ -86,10 +87,13 @@ func Responses(api *httpapi.API) httpapi.Option {
 // SignUp answers POST /customers/signup, both steps of mode A and mode B.
 func (h Handlers) SignUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
-	n := request{promoCode: strings.TrimSpace(nullable.Value(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
-		Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password, FullName: b.FullName,
-		TaxID: nullable.Value(b.TaxID), Phone: b.Phone, Nationality: nullable.Value(b.Nationality), Language: in.AcceptLanguage,
-	}}
+	n := request{promoCode: strings.TrimSpace(nullable.Value(b.PromoCode)),
+		later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
+			Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password,
+			FullName: b.FullName,
+			TaxID:    nullable.Value(b.TaxID), Phone: b.Phone, Nationality: nullable.Value(b.Nationality),
+			Language: in.AcceptLanguage,
+		}}
 	if b.Address.Set && !b.Address.Null {
 		n.user.Address = &b.Address.Value
 	}

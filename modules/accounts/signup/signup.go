@@ -49,8 +49,9 @@ type Signup struct {
 // New makes the room.
 func New(d Deps) *Signup {
 	return &Signup{
-		pool: d.Pool, clock: d.Clock, files: d.Files, promos: d.Promos, identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions,
-		codes: d.Codes, q: accountsdb.New(),
+		pool: d.Pool, clock: d.Clock, files: d.Files, promos: d.Promos, identity: d.Identity, hasher: d.Hasher,
+		sessions: d.Sessions,
+		codes:    d.Codes, q: accountsdb.New(),
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // parameters stand in the request's address, and how many entries it holds
 // under them. The newest comes first unless the client sorts. Errors: 422 for bad
 // parameters, 404 for an _id that is no entry about the record.
-func (s *Trail) AuditOf(ctx context.Context, table string, recordID objectid.ID) (answer *resource.Response, total int, err error) {
+func (s *Trail) AuditOf(ctx context.Context, table string,
+	recordID objectid.ID) (answer *resource.Response, total int, err error) {
 	view := s.log.View
 	params, err := view.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {
@@ -37,19 +38,35 @@ func (s *Trail) AuditDoc() []httpapi.Option { return s.log.ListDoc() }
 // its id where two changes fall into one millisecond.
 func newAuditLog() *resource.Resource {
 	return resource.New(resource.Definition{
-		Name: "audit-log", Singular: "Audit entry", Table: "accounts.audit_log", DefaultSort: `{"register_date":-1,"_id":-1}`,
+		Name: "audit-log", Singular: "Audit entry", Table: "accounts.audit_log",
+		DefaultSort:     `{"register_date":-1,"_id":-1}`,
 		CreatedByColumn: "actor_id", CreatedColumn: "at", UpdatedColumn: "at",
 		Fields: []resource.Field{
-			{Name: "actor_id", Expr: "t.actor_id", Kind: query.OID, Nullable: true, Doc: "User who did it; null for the service itself"},
-			{Name: "actor_name", Kind: query.String, Write: resource.Kept, Doc: "Their username at that time; platform for the service itself"},
-			{Name: "action", Kind: query.String, Write: resource.Kept, Doc: "Handler name, as in GET /routes; of the service itself, what it did"},
+			{
+				Name: "actor_id", Expr: "t.actor_id", Kind: query.OID, Nullable: true,
+				Doc: "User who did it; null for the service itself",
+			},
+			{
+				Name: "actor_name", Kind: query.String, Write: resource.Kept,
+				Doc: "Their username at that time; platform for the service itself",
+			},
+			{
+				Name: "action", Kind: query.String, Write: resource.Kept,
+				Doc: "Handler name, as in GET /routes; of the service itself, what it did",
+			},
 			{Name: "path", Kind: query.String, Write: resource.Kept, Doc: "Path of the request"},
 			{Name: "resource", Kind: query.String, Write: resource.Kept, Doc: "Collection, such as users"},
 			{Name: "record_id", Kind: query.OID, Nullable: true, Write: resource.Kept},
-			{Name: "before", Kind: query.JSON, Nullable: true, Write: resource.Kept, Doc: "Null for a new record; of a change, the fields that differ"},
+			{
+				Name: "before", Kind: query.JSON, Nullable: true, Write: resource.Kept,
+				Doc: "Null for a new record; of a change, the fields that differ",
+			},
 			{Name: "after", Kind: query.JSON, Nullable: true, Write: resource.Kept, Doc: "Null for a deleted record"},
 			{Name: "request_id", Kind: query.String, Write: resource.Kept, Doc: "X-Request-Id of the request"},
-			{Name: "erased_at", Kind: query.Date, Nullable: true, Write: resource.Kept, Doc: "When the values were taken out, with the person they spoke of"},
+			{
+				Name: "erased_at", Kind: query.Date, Nullable: true, Write: resource.Kept,
+				Doc: "When the values were taken out, with the person they spoke of",
+			},
 			{Name: "created_at", Expr: "t.at", Kind: query.Date},
 		},
 	})

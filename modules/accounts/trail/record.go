@@ -32,7 +32,8 @@ func (s *Trail) Watches(ctx context.Context) bool {
 // context. Of a change, only the members that differ are kept; members with the
 // name of a secret are masked; of a deleted customer only that they were is told.
 func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
-	now, actor, name, action := s.clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username, httpapi.HandlerName(ctx)
+	now, actor, name, action := s.clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username,
+		httpapi.HandlerName(ctx)
 	path := httpapi.RequestURL(ctx).Path
 	if deed := audit.PlatformAction(ctx); deed != "" {
 		actor, name, action, path = "", auditPlatform, deed, ""

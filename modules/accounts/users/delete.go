@@ -60,7 +60,9 @@ func (s *Users) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) 
 		}
 	}
 	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
-	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{ID: u.ID, Now: &now, TokensValidAfter: &ended}); err != nil {
+	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{
+		ID: u.ID, Now: &now, TokensValidAfter: &ended,
+	}); err != nil {
 		return fmt.Errorf("erase user: %w", err)
 	}
 	if err := s.codes.EndTx(ctx, tx, u.ID); err != nil {

@@ -26,7 +26,8 @@ func (s *Users) newMyUser() *resource.Resource {
 	}
 	shownWhenSet := resource.Field{WhenSet: true}
 	return resource.New(resource.Definition{
-		Name: "my-user", Singular: "User", AuditedAs: identity.UsersName, Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
+		Name: "my-user", Singular: "User", AuditedAs: identity.UsersName, Table: "accounts.users",
+		Base:          "t.user_type = 'admin' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
 		Fields: []resource.Field{
 			privileged("user_type", query.String, resource.Field{Rule: resource.Rule{Enum: []string{"admin"}}}),

@@ -22,14 +22,21 @@ func (s *Users) newProfiles() *resource.Resource {
 		Name: "users-type", Singular: "Profile", Table: "accounts.users_type",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
 		Fields: []resource.Field{
-			{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
+			{
+				Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100},
+				Doc: "Unique",
+			},
 			{Name: "view", Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 			{Name: "create", Column: `"create"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 			{Name: "update", Column: `"update"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 			{Name: "delete", Column: `"delete"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 		},
-		Constraints: map[string]resource.Violation{"users_type_name_unique": {Field: "name", Message: "is already taken"}},
-		Hooks:       resource.Hooks{BeforeCreate: s.checkHandlersTx, BeforeUpdate: s.checkHandlersTx, BeforeDelete: s.beforeProfileDelete},
+		Constraints: map[string]resource.Violation{
+			"users_type_name_unique": {Field: "name", Message: "is already taken"},
+		},
+		Hooks: resource.Hooks{
+			BeforeCreate: s.checkHandlersTx, BeforeUpdate: s.checkHandlersTx, BeforeDelete: s.beforeProfileDelete,
+		},
 	})
 }
 

@@ -50,7 +50,8 @@ type Users struct {
 // New makes the room.
 func New(d Deps) *Users {
 	s := &Users{
-		pool: d.Pool, clock: d.Clock, files: d.Files, identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, codes: d.Codes,
+		pool: d.Pool, clock: d.Clock, files: d.Files, identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions,
+		codes:   d.Codes,
 		changes: d.Changes, crud: d.Routes, emailChangeNeedsPassword: d.EmailChangeNeedsPassword, q: accountsdb.New(),
 	}
 	s.collection, s.myUser, s.profiles = s.newResource(), s.newMyUser(), s.newProfiles()

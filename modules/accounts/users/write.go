@@ -41,7 +41,8 @@ func (s *Users) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*res
 
 // finishAdminsTx checks what needs the database, and hashes last, since it costs
 // most.
-func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record,
+	users map[objectid.ID]accountsdb.User) error {
 	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
 		return err
 	}
@@ -56,7 +57,8 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resour
 		if !sent {
 			continue
 		}
-		if flaw := s.sessions.PasswordFlaw(secret.NewText(password), personalTextsOf(rec, users[rec.ID])...); flaw != "" {
+		if flaw := s.sessions.PasswordFlaw(secret.NewText(password),
+			personalTextsOf(rec, users[rec.ID])...); flaw != "" {
 			return rec.Invalid("password", flaw)
 		}
 		hash, err := s.hasher.Hash(ctx, secret.NewText(password))

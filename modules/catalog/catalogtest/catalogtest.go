@@ -25,7 +25,8 @@ type Fields map[string]any
 func Video(t testing.TB, db postgres.Beginner, more ...Fields) objectid.ID {
 	t.Helper()
 	return create(t, db, catalog.Videos, append([]Fields{{
-		"title": "A video", "slug": slug("video"), "video_id": "https://video.example/a", "duration": 90, "release_date": "2024-01-10",
+		"title": "A video", "slug": slug("video"), "video_id": "https://video.example/a", "duration": 90,
+		"release_date": "2024-01-10",
 	}}, more...))
 }
 

@@ -68,7 +68,8 @@ func customerTables(r request) ([]table, error) {
 		args = append([]any{pgx.QueryExecModeExec}, args...) // too many texts to prepare and keep
 	}
 	return []table{{
-		name: "customers", from: "finance.customer_list_personal x WHERE " + filter.SQL, order: "x.created_at, x.customer_id", inOrder: true, args: args,
+		name: "customers", from: "finance.customer_list_personal x WHERE " + filter.SQL,
+		order: "x.created_at, x.customer_id", inOrder: true, args: args,
 		columns: []column{
 			{"_id", export.Text, "x.customer_id"},
 			{"username", export.Text, "x.username"},

@@ -29,7 +29,9 @@ func (s *Exports) linkTo(e financedb.Export, reader objectid.ID) (link string, e
 		expires = e.ExpiresAt.Truncate(time.Second)
 	}
 	at := strconv.FormatInt(expires.Unix(), 10)
-	q := url.Values{"user": {reader.String()}, "expires": {at}, "signature": {s.signature(e.ID.String(), reader.String(), at)}}
+	q := url.Values{
+		"user": {reader.String()}, "expires": {at}, "signature": {s.signature(e.ID.String(), reader.String(), at)},
+	}
 	return s.cfg.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String() + "/file?" + q.Encode(), expires
 }
 
@@ -76,7 +78,9 @@ func (h Handlers) byLink(ctx context.Context, id string, q url.Values) (httpapi.
 	if !h.s.clock.Now().Before(expires) {
 		return httpapi.Caller{}, errBadLink()
 	}
-	return h.s.callers.Caller(ctx, httpapi.Claims{UserID: objectid.ID(q.Get("user")), IssuedAt: expires.Add(-h.s.cfg.LinkTTL)})
+	return h.s.callers.Caller(ctx, httpapi.Claims{
+		UserID: objectid.ID(q.Get("user")), IssuedAt: expires.Add(-h.s.cfg.LinkTTL),
+	})
 }
 
 // download is GET /admin/exports/{id}/file.
@@ -111,22 +115,31 @@ func (h Handlers) MountDownload() {
 	const path, name = httpapi.Prefix + Path + "/{id}/file", "export_download"
 	h.api.Mount(http.MethodGet, path, name, httpapi.Admin, h.download, httpapi.Stream())
 	text := func(name, in, doc string) *huma.Param {
-		return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+		return &huma.Param{
+			Name: name, In: in, Required: in == "path", Description: doc, Schema: &huma.Schema{Type: huma.TypeString},
+		}
 	}
 	doc := h.api.OpenAPI()
 	failed := huma.SchemaFromType(doc.Components.Schemas, reflect.TypeFor[httpapi.ErrorBody]())
 	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	doc.AddOperation(&huma.Operation{
-		Method: http.MethodGet, Path: path, OperationID: name, Summary: "The file of a finished export", Tags: []string{"admin exports"},
-		Extensions: map[string]any{"x-auth": string(httpapi.Admin)}, Security: []map[string][]string{{"bearer": {}}, {}},
+		Method: http.MethodGet, Path: path, OperationID: name, Summary: "The file of a finished export",
+		Tags:       []string{"admin exports"},
+		Extensions: map[string]any{"x-auth": string(httpapi.Admin)},
+		Security:   []map[string][]string{{"bearer": {}}, {}},
 		Parameters: []*huma.Param{
 			text("id", "path", "The export's _id"), text("token", "query", "Access token, instead of the header"),
-			text("user", "query", "Of a signed link"), text("expires", "query", "Of a signed link"), text("signature", "query", "Of a signed link"),
+			text("user", "query", "Of a signed link"), text("expires", "query", "Of a signed link"),
+			text("signature", "query", "Of a signed link"),
 		},
 		Responses: map[string]*huma.Response{
-			"200":     {Description: "OK", Content: map[string]*huma.MediaType{"application/octet-stream": binary}},
-			"206":     {Description: "A range", Content: map[string]*huma.MediaType{"application/octet-stream": binary}},
-			"default": {Description: "Error", Content: map[string]*huma.MediaType{"application/json": {Schema: failed}}},
+			"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/octet-stream": binary}},
+			"206": {
+				Description: "A range", Content: map[string]*huma.MediaType{"application/octet-stream": binary},
+			},
+			"default": {
+				Description: "Error", Content: map[string]*huma.MediaType{"application/json": {Schema: failed}},
+			},
 		},
 	})
 }

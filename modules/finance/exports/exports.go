@@ -78,7 +78,8 @@ const MaxSending = 4
 // New makes the room.
 func New(d Deps) *Exports {
 	e := &Exports{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, reports: d.Reports, cfg: d.Config, callers: d.Callers, zone: d.Zone,
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, reports: d.Reports, cfg: d.Config, callers: d.Callers,
+		zone:  d.Zone,
 		slots: make(chan struct{}, MaxSending), db: financedb.New(),
 	}
 	e.cfg.SyncRows = cmp.Or(e.cfg.SyncRows, 100_000)
@@ -116,7 +117,8 @@ var errTooLong = errors.New("finance: the export is too long to be sent at once"
 // write writes what was asked for to out, from one snapshot of the
 // database. Before it begins it tells counted how many rows there are; an error
 // of that ends it with nothing written.
-func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted func(rows int64) error, o export.Options) error {
+func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted func(rows int64) error,
+	o export.Options) error {
 	o.Zone, o.BOM = s.zone, r.BOM
 	return s.reports.Snapshot(ctx, 0, func(tx pgx.Tx) error {
 		tables, err := s.tables(ctx, tx, r)
@@ -181,10 +183,14 @@ type column struct {
 // widths of a workbook's columns, in characters, where that of the kind does not
 // suit: ids, names and addresses are long, words are short.
 var widths = map[string]int{
-	"_id": 27, "subscription_id": 27, "customer_id": 27, "refund_id": 27, "event_id": 27, "ticket_id": 27, "ticket_order_id": 27, "current_subscription_id": 27,
-	"email": 32, "customer_email": 32, "full_name": 28, "customer_name": 28, "title": 32, "event_title": 32, "location": 32, "payment": 30,
-	"figure": 27, "of": 14, "value": 20, "plan_id": 12, "plan_name": 16, "gateway": 9, "payment_method": 16, "status": 12, "subscription_status": 20,
-	"event_type": 16, "tax_id": 16, "phone": 18, "nationality": 12, "region_code": 12, "country": 9, "postal_code": 12, "language": 10, "source": 10,
+	"_id": 27, "subscription_id": 27, "customer_id": 27, "refund_id": 27, "event_id": 27, "ticket_id": 27,
+	"ticket_order_id": 27, "current_subscription_id": 27,
+	"email": 32, "customer_email": 32, "full_name": 28, "customer_name": 28, "title": 32, "event_title": 32,
+	"location": 32, "payment": 30,
+	"figure": 27, "of": 14, "value": 20, "plan_id": 12, "plan_name": 16, "gateway": 9, "payment_method": 16,
+	"status": 12, "subscription_status": 20,
+	"event_type": 16, "tax_id": 16, "phone": 18, "nationality": 12, "region_code": 12, "country": 9, "postal_code": 12,
+	"language": 10, "source": 10,
 }
 
 // table is a sheet and what fills it: a statement, or rows that are there.
@@ -226,7 +232,8 @@ func (t table) sheet(ctx context.Context, tx pgx.Tx) export.Sheet {
 		}
 		return s
 	}
-	s.Rows = export.Rows(ctx, tx, s.Columns, "SELECT "+strings.Join(selected, ", ")+" FROM "+t.from+" ORDER BY "+t.order, t.args...)
+	s.Rows = export.Rows(ctx, tx, s.Columns, "SELECT "+strings.Join(selected, ", ")+" FROM "+t.from+" ORDER BY "+
+		t.order, t.args...)
 	return s
 }
 

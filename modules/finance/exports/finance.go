@@ -33,7 +33,9 @@ func (s *Exports) financeRequest(format export.Format, start, end string) (reque
 	if first.After(last) {
 		return request{}, fault.InvalidAt("has to be no later than end", "query", "start")
 	}
-	r := request{Kind: financeExport, Format: format, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
+	r := request{
+		Kind: financeExport, Format: format, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly),
+	}
 	r.filename = filenameOf("finance_"+r.First+"_"+r.Last, format)
 	return r, nil
 }
@@ -73,13 +75,15 @@ func (s *Exports) financeTables(ctx context.Context, tx pgx.Tx, r request) ([]ta
 		return nil, err
 	}
 	period := []any{r.First, r.Last}
-	return []table{summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period), refundsTable(period)}, nil
+	return []table{summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period),
+		refundsTable(period)}, nil
 }
 
 // subscriptionsTable is the subscriptions that began in the period.
 func subscriptionsTable(period []any) table {
 	return table{
-		name: "subscriptions", from: "finance.subscriptions x" + joinPerson + " WHERE " + inPeriod("x.created_at"), order: "x.created_at, x.subscription_id", args: period,
+		name: "subscriptions", from: "finance.subscriptions x" + joinPerson + " WHERE " + inPeriod("x.created_at"),
+		order: "x.created_at, x.subscription_id", args: period,
 		columns: columns([]column{{"subscription_id", export.Text, "x.subscription_id"}}, person, []column{
 			{"plan_id", export.Text, "x.plan_id"},
 			{"plan_name", export.Text, "x.plan_name"},
@@ -127,7 +131,10 @@ func overdueTable() table {
 // the subscription came back on the same day.
 func cancellationsTable(period []any) table {
 	return table{
-		name: "cancellations", from: exitsInPeriod + joinPerson + " LEFT JOIN finance.subscriptions s ON s.subscription_id = x.subscription_id", order: "x.at, x.movement_id", args: period,
+		name: "cancellations",
+		from: exitsInPeriod + joinPerson +
+			" LEFT JOIN finance.subscriptions s ON s.subscription_id = x.subscription_id", order: "x.at, x.movement_id",
+		args: period,
 		columns: columns([]column{{"at", export.Timestamp, "x.at"}, {"day", export.Date, "x.day"}}, person, []column{
 			{"subscription_id", export.Text, "x.subscription_id"},
 			{"plan_id", export.Text, "s.plan_id"},
@@ -148,7 +155,8 @@ func refundsTable(period []any) table {
 		name: "refunds", order: "x.refunded_at, x.refund_id", args: period,
 		from: "finance.refunds x LEFT JOIN finance.refunds_personal f ON f.refund_id = x.refund_id" + joinPerson +
 			" WHERE x.purpose = 'subscription' AND x.is_done AND " + inPeriod("x.refunded_at"),
-		columns: columns([]column{{"refunded_at", export.Timestamp, "x.refunded_at"}, {"refund_id", export.Text, "x.refund_id"}}, person, []column{
+		columns: columns([]column{{"refunded_at", export.Timestamp, "x.refunded_at"},
+			{"refund_id", export.Text, "x.refund_id"}}, person, []column{
 			{"subscription_id", export.Text, "x.subscription_id"},
 			{"gateway", export.Text, "x.gateway"},
 			{"payment", export.Text, "x.payment_ref"},

@@ -45,11 +45,16 @@ func Responses(api *httpapi.API) []httpapi.Option {
 	state := huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[exportState]())
 	return []httpapi.Option{
 		httpapi.TokenInQuery(), httpapi.Audited(), httpapi.Stream(),
-		httpapi.Response("200", &huma.Response{Description: "The file; json is an object with a list of rows for each sheet", Content: map[string]*huma.MediaType{
-			export.XLSX.ContentType(): binary, export.CSV.ContentType(): binary,
-			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: rows}},
-		}}),
-		httpapi.Response("202", &huma.Response{Description: "A job writes the file", Content: map[string]*huma.MediaType{"application/json": {Schema: state}}}),
+		httpapi.Response("200",
+			&huma.Response{Description: "The file; json is an object with a list of rows for each sheet",
+				Content: map[string]*huma.MediaType{
+					export.XLSX.ContentType(): binary, export.CSV.ContentType(): binary,
+					"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: rows}},
+				}}),
+		httpapi.Response("202", &huma.Response{
+			Description: "A job writes the file",
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: state}},
+		}),
 	}
 }
 
@@ -149,7 +154,9 @@ func (h Handlers) send(ctx context.Context, w http.ResponseWriter, r request) {
 	case h.s.slots <- struct{}{}:
 	default:
 		h.api.WriteError(ctx, w, &fault.Error{
-			Kind: fault.KindUnavailable, Message: "Too many exports are being sent. Try again, or let a job write it: async=1.", RetryAfter: 5 * time.Second,
+			Kind:       fault.KindUnavailable,
+			Message:    "Too many exports are being sent. Try again, or let a job write it: async=1.",
+			RetryAfter: 5 * time.Second,
 		})
 		return
 	}
@@ -162,7 +169,8 @@ func (h Handlers) send(ctx context.Context, w http.ResponseWriter, r request) {
 	case !out.began:
 		h.api.WriteError(ctx, w, err)
 	default:
-		h.s.log.WarnContext(ctx, "export broken off", slog.String("request_id", httpapi.RequestID(ctx)), slog.String("kind", r.Kind), slog.Any("error", err))
+		h.s.log.WarnContext(ctx, "export broken off", slog.String("request_id", httpapi.RequestID(ctx)),
+			slog.String("kind", r.Kind), slog.Any("error", err))
 		panic(http.ErrAbortHandler)
 	}
 }

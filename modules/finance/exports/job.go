@@ -67,7 +67,9 @@ func (w *writeExportWorker) Work(ctx context.Context, job *river.Job[WriteExport
 // could not finish is removed.
 func (s *Exports) Run(ctx context.Context, id objectid.ID) error {
 	now := s.clock.Now()
-	e, err := s.db.ExportBegin(ctx, s.pool, financedb.ExportBeginParams{ID: id, Now: now, LeaseUntil: now.Add(s.cfg.Lease)})
+	e, err := s.db.ExportBegin(ctx, s.pool, financedb.ExportBeginParams{
+		ID: id, Now: now, LeaseUntil: now.Add(s.cfg.Lease),
+	})
 	if postgres.IsNoRows(err) {
 		return s.wait(ctx, id)
 	}
@@ -112,7 +114,8 @@ func (s *Exports) writeStored(ctx context.Context, e financedb.Export) error {
 	}
 	out := s.newChunkWriter(ctx, e)
 	counted := func(total int64) error {
-		_, err := s.db.ExportCountRows(ctx, s.pool, financedb.ExportCountRowsParams{ID: e.ID, Attempt: e.Attempt, RowsTotal: total})
+		_, err := s.db.ExportCountRows(ctx, s.pool,
+			financedb.ExportCountRowsParams{ID: e.ID, Attempt: e.Attempt, RowsTotal: total})
 		return err
 	}
 	err := s.write(ctx, out, r, counted, export.Options{Progress: func(n int64) error { rows.Store(n); return nil }})
@@ -175,13 +178,15 @@ func (s *Exports) giveUp(ctx context.Context, e financedb.Export, cause error) e
 	if again {
 		return cause
 	}
-	s.log.ErrorContext(ctx, "export failed", slog.String("export_id", e.ID.String()), slog.String("kind", e.Kind), slog.Any("error", cause))
+	s.log.ErrorContext(ctx, "export failed", slog.String("export_id", e.ID.String()), slog.String("kind", e.Kind),
+		slog.Any("error", cause))
 	return nil
 }
 
 // takeBack ends an attempt in one transaction: its bytes go, and the export is
 // queued again, and then runs, or failed. again is true when it is queued.
-func (s *Exports) takeBack(ctx context.Context, e financedb.Export, cause error, then func(pgx.Tx) error) (again bool, err error) {
+func (s *Exports) takeBack(ctx context.Context, e financedb.Export, cause error,
+	then func(pgx.Tx) error) (again bool, err error) {
 	var told *fault.Error
 	sentence, final := "The export could not be written.", errors.As(cause, &told)
 	if final {
@@ -195,7 +200,9 @@ func (s *Exports) takeBack(ctx context.Context, e financedb.Export, cause error,
 			n, err = s.db.ExportRequeue(ctx, tx, financedb.ExportRequeueParams{ID: e.ID, Attempt: e.Attempt})
 		} else {
 			now := s.clock.Now()
-			n, err = s.db.ExportFail(ctx, tx, financedb.ExportFailParams{ID: e.ID, Attempt: e.Attempt, Error: sentence, Now: now, ExpiresAt: now.Add(s.cfg.TTL)})
+			n, err = s.db.ExportFail(ctx, tx, financedb.ExportFailParams{
+				ID: e.ID, Attempt: e.Attempt, Error: sentence, Now: now, ExpiresAt: now.Add(s.cfg.TTL),
+			})
 		}
 		if err != nil || n == 0 {
 			return err

@@ -41,9 +41,12 @@ const done = "done"
 // stateOf shows an export to a user, with a link for them alone.
 func (s *Exports) stateOf(e financedb.Export, reader objectid.ID) exportState {
 	state := exportState{
-		ID: e.ID, Kind: e.Kind, Format: e.Format, Filename: e.Filename, Status: e.Status, Rows: e.RowsWritten, RowsTotal: e.RowsTotal, Size: e.Size,
-		StatusURL: s.cfg.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String(), Error: e.Error, CreatedAt: httpapi.Time(e.CreatedAt),
-		StartedAt: httpapi.TimePtr(e.StartedAt), FinishedAt: httpapi.TimePtr(e.FinishedAt), ExpiresAt: httpapi.TimePtr(e.ExpiresAt),
+		ID: e.ID, Kind: e.Kind, Format: e.Format, Filename: e.Filename, Status: e.Status, Rows: e.RowsWritten,
+		RowsTotal: e.RowsTotal, Size: e.Size,
+		StatusURL: s.cfg.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String(), Error: e.Error,
+		CreatedAt: httpapi.Time(e.CreatedAt),
+		StartedAt: httpapi.TimePtr(e.StartedAt), FinishedAt: httpapi.TimePtr(e.FinishedAt),
+		ExpiresAt: httpapi.TimePtr(e.ExpiresAt),
 	}
 	switch {
 	case e.Status == done:
@@ -67,19 +70,23 @@ func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err
 	id := objectid.At(now)
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		made, err := s.db.ExportInsert(ctx, tx, financedb.ExportInsertParams{
-			ID: id, RequestedBy: caller, Kind: r.Kind, Format: string(r.Format), Parameters: parameters, Filename: r.filename, CreatedAt: now,
+			ID: id, RequestedBy: caller, Kind: r.Kind, Format: string(r.Format), Parameters: parameters,
+			Filename: r.filename, CreatedAt: now,
 		})
 		if err != nil {
 			return fmt.Errorf("keep export: %w", err)
 		}
 		if made == 0 {
-			e, err = s.db.ExportOpen(ctx, tx, financedb.ExportOpenParams{RequestedBy: caller, Kind: r.Kind, Parameters: parameters})
+			e, err = s.db.ExportOpen(ctx, tx,
+				financedb.ExportOpenParams{RequestedBy: caller, Kind: r.Kind, Parameters: parameters})
 			return err
 		}
 		if e, err = s.db.ExportGet(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", RecordID: id, After: r.auditDoc()}); err != nil {
+		if err := audit.RecordTx(ctx, tx, audit.Change{
+			Resource: "exports", RecordID: id, After: r.auditDoc(),
+		}); err != nil {
 			return err
 		}
 		_, err = s.jobs.InsertTx(ctx, tx, WriteExportArgs{ExportID: id}, nil)
@@ -142,7 +149,10 @@ func (h Handlers) Delete(ctx context.Context, in *input) (*httpapi.Output[export
 		if err != nil {
 			return err
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", RecordID: e.ID, Before: map[string]string{"kind": e.Kind, "filename": e.Filename, "status": e.Status}})
+		return audit.RecordTx(ctx, tx, audit.Change{
+			Resource: "exports", RecordID: e.ID,
+			Before: map[string]string{"kind": e.Kind, "filename": e.Filename, "status": e.Status},
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -56,7 +56,8 @@ func (w *chunkWriter) Flush() error {
 	if len(w.buf) == 0 {
 		return nil
 	}
-	n, err := w.q.ExportChunkInsert(w.ctx, w.db, financedb.ExportChunkInsertParams{ExportID: w.id, Attempt: w.attempt, N: w.n, Data: w.buf})
+	n, err := w.q.ExportChunkInsert(w.ctx, w.db,
+		financedb.ExportChunkInsertParams{ExportID: w.id, Attempt: w.attempt, N: w.n, Data: w.buf})
 	if err == nil && n == 0 {
 		err = errLost
 	}

@@ -43,9 +43,12 @@ func (s *Reports) Churn(ctx context.Context, months int) (Churn, error) {
 		}
 		for _, r := range rows {
 			c.Monthly = append(c.Monthly, ChurnMonth{
-				Month: r.Month, ActiveStart: r.ActiveStart, New: r.NewCustomers, Cancelled: r.Cancelled, ActiveEnd: r.ActiveEnd, ChurnRate: r.ChurnRate,
+				Month: r.Month, ActiveStart: r.ActiveStart, New: r.NewCustomers, Cancelled: r.Cancelled,
+				ActiveEnd: r.ActiveEnd, ChurnRate: r.ChurnRate,
 			})
-			c.ByReason.add(ChurnReasons{r.PaymentFailure, r.CustomerCancelled, r.AdminCancelled, r.Chargeback, r.Expired})
+			c.ByReason.add(ChurnReasons{
+				r.PaymentFailure, r.CustomerCancelled, r.AdminCancelled, r.Chargeback, r.Expired,
+			})
 		}
 		return nil
 	})

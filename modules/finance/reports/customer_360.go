@@ -187,7 +187,8 @@ func (h Handlers) GetCustomer360(ctx context.Context, in *customer360Input) (*do
 	if err != nil {
 		return nil, err
 	}
-	return h.document(httpapi.InFull(ctx), "Customer", func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360(ctx, tx, who) })
+	return h.document(httpapi.InFull(ctx), "Customer",
+		func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360(ctx, tx, who) })
 }
 
 // customer reads who is meant.
@@ -203,7 +204,8 @@ func (in *customer360Input) customer() (who financedb.Customer360Params, err err
 		who.ID = nullable.Ptr(id.String())
 	}
 	if in.Email != "" {
-		if address, err := mail.ParseAddress(in.Email); err != nil || address.Address != in.Email || len(in.Email) > 254 {
+		if address, err := mail.ParseAddress(in.Email); err != nil || address.Address != in.Email ||
+			len(in.Email) > 254 {
 			return who, fault.InvalidAt("has to be an e-mail address", "query", "email")
 		}
 		who.Email = nullable.Ptr(strings.ToLower(in.Email))

@@ -148,5 +148,6 @@ func (h Handlers) GetEvent(ctx context.Context, in *eventInput) (*document, erro
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
 	}
-	return h.document(httpapi.InFull(ctx), "Event", func(tx pgx.Tx) ([]byte, error) { return h.db.EventDetail(ctx, tx, id) })
+	return h.document(httpapi.InFull(ctx), "Event",
+		func(tx pgx.Tx) ([]byte, error) { return h.db.EventDetail(ctx, tx, id) })
 }

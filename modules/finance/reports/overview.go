@@ -66,8 +66,10 @@ func (s *Reports) OverviewTx(ctx context.Context, tx pgx.Tx) (Overview, error) {
 		return Overview{}, fmt.Errorf("read MRR by plan: %w", err)
 	}
 	o := Overview{
-		MRR: f.MrrCents, MRRGWB: f.MrrGwbCents, MRRGWA: f.MrrGwaCents, TrialMRR: f.TrialMrrCents, ARR: f.ArrCents, TotalCustomers: f.TotalCustomers,
-		ActiveSubscriptions: f.ActiveSubscriptions, OverdueCount: f.OverdueCount, ChurnRate30d: f.ChurnRate30d, TotalRefunded: f.TotalRefundedCents,
+		MRR: f.MrrCents, MRRGWB: f.MrrGwbCents, MRRGWA: f.MrrGwaCents, TrialMRR: f.TrialMrrCents, ARR: f.ArrCents,
+		TotalCustomers:      f.TotalCustomers,
+		ActiveSubscriptions: f.ActiveSubscriptions, OverdueCount: f.OverdueCount, ChurnRate30d: f.ChurnRate30d,
+		TotalRefunded:    f.TotalRefundedCents,
 		TotalChargebacks: f.TotalChargebacksCents, NetRevenue30d: f.NetRevenue30dCents, CashNet30d: f.CashNet30dCents,
 		AverageTicket: f.AverageTicketCents, PaymentSuccessRate: f.PaymentSuccessRate,
 	}
@@ -80,7 +82,9 @@ func shares(parts []financedb.MRRListRow) (byMethod map[string]MRRShare, byPlan 
 	for _, p := range parts {
 		method, plan := byMethod[p.PaymentMethod], byPlan[p.PlanID]
 		byMethod[p.PaymentMethod] = MRRShare{Count: method.Count + p.ActiveSubscriptions, MRR: method.MRR + p.MrrCents}
-		byPlan[p.PlanID] = PlanMRR{Count: plan.Count + p.ActiveSubscriptions, MRR: plan.MRR + p.MrrCents, Name: p.PlanName}
+		byPlan[p.PlanID] = PlanMRR{
+			Count: plan.Count + p.ActiveSubscriptions, MRR: plan.MRR + p.MrrCents, Name: p.PlanName,
+		}
 	}
 	return byMethod, byPlan
 }

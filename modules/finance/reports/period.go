@@ -41,7 +41,8 @@ func (s *Reports) period(grain Grain, start, end string) (RevenuePeriod, error) 
 	}
 	if first.After(last) {
 		if end == "" {
-			return RevenuePeriod{}, fault.InvalidAt("has to be no later than today, the end by default", "query", "start")
+			return RevenuePeriod{},
+				fault.InvalidAt("has to be no later than today, the end by default", "query", "start")
 		}
 		return RevenuePeriod{}, fault.InvalidAt("has to be no earlier than start", "query", "end")
 	}

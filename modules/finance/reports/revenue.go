@@ -71,8 +71,10 @@ func (s *Reports) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error)
 		}
 		for _, f := range rows {
 			r.add(RevenueRow{
-				Date: f.Date, Gross: f.GrossCents, Refunds: f.RefundsCents, Chargebacks: f.ChargebacksCents, Net: f.NetCents,
-				NewSubscriptions: f.NewSubscriptions, Cancellations: f.Cancellations, GWB: f.GrossGwbCents, GWA: f.GrossGwaCents,
+				Date: f.Date, Gross: f.GrossCents, Refunds: f.RefundsCents, Chargebacks: f.ChargebacksCents,
+				Net:              f.NetCents,
+				NewSubscriptions: f.NewSubscriptions, Cancellations: f.Cancellations, GWB: f.GrossGwbCents,
+				GWA: f.GrossGwaCents,
 			})
 		}
 		return nil
@@ -80,7 +82,8 @@ func (s *Reports) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error)
 	return r, err
 }
 
-func (s *Reports) revenueRowsTx(ctx context.Context, tx pgx.Tx, p RevenuePeriod) ([]financedb.RevenueByMonthRow, error) {
+func (s *Reports) revenueRowsTx(ctx context.Context, tx pgx.Tx,
+	p RevenuePeriod) ([]financedb.RevenueByMonthRow, error) {
 	first, last := date(p.Start), date(p.End)
 	if p.Grain == Monthly {
 		return s.db.RevenueByMonth(ctx, tx, financedb.RevenueByMonthParams{FirstDay: first, LastDay: last})
@@ -96,7 +99,8 @@ func (s *Reports) revenueRowsTx(ctx context.Context, tx pgx.Tx, p RevenuePeriod)
 func (r *Revenue) add(row RevenueRow) {
 	r.Data = append(r.Data, row)
 	t := &r.Totals
-	t.Gross, t.Refunds, t.Chargebacks, t.Net = t.Gross+row.Gross, t.Refunds+row.Refunds, t.Chargebacks+row.Chargebacks, t.Net+row.Net
+	t.Gross, t.Refunds, t.Chargebacks, t.Net = t.Gross+row.Gross, t.Refunds+row.Refunds, t.Chargebacks+row.Chargebacks,
+		t.Net+row.Net
 	t.NewSubscriptions, t.Cancellations = t.NewSubscriptions+row.NewSubscriptions, t.Cancellations+row.Cancellations
 }
 

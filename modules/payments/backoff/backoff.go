@@ -19,7 +19,9 @@ const FoundAgainAfter = time.Hour
 func Lease(callTime time.Duration) time.Duration { return callTime + callTime/5 }
 
 // pauses follow a call or look that ended not known, one after each.
-var pauses = []time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute}
+var pauses = []time.Duration{
+	5 * time.Second, 15 * time.Second, 45 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute,
+}
 
 // afterAWeek of not knowing a gateway is asked daily.
 const afterAWeek = 7 * 24 * time.Hour

@@ -22,7 +22,8 @@ type CardUpdater interface {
 	ChangePrice(ctx context.Context, c PriceChange) error
 	// SetCancelAtPeriodEnd has the subscription end with the paid period, or takes
 	// that back. Gateway A: ErrUnsupported, since its recurrence is deleted at once.
-	SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (RemoteSubscription, error)
+	SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID,
+		cancel bool) (RemoteSubscription, error)
 }
 
 // CardChange is another card for a subscription.

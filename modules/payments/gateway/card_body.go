@@ -85,7 +85,10 @@ func (t texts) unknown(at *huma.PathBuffer, parts []part) []error {
 	var found []error
 	for _, name := range slices.Sorted(slices.Values(t.names)) {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
-			found = append(found, &huma.ErrorDetail{Location: at.With(strings.ToValidUTF8(name[:min(len(name), maxNameShown)], "")), Message: "unexpected property"})
+			found = append(found, &huma.ErrorDetail{
+				Location: at.With(strings.ToValidUTF8(name[:min(len(name), maxNameShown)], "")),
+				Message:  "unexpected property",
+			})
 		}
 	}
 	return found
@@ -203,7 +206,8 @@ func (p PaymentMethodBody) Read() (string, error) {
 		return "", fault.BadRequest("%s is required.", field).WithField(field)
 	}
 	if err != nil || !paymentMethodForm.MatchString(id) {
-		return "", fault.BadRequest("%s has to be a payment method of the gateway, such as pm_card_visa.", field).WithField(field)
+		return "", fault.BadRequest("%s has to be a payment method of the gateway, such as pm_card_visa.", field).
+			WithField(field)
 	}
 	return id, nil
 }

@@ -69,7 +69,9 @@ func (e Event) IsTakenBack() bool {
 // later; an event that nobody knew is applied again once one of them is known.
 func (e Event) Subjects() []string {
 	var ids []string
-	for _, id := range []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), e.PaymentID(), e.TakenFrom()} {
+	for _, id := range []string{
+		e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), e.PaymentID(), e.TakenFrom(),
+	} {
 		if id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -188,7 +190,8 @@ type facts struct {
 // ofPayment begins what an event tells with its payment, the zero value of which tells nothing.
 func ofPayment(p Payment) facts {
 	return facts{
-		payment: p, amounts: []money.Cents{p.Amount}, ids: []string{p.InvoiceID, p.PaymentIntentID}, instants: []*time.Time{p.SettledAt, p.DueDate},
+		payment: p, amounts: []money.Cents{p.Amount}, ids: []string{p.InvoiceID, p.PaymentIntentID},
+		instants: []*time.Time{p.SettledAt, p.DueDate},
 	}
 }
 
@@ -319,7 +322,8 @@ func (p RefundChange) facts() facts {
 	t.ids = append(t.ids, p.Report.ChargeID)
 	t.instants = append(t.instants, &p.Report.At)
 	for _, single := range p.Report.Singles {
-		t.amounts, t.ids, t.instants = append(t.amounts, single.Amount), append(t.ids, single.ID), append(t.instants, &single.At)
+		t.amounts, t.ids, t.instants = append(t.amounts, single.Amount), append(t.ids, single.ID),
+			append(t.instants, &single.At)
 	}
 	return t
 }

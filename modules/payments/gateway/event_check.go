@@ -91,5 +91,6 @@ const (
 // IsFarAhead reports whether money says that it came days from now, or that it was due
 // longer from now than charges are made ahead.
 func (p Payment) IsFarAhead(now time.Time) bool {
-	return p.SettledAt != nil && p.SettledAt.After(now.Add(settledAhead)) || p.DueDate != nil && p.DueDate.After(now.Add(dueAhead))
+	return p.SettledAt != nil && p.SettledAt.After(now.Add(settledAhead)) ||
+		p.DueDate != nil && p.DueDate.After(now.Add(dueAhead))
 }

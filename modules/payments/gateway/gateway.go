@@ -318,9 +318,15 @@ func FaultOf(err error) error {
 	case errors.As(err, &rejected):
 		return fault.BadRequest("The payment gateway did not accept these data. Check the card, name, tax id, phone and address.").WithCause(err)
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrOutcomeUnknown):
-		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
+		return (&fault.Error{
+			Kind: fault.KindUnavailable, Message: "The payment gateway does not answer. Try again in a moment.",
+			RetryAfter: 30 * time.Second,
+		}).WithCause(err)
 	case errors.Is(err, ErrMissing):
-		return (&fault.Error{Kind: fault.KindUnavailable, Message: "The payment gateway cannot find what this refers to. Please write to us."}).WithCause(err)
+		return (&fault.Error{
+			Kind:    fault.KindUnavailable,
+			Message: "The payment gateway cannot find what this refers to. Please write to us.",
+		}).WithCause(err)
 	}
 	return err
 }
@@ -333,5 +339,6 @@ func Certain(err error) bool { return IsError(err) && !errors.Is(err, ErrOutcome
 // own, such as the database's, are left to the job.
 func IsError(err error) bool {
 	var rejected *Rejected
-	return errors.As(err, &rejected) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) || errors.Is(err, ErrMissing) || errors.Is(err, ErrUnsupported)
+	return errors.As(err, &rejected) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) ||
+		errors.Is(err, ErrMissing) || errors.Is(err, ErrUnsupported)
 }

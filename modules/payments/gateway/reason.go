@@ -69,12 +69,27 @@ var Reasons = []struct {
 	Reason Reason
 	Means  string
 }{
-	{ReasonNoConsequence, "The event changes nothing here: its type means nothing, it is the echo of one of our calls, or what it reports is so already."},
+	{
+		ReasonNoConsequence,
+		"The event changes nothing here: its type means nothing, it is the echo of one of our calls, or what it reports is so already.",
+	},
 	{ReasonUnreadable, "The body is no event object, or has no id or no type. It is only logged."},
-	{ReasonImpossible, "It reports what no ledger holds, such as a negative amount, named after a colon. It is only logged."},
-	{ReasonClockSkew, "A right signature, made 5 minutes to 24 hours before or after our time: the call is refused, and its log says so."},
-	{ReasonUnknownSubject, "It is about no subscription, order or payment here. It waits, and is applied once there is one."},
-	{ReasonNamesLost, "It names a row that was committed before the gateway was told of it: the restore of a database has lost it. It waits."},
+	{
+		ReasonImpossible,
+		"It reports what no ledger holds, such as a negative amount, named after a colon. It is only logged.",
+	},
+	{
+		ReasonClockSkew,
+		"A right signature, made 5 minutes to 24 hours before or after our time: the call is refused, and its log says so.",
+	},
+	{
+		ReasonUnknownSubject,
+		"It is about no subscription, order or payment here. It waits, and is applied once there is one.",
+	},
+	{
+		ReasonNamesLost,
+		"It names a row that was committed before the gateway was told of it: the restore of a database has lost it. It waits.",
+	},
 	{ReasonNotAsIsTold, "The gateway was asked, as often as its answers may lag, and shows something else."},
 	{ReasonAskedFirst, "Nothing but the event says so, and nothing signs it: a job reads what it is about."},
 	{ReasonAskedPayment, "As before, of money: a job reads the payment."},

@@ -63,7 +63,8 @@ func TestNoReasonIsWrittenElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"modules", "cmd"} {
 		err := filepath.WalkDir(filepath.Join(repository, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "gateway/reason.go") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				strings.HasSuffix(path, "gateway/reason.go") {
 				return err
 			}
 			set := token.NewFileSet()
@@ -98,7 +99,8 @@ func wordedHere(file *ast.File) (found []token.Pos) {
 				}
 			}
 		case *ast.CallExpr: // gateway.Reason("…"), gateway.AwaitingConfirmation(id, "…")
-			if (name(n.Fun) == "Reason" || name(n.Fun) == "Asked") && len(n.Args) > 0 && literal(n.Args[len(n.Args)-1]) {
+			if (name(n.Fun) == "Reason" || name(n.Fun) == "Asked") && len(n.Args) > 0 &&
+				literal(n.Args[len(n.Args)-1]) {
 				found = append(found, n.Pos())
 			}
 		case *ast.FuncDecl:

@@ -81,13 +81,18 @@ var traits = map[Name]Traits{
 		DisputeLostByRefund: true, AmountsMayChange: true, SearchLags: true, CountsCalls: true, MissNeedsList: true,
 		ChargesByDay: true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
 		CardField: "credit_card", LeastPix: 500,
-		Words: PaymentWords{Awaited: "PENDING", AwaitedCard: "PENDING", Lost: "OVERDUE", Settled: "RECEIVED", Refunded: "REFUNDED"},
+		Words: PaymentWords{
+			Awaited: "PENDING", AwaitedCard: "PENDING", Lost: "OVERDUE", Settled: "RECEIVED", Refunded: "REFUNDED",
+		},
 	},
 	GWB: {
 		SignsEvents: true, Invoices: true,
 		EndsWithPeriod: true, StatusTellsPayment: true, PayerConfirms: true, MostFreeYears: 2, Prices: true,
 		TakesTokens: true, CardField: "payment_method_id", LeastCharge: 50,
-		Words: PaymentWords{Awaited: "requires_action", AwaitedCard: "processing", Lost: "canceled", Settled: "succeeded", Refunded: "refunded"},
+		Words: PaymentWords{
+			Awaited: "requires_action", AwaitedCard: "processing", Lost: "canceled", Settled: "succeeded",
+			Refunded: "refunded",
+		},
 	},
 }
 

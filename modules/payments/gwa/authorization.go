@@ -69,9 +69,11 @@ var authorizationStatuses = map[string]gateway.AuthorizationStatus{
 
 func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixAuthorization {
 	n := gateway.PixAuthorization{
-		ID: a.ID, SubscriptionID: reference(a.ContractID), CustomerID: string(a.CustomerID), Status: authorizationStatuses[a.Status],
-		Amount: a.Value.Cents(), ConciliationID: a.ImmediateQRCode.ConciliationIdentifier, Payload: a.Payload, EncodedImage: a.EncodedImage,
-		ExpiresAt: a.ImmediateQRCode.ExpirationDate.in(zone), Reason: a.CancellationReason,
+		ID: a.ID, SubscriptionID: reference(a.ContractID), CustomerID: string(a.CustomerID),
+		Status: authorizationStatuses[a.Status],
+		Amount: a.Value.Cents(), ConciliationID: a.ImmediateQRCode.ConciliationIdentifier, Payload: a.Payload,
+		EncodedImage: a.EncodedImage,
+		ExpiresAt:    a.ImmediateQRCode.ExpirationDate.in(zone), Reason: a.CancellationReason,
 	}
 	over := n.ExpiresAt != nil && !now.IsZero() && !now.Before(*n.ExpiresAt)
 	n.Expired = n.Status != gateway.AuthorizationStatusCreated || over
@@ -90,28 +92,40 @@ func (a *authorization) check(id string, local objectid.ID) error {
 }
 
 // AuthorizePix makes the authorization with its first code (docs/gateway-facts.md, A8).
-func (g *authorizations) AuthorizePix(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
+func (g *authorizations) AuthorizePix(ctx context.Context,
+	t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
 	frequency, known := frequencies[t.PeriodMonths]
 	if !known {
-		return gateway.PixAuthorization{}, &gateway.Rejected{Code: "invalid_frequency", Message: "no frequency of " + strconv.Itoa(t.PeriodMonths) + " months"}
+		return gateway.PixAuthorization{}, &gateway.Rejected{
+			Code: "invalid_frequency", Message: "no frequency of " + strconv.Itoa(t.PeriodMonths) + " months",
+		}
 	}
-	answered, err := post(ctx, g.client, request{path: authorizationsPath, timeout: g.cfg.Timeout, body: authorizationBody{
-		CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency, StartDate: g.dueDay(t.FirstDebit),
-		Value: t.Amount.Reais(), Description: short(t.Description, maxAuthorizationText), PaymentCreationMode: "MANUAL", RetryPolicy: "ALLOW_THREE_IN_SEVEN_DAYS",
-		ImmediateQRCode: immediateBody{OriginalValue: t.FirstAmount.Reais(), ExpirationSeconds: max(int64(t.ExpiresIn/time.Second), 1)},
-	}}, func(a *authorization) error { return a.check("", t.SubscriptionID) })
+	answered, err := post(ctx, g.client,
+		request{path: authorizationsPath, timeout: g.cfg.Timeout, body: authorizationBody{
+			CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency,
+			StartDate: g.dueDay(t.FirstDebit),
+			Value:     t.Amount.Reais(), Description: short(t.Description, maxAuthorizationText),
+			PaymentCreationMode: "MANUAL", RetryPolicy: "ALLOW_THREE_IN_SEVEN_DAYS",
+			ImmediateQRCode: immediateBody{
+				OriginalValue: t.FirstAmount.Reais(), ExpirationSeconds: max(int64(t.ExpiresIn/time.Second), 1),
+			},
+		}}, func(a *authorization) error { return a.check("", t.SubscriptionID) })
 	if err != nil {
 		return gateway.PixAuthorization{}, err
 	}
-	ref := gateway.AuthorizationRef{ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID}
+	ref := gateway.AuthorizationRef{
+		ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID,
+	}
 	a, err := reply.Made(func() (*authorization, error) { return g.authorization(ctx, ref) })
 	if err != nil {
 		return gateway.PixAuthorization{}, err
 	}
 	if a.Value.Cents() != t.Amount {
-		return gateway.PixAuthorization{}, g.undo(ctx, "authorization", a.ID, t.SubscriptionID, func(ctx context.Context, _ string, _ objectid.ID) error {
-			return g.CancelPixAuthorization(ctx, ref)
-		})
+		return gateway.PixAuthorization{},
+			g.undo(ctx, "authorization", a.ID, t.SubscriptionID,
+				func(ctx context.Context, _ string, _ objectid.ID) error {
+					return g.CancelPixAuthorization(ctx, ref)
+				})
 	}
 	return a.neutral(g.cfg.Zone, g.cfg.Clock.Now()), nil
 }
@@ -123,14 +137,17 @@ func short(s string, runes int) string {
 
 // FindPixAuthorization looks through the customer's authorizations for the
 // contract; lists come without the code, so that the one found is read.
-func (g *authorizations) FindPixAuthorization(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
+func (g *authorizations) FindPixAuthorization(ctx context.Context,
+	t gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
 	found, err := find(ctx, g.client, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
 		return reference(a.ContractID) == t.SubscriptionID
 	})
 	if err != nil || found == nil {
 		return gateway.PixAuthorization{}, false, err
 	}
-	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{ID: found.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
+	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{
+		ID: found.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID,
+	})
 	return a, err == nil, reply.Unproven(err)
 }
 
@@ -142,7 +159,8 @@ func ofCustomer(id string) url.Values {
 }
 
 // ReadPixAuthorization reads it with its code.
-func (g *authorizations) ReadPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
+func (g *authorizations) ReadPixAuthorization(ctx context.Context,
+	ref gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
 	a, err := g.authorization(ctx, ref)
 	if err != nil {
 		return gateway.PixAuthorization{}, err
@@ -151,7 +169,8 @@ func (g *authorizations) ReadPixAuthorization(ctx context.Context, ref gateway.A
 }
 
 func (g *client) authorization(ctx context.Context, ref gateway.AuthorizationRef) (*authorization, error) {
-	a, err := get(ctx, g, authorizationsPath+"/"+url.PathEscape(ref.ID), nil, func(a *authorization) error { return a.check(ref.ID, ref.SubscriptionID) })
+	a, err := get(ctx, g, authorizationsPath+"/"+url.PathEscape(ref.ID), nil,
+		func(a *authorization) error { return a.check(ref.ID, ref.SubscriptionID) })
 	return a, g.missingAuthorization(ctx, err, ref)
 }
 
@@ -169,12 +188,13 @@ func (g *client) missingAuthorization(ctx context.Context, err error, ref gatewa
 // CancelPixAuthorization ends it; what is over already is no error.
 func (g *authorizations) CancelPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) error {
 	path := authorizationsPath + "/" + url.PathEscape(ref.ID)
-	_, err := repeated(ctx, g.client, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, func(a *authorization) error {
-		if !authorizationStatuses[a.Status].Ended() {
-			return reply.Odd("it does not say that it has ended")
-		}
-		return a.check(ref.ID, ref.SubscriptionID)
-	})
+	_, err := repeated(ctx, g.client, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout},
+		func(a *authorization) error {
+			if !authorizationStatuses[a.Status].Ended() {
+				return reply.Odd("it does not say that it has ended")
+			}
+			return a.check(ref.ID, ref.SubscriptionID)
+		})
 	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
 		return reply.Gone(g.missingAuthorization(ctx, err, ref))
@@ -201,10 +221,13 @@ func (g *authorizations) cycleMark(t gateway.DebitTerms) string {
 
 // DebitPix orders the debit of one cycle.
 func (g *authorizations) DebitPix(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, error) {
-	p, err := g.makePayment(ctx, request{path: "/payments", timeout: g.cfg.Timeout, body: debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
-		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
-		Description: strings.TrimSpace(t.Description + " " + g.cycleMark(t)), ExternalReference: t.SubscriptionID.String(),
-	}}}, t.SubscriptionID)
+	p, err := g.makePayment(ctx,
+		request{path: "/payments", timeout: g.cfg.Timeout,
+			body: debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
+				Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
+				Description:       strings.TrimSpace(t.Description + " " + g.cycleMark(t)),
+				ExternalReference: t.SubscriptionID.String(),
+			}}}, t.SubscriptionID)
 	if err != nil {
 		return gateway.Payment{}, err
 	}
@@ -220,7 +243,8 @@ func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms)
 	query := named(t.SubscriptionID)
 	query.Set("billingType", "PIX")
 	found, err := find(ctx, g.client, "/payments", query, func(p *payment) bool {
-		return !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) && reference(p.ExternalReference) == t.SubscriptionID
+		return !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) &&
+			reference(p.ExternalReference) == t.SubscriptionID
 	})
 	if err != nil || found == nil {
 		return gateway.Payment{}, false, err
@@ -259,7 +283,8 @@ func readAuthorization(status gateway.AuthorizationStatus) reader {
 		n := a.neutral(g.cfg.Zone, time.Time{})
 		n.Status, n.Payload, n.EncodedImage = status, "", ""
 		e.Payload = gateway.AuthorizationChange{Authorization: n}
-		e.AuthorizationID, e.Reference, e.ConciliationID, e.CustomerID = n.ID, n.SubscriptionID, n.ConciliationID, n.CustomerID
+		e.AuthorizationID, e.Reference, e.ConciliationID, e.CustomerID = n.ID, n.SubscriptionID, n.ConciliationID,
+			n.CustomerID
 		e.SubscriptionID = string(a.SubscriptionID)
 		return nil
 	}
@@ -276,6 +301,7 @@ func (g *events) confirmActivated(ctx context.Context, e gateway.Event) (gateway
 		return e, unconfirmed(a.Status)
 	}
 	e.Payload = gateway.AuthorizationChange{Authorization: n}
-	e.AuthorizationID, e.ConciliationID, e.Reference, e.CustomerID = n.ID, n.ConciliationID, n.SubscriptionID, n.CustomerID
+	e.AuthorizationID, e.ConciliationID, e.Reference, e.CustomerID = n.ID, n.ConciliationID, n.SubscriptionID,
+		n.CustomerID
 	return e, nil
 }

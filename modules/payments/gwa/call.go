@@ -207,4 +207,6 @@ func translated(err error, acts bool) error {
 // wouldNotListen are the answers after which the gateway has certainly done
 // nothing, in its own form: a wrong key, one that lacks the permission, too many
 // calls.
-var wouldNotListen = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true}
+var wouldNotListen = map[int]bool{
+	http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true,
+}

@@ -38,7 +38,8 @@ func (c *cardReply) onFile() gateway.CardOnFile {
 func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
 	answered, err := post(ctx, g.client, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
 		paymentBody: paymentBody{
-			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), DueDate: day(g.cfg.Clock.Now(), g.cfg.Zone),
+			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(),
+			DueDate:     day(g.cfg.Clock.Now(), g.cfg.Zone),
 			Description: t.Description, ExternalReference: t.Reference.String(),
 		},
 		cardBody: cardOf(t.Instrument),
@@ -62,12 +63,13 @@ func (p *chargedPayment) charge(n gateway.Payment) gateway.CardCharge {
 
 // undoCharge gives a charge back in full.
 func (g *payments) undoCharge(ctx context.Context, id string, local objectid.ID) error {
-	_, err := post(ctx, g.client, request{path: refundPath(id), timeout: g.cfg.CardTimeout, body: struct{}{}}, func(p *payment) error {
-		if p.Status != "REFUNDED" {
-			return reply.Odd("it does not say that it was refunded")
-		}
-		return p.check(id, local)
-	})
+	_, err := post(ctx, g.client, request{path: refundPath(id), timeout: g.cfg.CardTimeout, body: struct{}{}},
+		func(p *payment) error {
+			if p.Status != "REFUNDED" {
+				return reply.Odd("it does not say that it was refunded")
+			}
+			return p.check(id, local)
+		})
 	return err
 }
 
@@ -101,7 +103,9 @@ func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gat
 		body: cardOf(c.Instrument), timeout: g.cfg.CardTimeout,
 	}, func(s *changed) error { return s.check(c.SubscriptionGatewayID, c.SubscriptionID) })
 	if err != nil {
-		return gateway.CardOnFile{}, refused(missing[subscription](ctx, g.client, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID))
+		return gateway.CardOnFile{},
+			refused(missing[subscription](ctx, g.client, err, "/subscriptions", c.SubscriptionGatewayID,
+				c.SubscriptionID))
 	}
 	return got.CreditCard.onFile(), nil
 }
@@ -110,7 +114,8 @@ func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gat
 // made ahead (docs/gateway-facts.md, A4).
 func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
 	_, err := repeated(ctx, g.client, request{
-		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID), timeout: g.cfg.Timeout,
+		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID),
+		timeout: g.cfg.Timeout,
 		body: struct {
 			Value                 money.Reais `json:"value"`
 			Description           string      `json:"description,omitempty"`
@@ -132,7 +137,8 @@ func (*payments) PayOpenInvoice(context.Context, gateway.InvoicePayment) (gatewa
 }
 
 // SetCancelAtPeriodEnd is not offered: the recurrence is deleted at once.
-func (*recurrences) SetCancelAtPeriodEnd(context.Context, string, objectid.ID, bool) (gateway.RemoteSubscription, error) {
+func (*recurrences) SetCancelAtPeriodEnd(context.Context, string, objectid.ID,
+	bool) (gateway.RemoteSubscription, error) {
 	return gateway.RemoteSubscription{}, gateway.ErrUnsupported
 }
 

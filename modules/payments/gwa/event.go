@@ -64,7 +64,9 @@ type meanings struct {
 	look map[gateway.EventKind]confirmation // what the gateway shows of it; the others are taken as they are told
 }
 
-var allMeanings = []meanings{paymentEvents, refundEvents, disputeEvents, recurrenceEvents, authorizationEvents, debitEvents}
+var allMeanings = []meanings{
+	paymentEvents, refundEvents, disputeEvents, recurrenceEvents, authorizationEvents, debitEvents,
+}
 
 // ReadEvent reads an event. Ids are kept whole: the part before the & is the
 // same for all events of a type.
@@ -80,7 +82,8 @@ func (g *events) ReadEvent(body []byte) (gateway.Event, error) {
 	for _, m := range allMeanings {
 		if read := m.read[env.Event]; read != nil {
 			if err := read(g, &env, &e); err != nil {
-				return gateway.Event{Gateway: gateway.GWA, ID: env.ID, Type: env.Event}, fmt.Errorf("object of %s: %w", env.Event, err)
+				return gateway.Event{Gateway: gateway.GWA, ID: env.ID, Type: env.Event},
+					fmt.Errorf("object of %s: %w", env.Event, err)
 			}
 		}
 	}
@@ -144,7 +147,8 @@ func ofPayment(read func(g *events, p *payment, e *gateway.Event)) reader {
 // the row that made it.
 func (*client) about(p *payment, env *envelope, e gateway.Event) gateway.Event {
 	e.SubscriptionID, e.CustomerID, e.ConciliationID = string(p.Subscription), string(p.Customer), p.PixQRCodeID
-	e.AuthorizationID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization, idOf(env.Authorization), idOf(env.PixAutomaticAuthorization))
+	e.AuthorizationID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization, idOf(env.Authorization),
+		idOf(env.PixAutomaticAuthorization))
 	e.Reference = reference(p.ExternalReference)
 	return e
 }
@@ -172,7 +176,8 @@ func (g *events) confirmSettled(ctx context.Context, e gateway.Event) (gateway.E
 	if err != nil {
 		return e, err
 	}
-	if p.neutral(g.cfg.Zone).Status != gateway.PaymentStatusSettled && p.report(g.cfg.Zone, e.CreatedAt).Total == 0 && p.dispute(e.CreatedAt) == nil {
+	if p.neutral(g.cfg.Zone).Status != gateway.PaymentStatusSettled && p.report(g.cfg.Zone, e.CreatedAt).Total == 0 &&
+		p.dispute(e.CreatedAt) == nil {
 		return e, unconfirmed(p.Status)
 	}
 	e = g.live(p, e)
@@ -200,7 +205,8 @@ func (g *events) confirmFailed(ctx context.Context, e gateway.Event) (gateway.Ev
 	}
 	n := p.neutral(g.cfg.Zone)
 	due := n.DueDate != nil && !n.DueDate.After(g.cfg.Clock.Now())
-	if n.Status == gateway.PaymentStatusSettled || p.Status == "REFUNDED" || e.Type == "PAYMENT_OVERDUE" && p.Status != "OVERDUE" || !due {
+	if n.Status == gateway.PaymentStatusSettled || p.Status == "REFUNDED" ||
+		e.Type == "PAYMENT_OVERDUE" && p.Status != "OVERDUE" || !due {
 		return e, unconfirmed(p.Status)
 	}
 	e = g.live(p, e)

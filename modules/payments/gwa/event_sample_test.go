@@ -90,7 +90,9 @@ func TestRefundSamples(t *testing.T) {
 // refundEvent is an event about a payment of 49.90 with the refunds.
 func refundEvent(t *testing.T, name, rest string) gateway.Event {
 	t.Helper()
-	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","dateCreated":"2026-11-24 18:20:49","payment":{"id":"pay_1","value":49.90,` + rest + `}}`))
+	e, err := New(Config{}).
+		ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name +
+			`","dateCreated":"2026-11-24 18:20:49","payment":{"id":"pay_1","value":49.90,` + rest + `}}`))
 	require.NoError(t, err)
 	return e
 }
@@ -106,7 +108,8 @@ func TestWhatCountsAsRefunded(t *testing.T) {
 		`"status":"REFUNDED","refunds":[]`:   4990,
 		`"status":"RECEIVED"`:                0,
 	} {
-		require.Equal(t, want, refundEvent(t, "PAYMENT_PARTIALLY_REFUNDED", rest).Payload.(gateway.RefundChange).Report.Total, rest)
+		require.Equal(t, want,
+			refundEvent(t, "PAYMENT_PARTIALLY_REFUNDED", rest).Payload.(gateway.RefundChange).Report.Total, rest)
 	}
 }
 
@@ -114,7 +117,8 @@ func TestOurRefundIsKnownByItsMark(t *testing.T) {
 	t.Parallel()
 	id := objectid.New()
 	e := refundEvent(t, "PAYMENT_REFUND_IN_PROGRESS", `"refunds":[{"status":"DONE","value":10,"description":"Cortesia"},
-		{"status":"PENDING","value":20,"dateCreated":"2026-11-24 18:20:41","description":"`+marked("A courtesy", id)+`"}]`)
+		{"status":"PENDING","value":20,"dateCreated":"2026-11-24 18:20:41","description":"`+marked("A courtesy", id)+
+		`"}]`)
 	require.Equal(t, gateway.RefundPending, e.Kind())
 	require.EqualValues(t, 1000, e.Payload.(gateway.RefundChange).Report.Total)
 	require.Len(t, e.Payload.(gateway.RefundChange).Report.Singles, 2)
@@ -123,7 +127,8 @@ func TestOurRefundIsKnownByItsMark(t *testing.T) {
 		RefundID: id, Amount: 2000, Status: gateway.RefundStatusPending, Reason: "A courtesy",
 		At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
 	}}, e.Payload.(gateway.RefundChange).Report.Singles[1:])
-	e = refundEvent(t, "PAYMENT_REFUND_DENIED", `"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
+	e = refundEvent(t, "PAYMENT_REFUND_DENIED",
+		`"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
 	require.Equal(t, gateway.RefundFailed, e.Kind())
 	require.Equal(t, gateway.RefundStatusFailed, e.Payload.(gateway.RefundChange).Report.Singles[0].Status)
 	require.Zero(t, e.Payload.(gateway.RefundChange).Report.Total)
@@ -144,7 +149,8 @@ func TestMarkSurvivesALongReason(t *testing.T) {
 
 func TestLostChargebackIsNoRefund(t *testing.T) {
 	t.Parallel()
-	e := refundEvent(t, "PAYMENT_REFUNDED", `"status":"REFUNDED","refunds":null,"chargeback":{"status":"DONE","reason":"FRAUD"}`)
+	e := refundEvent(t, "PAYMENT_REFUNDED",
+		`"status":"REFUNDED","refunds":null,"chargeback":{"status":"DONE","reason":"FRAUD"}`)
 	require.Equal(t, gateway.DisputeClosed, e.Kind())
 	require.Equal(t, gateway.DisputeLost, e.Payload.(gateway.DisputeChange).Report.State)
 	require.IsType(t, gateway.DisputeChange{}, e.Payload)
@@ -166,11 +172,13 @@ func TestNextDueDateInBothForms(t *testing.T) {
 	for _, name := range []string{"SUBSCRIPTION_UPDATED", "SUBSCRIPTION_UPDATED.iso-dates"} {
 		e, err := New(Config{}).ReadEvent(sample(t, name))
 		require.NoError(t, err)
-		require.Equal(t, "2027-01-05T03:00:00Z", e.Payload.(gateway.RecurrenceMove).Subscription.NextBilling.Format(time.RFC3339), name)
+		require.Equal(t, "2027-01-05T03:00:00Z",
+			e.Payload.(gateway.RecurrenceMove).Subscription.NextBilling.Format(time.RFC3339), name)
 		require.Equal(t, "sub_k3v9x1m7q2t8w4z6", e.SubscriptionID)
 		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a01"), e.Reference)
 	}
-	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"SUBSCRIPTION_UPDATED","subscription":{"id":"sub_1","nextDueDate":"next week"}}`))
+	e, err := New(Config{}).
+		ReadEvent([]byte(`{"id":"evt_1&2","event":"SUBSCRIPTION_UPDATED","subscription":{"id":"sub_1","nextDueDate":"next week"}}`))
 	require.NoError(t, err, "a form that fits none fails no event")
 	require.Nil(t, e.Payload.(gateway.RecurrenceMove).Subscription.NextBilling)
 }
@@ -186,7 +194,8 @@ func TestAuthorizationUnderEitherKey(t *testing.T) {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED",` + object + `}`))
 		require.NoError(t, err, object)
 		require.Equal(t, id, e.AuthorizationID, object)
-		require.Equal(t, gateway.AuthorizationStatusRefused, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
+		require.Equal(t, gateway.AuthorizationStatusRefused,
+			e.Payload.(gateway.AuthorizationChange).Authorization.Status)
 	}
 	_, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED"}`))
 	require.Error(t, err)
@@ -199,7 +208,8 @@ func TestAuthorizationSample(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a03"), e.Reference, "the contract")
 		require.Equal(t, "CINEPLAYLTDA0000000000000161305ASA", e.ConciliationID)
-		require.Equal(t, gateway.AuthorizationStatusActive, e.Payload.(gateway.AuthorizationChange).Authorization.Status)
+		require.Equal(t, gateway.AuthorizationStatusActive,
+			e.Payload.(gateway.AuthorizationChange).Authorization.Status)
 	}
 	e, err := New(Config{}).ReadEvent(sample(t, authorized+"CANCELLED"))
 	require.NoError(t, err)
@@ -209,15 +219,18 @@ func TestAuthorizationSample(t *testing.T) {
 func TestOverdueAndRefusedCardAreOneAttempt(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]gateway.PaymentStatus{
-		"PAYMENT_OVERDUE": gateway.PaymentStatusFailed, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": gateway.PaymentStatusFailed,
+		"PAYMENT_OVERDUE":                     gateway.PaymentStatusFailed,
+		"PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": gateway.PaymentStatusFailed,
 	} {
-		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","payment":{"id":"pay_1","status":"OVERDUE","billingType":"CREDIT_CARD","subscription":"sub_1"}}`))
+		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name +
+			`","payment":{"id":"pay_1","status":"OVERDUE","billingType":"CREDIT_CARD","subscription":"sub_1"}}`))
 		require.NoError(t, err)
 		require.Equal(t, gateway.PaymentFailed, e.Kind())
 		require.Equal(t, 1, e.Payload.(gateway.FailedPayment).Attempt)
 		require.Equal(t, status, paymentOf(e).Status)
 	}
-	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"PAYMENT_OVERDUE","payment":{"id":"pay_1","status":"OVERDUE","billingType":"PIX"}}`))
+	e, err := New(Config{}).
+		ReadEvent([]byte(`{"id":"evt_1&2","event":"PAYMENT_OVERDUE","payment":{"id":"pay_1","status":"OVERDUE","billingType":"PIX"}}`))
 	require.NoError(t, err)
 	require.Equal(t, gateway.PaymentStatusPending, paymentOf(e).Status, "an overdue PIX can still be paid")
 }
@@ -230,7 +243,8 @@ func TestReadersFailNoStrangeObject(t *testing.T) {
 		for name := range m.read {
 			types++
 			for _, object := range []string{`null`, `7`, `"x"`, `[]`, `{}`, `{"id":7}`} {
-				body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object + `,"authorization":` + object + `,"paymentInstruction":` + object + `}`
+				body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object +
+					`,"authorization":` + object + `,"paymentInstruction":` + object + `}`
 				e, err := g.ReadEvent([]byte(body))
 				if err != nil {
 					require.Equal(t, gateway.Ignored, e.Kind(), body)

@@ -30,12 +30,14 @@ func TestWhatTheSamplesTell(t *testing.T) {
 	}
 	for name, want := range map[string]expected{
 		"PAYMENT_CONFIRMED.card-subscription": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8",
-			native: "CONFIRMED", method: gateway.MethodCard, cents: 4990, settled: "2026-11-20T17:03:12Z",
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01",
+			payment: "pay_a1b2c3d4e5f6g7h8",
+			native:  "CONFIRMED", method: gateway.MethodCard, cents: 4990, settled: "2026-11-20T17:03:12Z",
 		},
 		"PAYMENT_RECEIVED.card-settled-32-days-later": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8",
-			native: "RECEIVED", method: gateway.MethodCard, cents: 4990, settled: "2026-11-20T03:00:00Z",
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01",
+			payment: "pay_a1b2c3d4e5f6g7h8",
+			native:  "RECEIVED", method: gateway.MethodCard, cents: 4990, settled: "2026-11-20T03:00:00Z",
 		},
 		"PAYMENT_CONFIRMED.pix-automatic-recurring-debit": {
 			authorization: "7d1f0c62-4b7e-4f0b-9a4c-5b6c7d8e9f01", reference: "66f0a1b2c3d4e5f607182a03",

@@ -91,7 +91,8 @@ func New(cfg Config) *Gateway {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	return &Gateway{
-		client: c, payments: payments{c}, recurrences: recurrences{c}, authorizations: authorizations{c}, refunds: refunds{c}, events: events{c}, lister: lister{c},
+		client: c, payments: payments{c}, recurrences: recurrences{c}, authorizations: authorizations{c},
+		refunds: refunds{c}, events: events{c}, lister: lister{c},
 	}
 }
 

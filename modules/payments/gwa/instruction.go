@@ -57,8 +57,9 @@ func (i *instruction) cancelledByPayer() bool { return strings.Contains(i.reason
 
 func (i *instruction) neutral(zone *time.Location) gateway.PixOrder {
 	return gateway.PixOrder{
-		ID: i.ID, PaymentID: i.payment(), Status: instructionStatuses[i.Status], DueDate: i.DueDate.in(zone), Attempt: i.RetryAttempt,
-		Reason: i.reason(), Final: slices.Contains(finalReasons, i.RefusalReason),
+		ID: i.ID, PaymentID: i.payment(), Status: instructionStatuses[i.Status], DueDate: i.DueDate.in(zone),
+		Attempt: i.RetryAttempt,
+		Reason:  i.reason(), Final: slices.Contains(finalReasons, i.RefusalReason),
 	}
 }
 
@@ -80,13 +81,14 @@ func (g *authorizations) FindPixOrder(ctx context.Context, paymentID string) (ga
 // RetryPixOrder orders a refused debit again.
 func (g *authorizations) RetryPixOrder(ctx context.Context, t gateway.RetryTerms) (gateway.PixOrder, error) {
 	path, due := instructionsPath+"/"+url.PathEscape(t.OrderID)+"/retries", g.dueDay(t.DueDate)
-	i, err := post(ctx, g.client, request{path: path, timeout: g.cfg.Timeout, body: map[string]string{"dueDate": due}}, func(i *instruction) error {
-		at := i.DueDate.in(g.cfg.Zone)
-		if i.payment() != t.PaymentID || at == nil || day(*at, g.cfg.Zone) != due {
-			return reply.Odd("it is no order of that payment for that day")
-		}
-		return i.identity().Check(reply.Identity{})
-	})
+	i, err := post(ctx, g.client, request{path: path, timeout: g.cfg.Timeout, body: map[string]string{"dueDate": due}},
+		func(i *instruction) error {
+			at := i.DueDate.in(g.cfg.Zone)
+			if i.payment() != t.PaymentID || at == nil || day(*at, g.cfg.Zone) != due {
+				return reply.Odd("it is no order of that payment for that day")
+			}
+			return i.identity().Check(reply.Identity{})
+		})
 	if err != nil {
 		return gateway.PixOrder{}, err
 	}
@@ -129,7 +131,8 @@ func (g *events) readDebit(env *envelope, e *gateway.Event, judge func(i *instru
 	e.AuthorizationID = authorization
 	e.Payload = gateway.FailedPayment{
 		Payment: gateway.Payment{
-			ID: i.payment(), Status: gateway.PaymentStatusPending, NativeStatus: "REFUSED", Method: gateway.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
+			ID: i.payment(), Status: gateway.PaymentStatusPending, NativeStatus: "REFUSED", Method: gateway.MethodPix,
+			DueDate: i.DueDate.in(g.cfg.Zone),
 		},
 		Attempt: 1, Reason: i.reason(), Final: final,
 	}

@@ -151,5 +151,6 @@ func TestTheAccountRestsNoLongerThanTheGatewaySays(t *testing.T) {
 	l.observe(orders, 200, h, probe)
 	require.Zero(t, l.wait(orders, true, probe), "another window has begun")
 	l.observe(orders, 429, reset("43200"), probe)
-	require.True(t, l.observe("GET /customers", 429, reset("43200"), probe), "and is used up: two endpoints close it again")
+	require.True(t, l.observe("GET /customers", 429, reset("43200"), probe),
+		"and is used up: two endpoints close it again")
 }

@@ -17,8 +17,10 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 	var all []payment
 	if q.SubscriptionGatewayID != "" {
 		id := q.SubscriptionGatewayID
-		charges, err := get(ctx, g.client, "/subscriptions/"+url.PathEscape(id)+"/payments", url.Values{"limit": {"100"}}, chargesOf(id))
-		if err := reply.Gone(missing[subscription](ctx, g.client, err, "/subscriptions", id, q.SubscriptionID)); err != nil {
+		charges, err := get(ctx, g.client, "/subscriptions/"+url.PathEscape(id)+"/payments",
+			url.Values{"limit": {"100"}}, chargesOf(id))
+		if err := reply.Gone(missing[subscription](ctx, g.client, err, "/subscriptions", id,
+			q.SubscriptionID)); err != nil {
 			return nil, err
 		}
 		if charges != nil {
@@ -73,8 +75,11 @@ func (g *lister) listed(p *payment) gateway.RemotePayment {
 	refunded := p.report(g.cfg.Zone, g.cfg.Clock.Now()).Total
 	d := p.dispute(g.cfg.Clock.Now())
 	return gateway.RemotePayment{
-		ID: p.ID, Payment: n, Status: p.Status, Amount: n.Amount, AmountRefunded: refunded, Refunded: refunded > 0 && refunded >= n.Amount,
-		Disputed: d != nil && d.State == gateway.DisputeOpen, Currency: "brl", CreatedAt: g.createdAt(p), Description: p.Description,
-		BillingType: p.BillingType, DueDate: n.DueDate, PaidAt: firstDate(g.cfg.Zone, p.PaymentDate, p.ClientPaymentDate, p.ConfirmedDate),
+		ID: p.ID, Payment: n, Status: p.Status, Amount: n.Amount, AmountRefunded: refunded,
+		Refunded: refunded > 0 && refunded >= n.Amount,
+		Disputed: d != nil && d.State == gateway.DisputeOpen, Currency: "brl", CreatedAt: g.createdAt(p),
+		Description: p.Description,
+		BillingType: p.BillingType, DueDate: n.DueDate,
+		PaidAt: firstDate(g.cfg.Zone, p.PaymentDate, p.ClientPaymentDate, p.ConfirmedDate),
 	}
 }

@@ -53,7 +53,8 @@ func (g *payments) DropCharge(ctx context.Context, paymentID string, local objec
 
 // ResumeCollection looks first: what is active already has made charges, perhaps,
 // and the same day given again would make them once more.
-func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection, due *time.Time, from time.Time) (gateway.RemoteSubscription, error) {
+func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection, due *time.Time,
+	from time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -76,7 +77,8 @@ func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection
 }
 
 // MoveNextCharge sets the next due date. What does not run is left as it is.
-func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection, to time.Time) (gateway.RemoteSubscription, error) {
+func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection,
+	to time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -99,7 +101,8 @@ func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection, 
 
 func (g *recurrences) putStatus(ctx context.Context, c gateway.Collection, body statusBody) (*subscription, error) {
 	return repeated(ctx, g.client, request{
-		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.GatewayID), timeout: g.cfg.Timeout, body: body,
+		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.GatewayID), timeout: g.cfg.Timeout,
+		body: body,
 	}, func(s *subscription) error {
 		if s.Status != body.Status {
 			return reply.Odd("it does not tell the status that was set")

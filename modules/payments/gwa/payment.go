@@ -171,7 +171,8 @@ func (g *payments) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.P
 	}
 	c, err := g.firstCode(ctx, p)
 	if err != nil {
-		return gateway.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", gateway.ErrOutcomeUnknown, p.ID, reply.Unnamed(err))
+		return gateway.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w",
+			gateway.ErrOutcomeUnknown, p.ID, reply.Unnamed(err))
 	}
 	return c, nil
 }
@@ -322,12 +323,16 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 	if err != nil {
 		return "", err
 	}
-	if _, err := reply.Made(func() (*customer, error) { return g.customer(ctx, answered.ID, p.CustomerID) }); err != nil {
+	if _, err := reply.Made(func() (*customer, error) {
+		return g.customer(ctx, answered.ID,
+			p.CustomerID)
+	}); err != nil {
 		return "", err
 	}
 	return answered.ID, nil
 }
 
 func (g *payments) customer(ctx context.Context, id string, local objectid.ID) (*customer, error) {
-	return get(ctx, g.client, "/customers/"+url.PathEscape(id), nil, func(c *customer) error { return c.check(id, local) })
+	return get(ctx, g.client, "/customers/"+url.PathEscape(id), nil,
+		func(c *customer) error { return c.check(id, local) })
 }

@@ -32,14 +32,21 @@ var lists = []func(g *lister, since, now time.Time) url.Values{
 		return url.Values{"paymentDate[ge]": {day(since, g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
 	},
 	func(g *lister, since, now time.Time) url.Values {
-		return url.Values{"dueDate[ge]": {day(since, g.cfg.Zone)}, "dueDate[le]": {day(now, g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
+		return url.Values{
+			"dueDate[ge]": {day(since, g.cfg.Zone)}, "dueDate[le]": {day(now, g.cfg.Zone)},
+			"dateCreated[le]": {g.dayBefore(since)},
+		}
 	},
-	olderOf("REFUNDED"), olderOf("CHARGEBACK_REQUESTED"), olderOf("CHARGEBACK_DISPUTE"), olderOf("AWAITING_CHARGEBACK_REVERSAL"),
+	olderOf("REFUNDED"), olderOf("CHARGEBACK_REQUESTED"), olderOf("CHARGEBACK_DISPUTE"),
+	olderOf("AWAITING_CHARGEBACK_REVERSAL"),
 }
 
 func olderOf(status string) func(g *lister, since, now time.Time) url.Values {
 	return func(g *lister, since, _ time.Time) url.Values {
-		return url.Values{"status": {status}, "dateCreated[ge]": {day(since.Add(-refundable), g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
+		return url.Values{
+			"status": {status}, "dateCreated[ge]": {day(since.Add(-refundable), g.cfg.Zone)},
+			"dateCreated[le]": {g.dayBefore(since)},
+		}
 	}
 }
 
@@ -53,7 +60,8 @@ func (g *lister) dayBefore(t time.Time) string {
 // that customers need it.
 func (g *lister) CreatedSince(ctx context.Context, since time.Time, page string) ([]gateway.Event, string, error) {
 	if left, known := g.quota.left(g.cfg.Clock.Now()); known && left < quotaKept {
-		return nil, "", fmt.Errorf("%w: %d calls are left of the quota, which are kept for customers", gateway.ErrUnavailable, left)
+		return nil, "", fmt.Errorf("%w: %d calls are left of the quota, which are kept for customers",
+			gateway.ErrUnavailable, left)
 	}
 	step, offset := position(page)
 	if step >= len(lists) {

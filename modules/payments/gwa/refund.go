@@ -111,9 +111,10 @@ func refundPath(payment string) string { return "/payments/" + url.PathEscape(pa
 
 // Refund makes one call. An answer that does not show the refund is not known.
 func (g *refunds) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
-	p, err := post(ctx, g.client, request{path: refundPath(t.Payment.PaymentID), timeout: g.cfg.CardTimeout, body: refundBody{
-		Value: t.Amount.Reais(), Description: marked(t.Reason, t.RefundID),
-	}}, func(p *payment) error { return p.check(t.Payment.PaymentID, "") })
+	p, err := post(ctx, g.client,
+		request{path: refundPath(t.Payment.PaymentID), timeout: g.cfg.CardTimeout, body: refundBody{
+			Value: t.Amount.Reais(), Description: marked(t.Reason, t.RefundID),
+		}}, func(p *payment) error { return p.check(t.Payment.PaymentID, "") })
 	if err != nil {
 		return gateway.RemoteRefund{}, err
 	}
@@ -161,7 +162,8 @@ func (g *refunds) refundIn(p *payment, t gateway.RefundTerms) *gateway.RemoteRef
 		r := &p.Refunds[i]
 		created := r.DateCreated.in(g.cfg.Zone)
 		since := t.AskedAt.Truncate(time.Second)
-		if r.Description == "" && r.Value.Cents() == t.Amount && created != nil && !t.AskedAt.IsZero() && !created.Before(since) {
+		if r.Description == "" && r.Value.Cents() == t.Amount && created != nil && !t.AskedAt.IsZero() &&
+			!created.Before(since) {
 			return new(g.remoteRefund(p, i, t.RefundID))
 		}
 	}
@@ -175,11 +177,14 @@ func (g *refunds) remoteRefund(p *payment, i int, id objectid.ID) gateway.Remote
 	report.Singles[i].RefundID = id
 	response, _ := json.Marshal(map[string]any{ // plain values always marshal
 		"id": p.ID, "status": p.Status, "value": p.Value, "billingType": p.BillingType,
-		"refund": map[string]any{"status": r.Status, "value": r.Value, "dateCreated": string(r.DateCreated), "description": reason},
+		"refund": map[string]any{
+			"status": r.Status, "value": r.Value, "dateCreated": string(r.DateCreated), "description": reason,
+		},
 	})
 	return gateway.RemoteRefund{
-		RefundID: id, Amount: r.Value.Cents(), Status: r.status(), NativeStatus: r.Status, Reason: reason, CreatedAt: r.at(g.cfg.Zone, now),
-		Report: report, Response: response,
+		RefundID: id, Amount: r.Value.Cents(), Status: r.status(), NativeStatus: r.Status, Reason: reason,
+		CreatedAt: r.at(g.cfg.Zone, now),
+		Report:    report, Response: response,
 	}
 }
 
@@ -289,7 +294,8 @@ func (g *events) confirmRefund(ctx context.Context, e gateway.Event) (gateway.Ev
 		return live, nil
 	}
 	report := p.report(g.cfg.Zone, e.CreatedAt)
-	if len(report.Singles) == 0 && report.Total == 0 || told.Status == gateway.RefundStatusDone && report.Total < told.Report.Total {
+	if len(report.Singles) == 0 && report.Total == 0 ||
+		told.Status == gateway.RefundStatusDone && report.Total < told.Report.Total {
 		return e, unconfirmed(p.Status)
 	}
 	g.refunds(p, &live, told.Status)
@@ -316,7 +322,8 @@ func disputeIs(state gateway.DisputeState) func(*events, *payment, *gateway.Even
 
 func (g *events) disputed(p *payment, e *gateway.Event, state gateway.DisputeState) {
 	d := gateway.DisputeReport{
-		ID: p.ID, PaymentID: p.ID, Amount: p.Value.Cents(), State: state, NativeStatus: p.Status, OpenedAt: e.CreatedAt, At: e.CreatedAt, EventID: e.ID,
+		ID: p.ID, PaymentID: p.ID, Amount: p.Value.Cents(), State: state, NativeStatus: p.Status, OpenedAt: e.CreatedAt,
+		At: e.CreatedAt, EventID: e.ID,
 	}
 	if p.Chargeback != nil {
 		d.Reason = p.Chargeback.Reason

@@ -32,8 +32,9 @@ const nativeDeleted = "DELETED"
 
 func (s *subscription) neutral(zone *time.Location) gateway.RemoteSubscription {
 	r := gateway.RemoteSubscription{
-		GatewayID: s.ID, CustomerGatewayID: string(s.Customer), Status: recurrenceStatuses[s.Status], NativeStatus: s.Status,
-		Outcome: gateway.OutcomeUnknown, PaymentStatus: "PENDING", NextBilling: s.NextDueDate.in(zone),
+		GatewayID: s.ID, CustomerGatewayID: string(s.Customer), Status: recurrenceStatuses[s.Status],
+		NativeStatus: s.Status,
+		Outcome:      gateway.OutcomeUnknown, PaymentStatus: "PENDING", NextBilling: s.NextDueDate.in(zone),
 	}
 	if s.Deleted {
 		r.Status, r.NativeStatus = gateway.RemoteCanceled, nativeDeleted
@@ -67,7 +68,8 @@ func (s *subscription) check(id string, local objectid.ID) error {
 
 // subscription reads one, with the look that a 404 needs.
 func (g *client) subscription(ctx context.Context, id string, local objectid.ID) (*subscription, error) {
-	s, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id), nil, func(s *subscription) error { return s.check(id, local) })
+	s, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id), nil,
+		func(s *subscription) error { return s.check(id, local) })
 	return s, missing[subscription](ctx, g, err, "/subscriptions", id, local)
 }
 
@@ -121,7 +123,8 @@ func cardOf(i gateway.Instrument) cardBody {
 	}
 	if h := i.Holder; h != nil {
 		b.Holder = &cardHolder{
-			Name: h.Name, Email: h.Email, TaxID: h.TaxID, PostalCode: h.PostalCode, AddressNumber: h.AddressNumber, Phone: h.Phone,
+			Name: h.Name, Email: h.Email, TaxID: h.TaxID, PostalCode: h.PostalCode, AddressNumber: h.AddressNumber,
+			Phone: h.Phone,
 		}
 	}
 	return b
@@ -131,11 +134,12 @@ func cardOf(i gateway.Instrument) cardBody {
 // FirstDue; the gateway checks the card at once and charges it on that day
 // (docs/gateway-facts.md, A4). The outcome of the charge comes by webhook.
 func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
-	answered, err := post(ctx, g.client, request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
-		Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
-		NextDueDate: g.dueDay(t.FirstDue), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
-		cardBody: cardOf(t.Instrument),
-	}}, func(s *subscription) error { return s.check("", t.SubscriptionID) })
+	answered, err := post(ctx, g.client,
+		request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
+			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
+			NextDueDate: g.dueDay(t.FirstDue), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
+			cardBody: cardOf(t.Instrument),
+		}}, func(s *subscription) error { return s.check("", t.SubscriptionID) })
 	if err != nil {
 		return gateway.RemoteSubscription{}, refused(err)
 	}
@@ -161,11 +165,15 @@ func refused(err error) error {
 
 // undo ends what was made of another amount than asked for. It is ours for sure: it
 // was read by its id, with our reference.
-func (g *client) undo(ctx context.Context, what, id string, local objectid.ID, end func(context.Context, string, objectid.ID) error) error {
+func (g *client) undo(ctx context.Context, what, id string, local objectid.ID,
+	end func(context.Context, string, objectid.ID) error) error {
 	if err := end(ctx, id, local); err != nil {
-		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown, what, id, reply.Unnamed(err))
+		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown,
+			what, id, reply.Unnamed(err))
 	}
-	return &gateway.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made of another amount, and undone"}
+	return &gateway.Rejected{
+		Code: "not_echoed", Message: "the " + what + " " + id + " was made of another amount, and undone",
+	}
 }
 
 // withPayment adds the newest charge; without it the outcome stays unknown.
@@ -219,7 +227,8 @@ func newestDue(charges []payment) *payment {
 }
 
 // FindSubscription looks for the subscription that carries the local id.
-func (g *recurrences) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
+func (g *recurrences) FindSubscription(ctx context.Context,
+	t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
 	found, err := find(ctx, g.client, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
 		return !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID
 	})
@@ -234,7 +243,8 @@ func (g *recurrences) FindSubscription(ctx context.Context, t gateway.Subscripti
 }
 
 // ReadSubscription reads it and its newest charge.
-func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
+func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string,
+	local objectid.ID) (gateway.RemoteSubscription, error) {
 	s, err := g.subscription(ctx, gatewayID, local)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err

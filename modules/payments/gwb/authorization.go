@@ -12,12 +12,14 @@ func (*authorizations) AuthorizePix(context.Context, gateway.AuthorizationTerms)
 }
 
 // FindPixAuthorization is not offered.
-func (*authorizations) FindPixAuthorization(context.Context, gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
+func (*authorizations) FindPixAuthorization(context.Context,
+	gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
 	return gateway.PixAuthorization{}, false, gateway.ErrUnsupported
 }
 
 // ReadPixAuthorization is not offered.
-func (*authorizations) ReadPixAuthorization(context.Context, gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
+func (*authorizations) ReadPixAuthorization(context.Context,
+	gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
 	return gateway.PixAuthorization{}, gateway.ErrUnsupported
 }
 

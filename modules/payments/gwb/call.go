@@ -46,7 +46,8 @@ func write[T any](ctx context.Context, g *client, f func(ctx context.Context) (T
 // key. When the gateway has failed it is looked for once more and made with
 // another key, since the first would bring the failure again for a day. In the
 // worst case it is there twice, which does no harm.
-func remake[T any](key string, find func() (made T, ok bool, err error), create func(key string) (T, error)) (T, error) {
+func remake[T any](key string, find func() (made T, ok bool, err error),
+	create func(key string) (T, error)) (T, error) {
 	made, err := create(key)
 	if !errors.Is(err, errBroken) {
 		return made, err
@@ -59,7 +60,8 @@ func remake[T any](key string, find func() (made T, ok bool, err error), create 
 
 // attempt repeats a call while that may help and time is left. Uncertain tells
 // that one of the tries may have had its effect.
-func attempt[T any](ctx context.Context, g *client, f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
+func attempt[T any](ctx context.Context, g *client,
+	f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
 	err = reply.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
 		if out, err = f(ctx); err == nil {
 			return false, nil
@@ -117,9 +119,11 @@ func translated(err error, uncertain bool) error {
 	case se.Type == stripe.ErrorTypeIdempotency && se.HTTPStatusCode == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w (request %s)", gateway.ErrOutcomeUnknown, errKeyReused, se.RequestID)
 	case uncertain && se.HTTPStatusCode >= http.StatusInternalServerError:
-		return fmt.Errorf("%w: %w: status %d, %s (request %s)", gateway.ErrOutcomeUnknown, errBroken, se.HTTPStatusCode, code, se.RequestID)
+		return fmt.Errorf("%w: %w: status %d, %s (request %s)", gateway.ErrOutcomeUnknown, errBroken, se.HTTPStatusCode,
+			code, se.RequestID)
 	case uncertain:
-		return fmt.Errorf("%w: status %d, %s (request %s)", gateway.ErrOutcomeUnknown, se.HTTPStatusCode, code, se.RequestID)
+		return fmt.Errorf("%w: status %d, %s (request %s)", gateway.ErrOutcomeUnknown, se.HTTPStatusCode, code,
+			se.RequestID)
 	case se.HTTPStatusCode == http.StatusBadRequest:
 		return &gateway.Rejected{Code: code, Message: se.Msg}
 	}

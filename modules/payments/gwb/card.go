@@ -37,7 +37,9 @@ func (g *recurrences) ChangeCard(ctx context.Context, c gateway.CardChange) (gat
 		return gateway.CardOnFile{}, err
 	}
 	_, err = write(ctx, g.client, func(ctx context.Context) (*stripe.Customer, error) {
-		p := &stripe.CustomerUpdateParams{InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(pm.ID)}}
+		p := &stripe.CustomerUpdateParams{
+			InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(pm.ID)},
+		}
 		p.SetIdempotencyKey("card-cus-" + c.ChangeID.String())
 		return g.api.V1Customers.Update(ctx, c.Payer.GatewayID, p)
 	})
@@ -83,7 +85,9 @@ func noMethod() error {
 // PayOpenInvoice pays the oldest open invoice: a new card alone does not retry it.
 func (g *payments) PayOpenInvoice(ctx context.Context, p gateway.InvoicePayment) (gateway.Payment, bool, error) {
 	open, err := read(ctx, g.client, func(ctx context.Context) (string, error) {
-		params := &stripe.InvoiceListParams{Subscription: stripe.String(p.SubscriptionGatewayID), Status: stripe.String("open")}
+		params := &stripe.InvoiceListParams{
+			Subscription: stripe.String(p.SubscriptionGatewayID), Status: stripe.String("open"),
+		}
 		params.Limit = stripe.Int64(100)
 		id := ""
 		for inv, err := range g.api.V1Invoices.List(ctx, params).All(ctx) {
@@ -127,7 +131,8 @@ func invoicePayment(raw []byte) (gateway.Payment, error) {
 		return gateway.Payment{}, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, reply.Odd("it is no invoice"))
 	}
 	p := *o.payment()
-	p.CustomerGatewayID, p.SubscriptionGatewayID, p.LocalCustomerID = o.Customer.ID, o.subscription(), o.named(metaCustomer)
+	p.CustomerGatewayID, p.SubscriptionGatewayID, p.LocalCustomerID = o.Customer.ID, o.subscription(),
+		o.named(metaCustomer)
 	return p, nil
 }
 
@@ -150,7 +155,9 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 	}
 	_, err = write(ctx, g.client, func(ctx context.Context) (*stripe.Subscription, error) {
 		p := &stripe.SubscriptionUpdateParams{
-			Items:             []*stripe.SubscriptionUpdateItemParams{{ID: stripe.String(item.ID), Price: stripe.String(c.PriceID)}},
+			Items: []*stripe.SubscriptionUpdateItemParams{
+				{ID: stripe.String(item.ID), Price: stripe.String(c.PriceID)},
+			},
 			ProrationBehavior: stripe.String("none"),
 		}
 		// Setting it twice is harmless, and a key of ours would repeat a stored 500.
@@ -168,7 +175,8 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 }
 
 // SetCancelAtPeriodEnd has the subscription end with its period, or go on.
-func (g *recurrences) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (gateway.RemoteSubscription, error) {
+func (g *recurrences) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID,
+	cancel bool) (gateway.RemoteSubscription, error) {
 	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
 		p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
 		for _, e := range expansions {
@@ -205,7 +213,8 @@ func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway
 }
 
 // makeIntent makes an intent and reads it by the id that the answer tells.
-func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreateParams, local objectid.ID) (*stripe.PaymentIntent, error) {
+func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreateParams,
+	local objectid.ID) (*stripe.PaymentIntent, error) {
 	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
 		intent, err := g.api.V1PaymentIntents.Create(ctx, p)
 		if err != nil {
@@ -221,9 +230,11 @@ func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreatePa
 
 func cardParams(t gateway.CardTerms) *stripe.PaymentIntentCreateParams {
 	p := &stripe.PaymentIntentCreateParams{
-		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency), Customer: stripe.String(t.Payer.GatewayID),
+		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency),
+		Customer:    stripe.String(t.Payer.GatewayID),
 		Description: text(t.Description), PaymentMethod: stripe.String(t.Instrument.PaymentMethodID),
-		PaymentMethodTypes: stripe.StringSlice([]string{"card"}), Confirm: stripe.Bool(true), ErrorOnRequiresAction: stripe.Bool(true),
+		PaymentMethodTypes: stripe.StringSlice([]string{"card"}), Confirm: stripe.Bool(true),
+		ErrorOnRequiresAction: stripe.Bool(true),
 		Metadata: map[string]string{
 			pixReference(t.Kind): t.Reference.String(), metaCustomer: t.Payer.CustomerID.String(), metaKind: t.Kind,
 		},
@@ -237,7 +248,9 @@ func cardCharge(intent *stripe.PaymentIntent) gateway.CardCharge {
 	c := gateway.CardCharge{Payment: intentPayment(intent, gateway.MethodCard)}
 	charge := intent.LatestCharge
 	if charge != nil && charge.PaymentMethodDetails != nil && charge.PaymentMethodDetails.Card != nil {
-		c.Card = gateway.CardOnFile{Brand: string(charge.PaymentMethodDetails.Card.Brand), Last4: charge.PaymentMethodDetails.Card.Last4}
+		c.Card = gateway.CardOnFile{
+			Brand: string(charge.PaymentMethodDetails.Card.Brand), Last4: charge.PaymentMethodDetails.Card.Last4,
+		}
 	}
 	return c
 }
@@ -313,7 +326,8 @@ func (g *client) createdIntent(ctx context.Context, id string, local objectid.ID
 	return g.readIntent(ctx, id, func(intent *stripe.PaymentIntent) error { return isOurs(intent, local) })
 }
 
-func (g *client) readIntent(ctx context.Context, id string, check func(*stripe.PaymentIntent) error) (*stripe.PaymentIntent, error) {
+func (g *client) readIntent(ctx context.Context, id string,
+	check func(*stripe.PaymentIntent) error) (*stripe.PaymentIntent, error) {
 	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		p := &stripe.PaymentIntentRetrieveParams{}
 		p.AddExpand("latest_charge")

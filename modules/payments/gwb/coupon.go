@@ -22,9 +22,10 @@ func (g *recurrences) ensureCoupon(ctx context.Context, t gateway.SubscriptionTe
 		return "", nil
 	}
 	id := "first-" + t.SubscriptionID.String()
-	_, err := remake("coupon-"+t.SubscriptionID.String(), func() (string, bool, error) { return id, false, nil }, func(key string) (string, error) {
-		return id, g.createCoupon(ctx, couponParams(t, id, key))
-	})
+	_, err := remake("coupon-"+t.SubscriptionID.String(), func() (string, bool, error) { return id, false, nil },
+		func(key string) (string, error) {
+			return id, g.createCoupon(ctx, couponParams(t, id, key))
+		})
 	if err == nil {
 		err = g.checkCoupon(ctx, id, t)
 	}
@@ -36,7 +37,8 @@ func (g *recurrences) ensureCoupon(ctx context.Context, t gateway.SubscriptionTe
 
 func couponParams(t gateway.SubscriptionTerms, id, key string) *stripe.CouponCreateParams {
 	p := &stripe.CouponCreateParams{
-		ID: stripe.String(id), Name: stripe.String(couponName), AmountOff: stripe.Int64(int64(t.FirstOff())), Currency: stripe.String(currency),
+		ID: stripe.String(id), Name: stripe.String(couponName), AmountOff: stripe.Int64(int64(t.FirstOff())),
+		Currency: stripe.String(currency),
 		Duration: stripe.String(string(stripe.CouponDurationOnce)), MaxRedemptions: stripe.Int64(1),
 		Metadata: map[string]string{metaSubscription: t.SubscriptionID.String()},
 	}
@@ -46,7 +48,8 @@ func couponParams(t gateway.SubscriptionTerms, id, key string) *stripe.CouponCre
 
 // createCoupon: that it is there already is fine, as with a product.
 func (g *recurrences) createCoupon(ctx context.Context, p *stripe.CouponCreateParams) error {
-	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Coupon, error) { return g.api.V1Coupons.Create(ctx, p) })
+	_, err := write(ctx, g.client,
+		func(ctx context.Context) (*stripe.Coupon, error) { return g.api.V1Coupons.Create(ctx, p) })
 	if isCode(err, stripe.ErrorCodeResourceAlreadyExists) {
 		return nil
 	}

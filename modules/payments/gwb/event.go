@@ -71,7 +71,8 @@ func (*events) ReadEvent(body []byte) (gateway.Event, error) {
 		return e, nil
 	}
 	if err := reader(env.Data.Object, &e); err != nil {
-		return gateway.Event{Gateway: gateway.GWB, ID: env.ID, Type: env.Type}, fmt.Errorf("object of %s: %w", env.Type, err)
+		return gateway.Event{Gateway: gateway.GWB, ID: env.ID, Type: env.Type},
+			fmt.Errorf("object of %s: %w", env.Type, err)
 	}
 	if change, ok := e.Payload.(gateway.SubscriptionChange); ok {
 		change.Left = env.leftStatus()
@@ -101,7 +102,9 @@ func readInvoiceFailed(object json.RawMessage, e *gateway.Event) error {
 	}
 	p := *i.payment()
 	p.Status = gateway.PaymentStatusFailed
-	e.Payload = gateway.FailedPayment{Payment: p, Attempt: i.AttemptCount, First: i.BillingReason == "subscription_create"}
+	e.Payload = gateway.FailedPayment{
+		Payment: p, Attempt: i.AttemptCount, First: i.BillingReason == "subscription_create",
+	}
 	return nil
 }
 
@@ -194,7 +197,8 @@ func readIntent(object json.RawMessage, e *gateway.Event) (p gateway.Payment, ok
 
 func (i *intentObject) payment() gateway.Payment {
 	p := gateway.Payment{
-		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: gateway.MethodCard, Amount: money.Cents(i.Amount),
+		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: gateway.MethodCard,
+		Amount: money.Cents(i.Amount),
 		Status: gateway.PaymentStatusPending,
 	}
 	for _, t := range i.PaymentMethodTypes {
@@ -302,9 +306,11 @@ func readRefund(object json.RawMessage, e *gateway.Event) error {
 		status = gateway.RefundStatusFailed
 	}
 	e.Payload = gateway.RefundChange{Status: status, Report: gateway.RefundReport{
-		PaymentID: key(r.PaymentIntent.ID, r.Charge.ID), ChargeID: r.Charge.ID, At: e.CreatedAt, EventID: e.ID, Type: e.Type,
+		PaymentID: key(r.PaymentIntent.ID, r.Charge.ID), ChargeID: r.Charge.ID, At: e.CreatedAt, EventID: e.ID,
+		Type: e.Type,
 		Singles: []gateway.SingleRefund{{
-			ID: r.ID, RefundID: r.Metadata.id(metaRefund), Amount: money.Cents(r.Amount), Status: state, Reason: r.Metadata[metaReason], At: at,
+			ID: r.ID, RefundID: r.Metadata.id(metaRefund), Amount: money.Cents(r.Amount), Status: state,
+			Reason: r.Metadata[metaReason], At: at,
 		}},
 	}}
 	return nil

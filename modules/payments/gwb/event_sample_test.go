@@ -71,7 +71,8 @@ func TestRefundSamplesAreCumulative(t *testing.T) {
 			require.NoError(t, err)
 			require.EqualValues(t, want, e.Payload.(gateway.RefundChange).Report.Total, name)
 			require.True(t, e.Payload.(gateway.RefundChange).Report.HasTotal)
-			require.Equal(t, "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", e.Payload.(gateway.RefundChange).Report.PaymentID, "the key of refunds and disputes")
+			require.Equal(t, "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", e.Payload.(gateway.RefundChange).Report.PaymentID,
+				"the key of refunds and disputes")
 			require.Equal(t, e.CreatedAt, e.Payload.(gateway.RefundChange).Report.At)
 			require.Equal(t, e.ID, e.Payload.(gateway.RefundChange).Report.EventID)
 			require.Equal(t, customerID, e.CustomerID)
@@ -117,11 +118,13 @@ func TestDisputeStates(t *testing.T) {
 		"lost":                   {gateway.DisputeLost, gateway.DisputeClosed},
 		"of_some_new_kind":       {gateway.DisputeOpen, gateway.DisputeOpened},
 	} {
-		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"charge.dispute.closed","created":1,"data":{"object":{"id":"du_1","charge":"ch_1","status":"` + status + `"}}}`))
+		e, err := New(Config{}).
+			ReadEvent([]byte(`{"id":"evt_1","type":"charge.dispute.closed","created":1,"data":{"object":{"id":"du_1","charge":"ch_1","status":"` + status + `"}}}`))
 		require.NoError(t, err)
 		require.Equal(t, want.state, e.Payload.(gateway.DisputeChange).Report.State, status)
 		require.Equal(t, want.kind, e.Kind(), status)
-		require.Equal(t, "ch_1", e.Payload.(gateway.DisputeChange).Report.PaymentID, "without a payment intent the charge stands for it")
+		require.Equal(t, "ch_1", e.Payload.(gateway.DisputeChange).Report.PaymentID,
+			"without a payment intent the charge stands for it")
 	}
 }
 
@@ -135,7 +138,8 @@ func TestPaymentIntentsOfOurs(t *testing.T) {
 		amount    int64
 	}{
 		"payment_intent.succeeded.pix-subscription": {
-			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02", status: gateway.PaymentStatusSettled,
+			purpose: gateway.ForSubscription, reference: "66f0a1b2c3d4e5f607182c02",
+			status: gateway.PaymentStatusSettled,
 			amount: 59880,
 		},
 		"payment_intent.payment_failed.pix-expired": {
@@ -170,7 +174,8 @@ func TestIntentsOfOthersAreIgnored(t *testing.T) {
 		for _, kind := range []string{
 			"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled",
 		} {
-			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","data":{"object":{"id":"pi_1","metadata":` + meta + `}}}`))
+			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind +
+				`","data":{"object":{"id":"pi_1","metadata":` + meta + `}}}`))
 			require.NoError(t, err)
 			require.Equal(t, gateway.Ignored, e.Kind(), meta)
 			require.Nil(t, e.Payload, meta)
@@ -188,7 +193,8 @@ func TestAnIntentOfNoKindOfOursThatNamesASubscriptionIsMoney(t *testing.T) {
 		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","description":"Subscription creation"`: gateway.Ignored,
 		`"payment_intent.canceled","data":{"object":{"id":"pi_1"`:                                        gateway.Ignored,
 	} {
-		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":` + event + `,"metadata":{"kind":"donation","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
+		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":` + event +
+			`,"metadata":{"kind":"donation","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 		require.NoError(t, err)
 		require.Equal(t, want, e.Kind(), event)
 	}
@@ -196,7 +202,8 @@ func TestAnIntentOfNoKindOfOursThatNamesASubscriptionIsMoney(t *testing.T) {
 
 func TestCancelledIntentIsLost(t *testing.T) {
 	t.Parallel()
-	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"payment_intent.canceled","data":{"object":{"id":"pi_1","status":"canceled",
+	e, err := New(Config{}).
+		ReadEvent([]byte(`{"id":"evt_1","type":"payment_intent.canceled","data":{"object":{"id":"pi_1","status":"canceled",
 		"metadata":{"kind":"subscription_pix","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 	require.NoError(t, err)
 	require.Equal(t, gateway.PaymentLost, e.Kind())
@@ -216,14 +223,17 @@ func TestSingleRefunds(t *testing.T) {
 		"canceled":  {gateway.RefundStatusFailed, gateway.RefundFailed, 90},
 	} {
 		for _, kind := range []string{"refund.created", "refund.updated", "refund.failed", "charge.refund.updated"} {
-			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","created":90,"data":{"object":{"id":"re_1","amount":1000,"charge":"ch_1",
-				"payment_intent":"pi_1","created":50,"status":"` + status + `","metadata":{"local_refund_id":"66f0a1b2c3d4e5f607182c02","reason":"A courtesy"}}}}`))
+			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind +
+				`","created":90,"data":{"object":{"id":"re_1","amount":1000,"charge":"ch_1",
+				"payment_intent":"pi_1","created":50,"status":"` + status +
+				`","metadata":{"local_refund_id":"66f0a1b2c3d4e5f607182c02","reason":"A courtesy"}}}}`))
 			require.NoError(t, err)
 			require.Equal(t, want.kind, e.Kind(), status)
 			require.False(t, e.Payload.(gateway.RefundChange).Report.HasTotal, "it tells nothing of the others")
 			require.Equal(t, []gateway.SingleRefund{{
-				ID: "re_1", RefundID: "66f0a1b2c3d4e5f607182c02", Amount: 1000, Status: want.state, Reason: "A courtesy",
-				At: time.Unix(want.at, 0).UTC(),
+				ID: "re_1", RefundID: "66f0a1b2c3d4e5f607182c02", Amount: 1000, Status: want.state,
+				Reason: "A courtesy",
+				At:     time.Unix(want.at, 0).UTC(),
 			}}, e.Payload.(gateway.RefundChange).Report.Singles, status)
 		}
 	}

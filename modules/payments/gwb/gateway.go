@@ -90,7 +90,8 @@ func New(cfg Config) *Gateway {
 		api: stripe.NewClient(cfg.SecretKey, stripe.WithBackends(stripe.NewBackendsWithConfig(backend))),
 	}
 	return &Gateway{
-		client: c, payments: payments{c}, plans: plans{c}, recurrences: recurrences{c}, refunds: refunds{c}, events: events{c}, lister: lister{c},
+		client: c, payments: payments{c}, plans: plans{c}, recurrences: recurrences{c}, refunds: refunds{c},
+		events: events{c}, lister: lister{c},
 	}
 }
 

@@ -26,10 +26,12 @@ type judge struct {
 
 // kinds are the objects behind the paths.
 var kinds = map[string]string{
-	"customers": "customer", "payment_methods": "payment_method", "subscriptions": "subscription", "invoices": "invoice",
-	"payment_intents": "payment_intent", "refunds": "refund", "disputes": "dispute", "prices": "price", "products": "product",
-	"coupons": "coupon",
-	"charges": "charge", "events": "event", "invoice_payments": "invoice_payment", "setup_intents": "setup_intent",
+	"customers": "customer", "payment_methods": "payment_method", "subscriptions": "subscription",
+	"invoices":        "invoice",
+	"payment_intents": "payment_intent", "refunds": "refund", "disputes": "dispute", "prices": "price",
+	"products": "product",
+	"coupons":  "coupon",
+	"charges":  "charge", "events": "event", "invoice_payments": "invoice_payment", "setup_intents": "setup_intent",
 }
 
 // RoundTrip is http.RoundTripper. The error of an odd answer is reply.ErrOdd.
@@ -50,7 +52,8 @@ func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	switch {
-	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusTooManyRequests:
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden,
+		res.StatusCode == http.StatusTooManyRequests:
 	case res.StatusCode < http.StatusInternalServerError:
 		j.health.Tell(r.Context(), true)
 	}
@@ -140,7 +143,8 @@ func isOurs(intent *stripe.PaymentIntent, local objectid.ID) error {
 	switch {
 	case intent.Status == "":
 		return reply.Odd("it has no status")
-	case local != "" && intent.Metadata[metaOrder] != local.String() && intent.Metadata[metaSubscription] != local.String():
+	case local != "" && intent.Metadata[metaOrder] != local.String() &&
+		intent.Metadata[metaSubscription] != local.String():
 		return reply.Odd("it does not carry our reference")
 	}
 	return nil

@@ -133,14 +133,16 @@ var chargeStates = map[stripe.ChargeStatus]gateway.PaymentStatus{
 func listed(c *stripe.Charge, invoice string) gateway.RemotePayment {
 	r := gateway.RemotePayment{
 		ID: c.ID, PaymentIntentID: intentIDOf(c), Status: string(c.Status), Amount: money.Cents(c.Amount),
-		AmountRefunded: money.Cents(c.AmountRefunded), Refunded: c.Refunded, Disputed: c.Disputed, Currency: string(c.Currency),
+		AmountRefunded: money.Cents(c.AmountRefunded), Refunded: c.Refunded, Disputed: c.Disputed,
+		Currency:    string(c.Currency),
 		Description: c.Description,
 	}
 	if at := instant(c.Created); at != nil {
 		r.CreatedAt = *at
 	}
 	r.Payment = gateway.Payment{
-		ID: cmp.Or(invoice, r.PaymentIntentID, c.ID), InvoiceID: invoice, PaymentIntentID: r.PaymentIntentID, Status: chargeStates[c.Status],
+		ID: cmp.Or(invoice, r.PaymentIntentID, c.ID), InvoiceID: invoice, PaymentIntentID: r.PaymentIntentID,
+		Status:       chargeStates[c.Status],
 		NativeStatus: r.Status, Method: gateway.MethodCard, Amount: r.Amount,
 	}
 	if c.PaymentMethodDetails != nil && c.PaymentMethodDetails.Type == "pix" {
@@ -171,7 +173,8 @@ func (g *lister) InvoiceOf(ctx context.Context, paymentIntentID string) (string,
 
 // findIntent looks through the payer's intents for the one of a local row; nil
 // when there is none.
-func (g *client) findIntent(ctx context.Context, customer, kind string, local objectid.ID) (*stripe.PaymentIntent, error) {
+func (g *client) findIntent(ctx context.Context, customer, kind string,
+	local objectid.ID) (*stripe.PaymentIntent, error) {
 	if customer == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}

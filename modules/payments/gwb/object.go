@@ -88,8 +88,9 @@ type subscriptionObject struct {
 
 func (s *subscriptionObject) neutral() gateway.RemoteSubscription {
 	r := gateway.RemoteSubscription{
-		GatewayID: s.ID, CustomerGatewayID: s.Customer.ID, Status: gateway.RemoteStatus(s.Status), NativeStatus: s.Status,
-		CreatedAt: time.Unix(s.Created, 0).UTC(), CancelAtPeriodEnd: s.CancelAtPeriodEnd,
+		GatewayID: s.ID, CustomerGatewayID: s.Customer.ID, Status: gateway.RemoteStatus(s.Status),
+		NativeStatus: s.Status,
+		CreatedAt:    time.Unix(s.Created, 0).UTC(), CancelAtPeriodEnd: s.CancelAtPeriodEnd,
 	}
 	end := s.CurrentPeriodEnd
 	for _, item := range s.Items.Data {
@@ -246,7 +247,8 @@ func (i *invoiceObject) payment() *gateway.Payment {
 	}
 	switch i.Status {
 	case "paid":
-		p.Status, p.Amount, p.SettledAt = gateway.PaymentStatusSettled, money.Cents(i.AmountPaid), instant(i.StatusTransitions.PaidAt)
+		p.Status, p.Amount, p.SettledAt = gateway.PaymentStatusSettled, money.Cents(i.AmountPaid),
+			instant(i.StatusTransitions.PaidAt)
 	case "void", "uncollectible":
 		p.Status = gateway.PaymentStatusGone
 	}
@@ -328,8 +330,9 @@ var disputeStates = map[string]gateway.DisputeState{
 
 func (d *disputeObject) report(at time.Time) gateway.DisputeReport {
 	r := gateway.DisputeReport{
-		ID: d.ID, PaymentID: key(d.PaymentIntent.ID, d.Charge.ID), ChargeID: d.Charge.ID, Amount: money.Cents(d.Amount), Reason: d.Reason,
-		State: disputeStates[d.Status], NativeStatus: d.Status, OpenedAt: at, At: at,
+		ID: d.ID, PaymentID: key(d.PaymentIntent.ID, d.Charge.ID), ChargeID: d.Charge.ID, Amount: money.Cents(d.Amount),
+		Reason: d.Reason,
+		State:  disputeStates[d.Status], NativeStatus: d.Status, OpenedAt: at, At: at,
 	}
 	if r.State == "" {
 		r.State = gateway.DisputeOpen // a status that is not known yet is a dispute all the same

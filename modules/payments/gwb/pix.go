@@ -34,7 +34,8 @@ func (g *payments) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.P
 func pixParams(t gateway.PixTerms) *stripe.PaymentIntentCreateParams {
 	life := min(max(int64(t.ExpiresIn/time.Second), minExpiry), maxExpiry)
 	p := &stripe.PaymentIntentCreateParams{
-		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency), Customer: stripe.String(t.Payer.GatewayID),
+		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency),
+		Customer:    stripe.String(t.Payer.GatewayID),
 		Description: text(t.Description), PaymentMethodTypes: stripe.StringSlice([]string{"pix"}),
 		PaymentMethodData: &stripe.PaymentIntentCreatePaymentMethodDataParams{
 			Type: stripe.String("pix"),
@@ -86,7 +87,8 @@ func (g *payments) ReadPix(ctx context.Context, paymentID string, local objectid
 // CancelPix cancels the intent, so that nobody pays an old code.
 func (g *payments) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
 	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.PaymentIntent, error) {
-		intent, err := g.api.V1PaymentIntents.Cancel(ctx, paymentID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
+		intent, err := g.api.V1PaymentIntents.Cancel(ctx, paymentID,
+			&stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
 		if err == nil && intent.Status != stripe.PaymentIntentStatusCanceled {
 			err = reply.Odd("it does not say that it is cancelled")
 		}

@@ -29,10 +29,11 @@ func (g *plans) SyncPlan(ctx context.Context, p gateway.PlanTerms) (gateway.Plan
 	}
 	switch {
 	case price == nil:
-		price, err = remake(fmt.Sprintf("price-%s-%d-%s", p.PlanID, int64(p.Amount), interval), func() (*stripe.Price, bool, error) {
-			found, err := g.findPrice(ctx, product, p, interval)
-			return found, found != nil, err
-		}, func(key string) (*stripe.Price, error) { return g.createPrice(ctx, product, p, interval, key) })
+		price, err = remake(fmt.Sprintf("price-%s-%d-%s", p.PlanID, int64(p.Amount), interval),
+			func() (*stripe.Price, bool, error) {
+				found, err := g.findPrice(ctx, product, p, interval)
+				return found, found != nil, err
+			}, func(key string) (*stripe.Price, error) { return g.createPrice(ctx, product, p, interval, key) })
 	case !price.Active:
 		err = g.setActive(ctx, price.ID, true)
 	}
@@ -77,9 +78,10 @@ func (g *plans) ensureProduct(ctx context.Context, p gateway.PlanTerms) (string,
 	if !errors.Is(err, gateway.ErrMissing) {
 		return "", err
 	}
-	return remake("product-"+p.PlanID, func() (string, bool, error) { return id, false, nil }, func(key string) (string, error) {
-		return id, g.createProduct(ctx, id, p, key)
-	})
+	return remake("product-"+p.PlanID, func() (string, bool, error) { return id, false, nil },
+		func(key string) (string, error) {
+			return id, g.createProduct(ctx, id, p, key)
+		})
 }
 
 // createProduct makes the product under the id; that it is there already is fine:
@@ -110,7 +112,8 @@ func (g *plans) renameProduct(ctx context.Context, product *stripe.Product, name
 
 // findPrice looks for a price of the product with the amount and interval,
 // active ones first; nil when there is none.
-func (g *plans) findPrice(ctx context.Context, product string, p gateway.PlanTerms, interval string) (*stripe.Price, error) {
+func (g *plans) findPrice(ctx context.Context, product string, p gateway.PlanTerms,
+	interval string) (*stripe.Price, error) {
 	return read(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceListParams{Product: stripe.String(product)}
 		params.Limit = stripe.Int64(100)
@@ -120,7 +123,8 @@ func (g *plans) findPrice(ctx context.Context, product string, p gateway.PlanTer
 				return nil, err
 			}
 			if price.UnitAmount != int64(p.Amount) || string(price.Currency) != currency ||
-				price.Recurring == nil || string(price.Recurring.Interval) != interval || price.Recurring.IntervalCount > 1 {
+				price.Recurring == nil || string(price.Recurring.Interval) != interval ||
+				price.Recurring.IntervalCount > 1 {
 				continue
 			}
 			if price.Active {
@@ -132,11 +136,15 @@ func (g *plans) findPrice(ctx context.Context, product string, p gateway.PlanTer
 	})
 }
 
-func (g *plans) createPrice(ctx context.Context, product string, p gateway.PlanTerms, interval, key string) (*stripe.Price, error) {
+func (g *plans) createPrice(ctx context.Context, product string, p gateway.PlanTerms,
+	interval, key string) (*stripe.Price, error) {
 	return write(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceCreateParams{
-			Product: stripe.String(product), Currency: stripe.String(currency), UnitAmount: stripe.Int64(int64(p.Amount)),
-			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String(interval), IntervalCount: stripe.Int64(1)},
+			Product: stripe.String(product), Currency: stripe.String(currency),
+			UnitAmount: stripe.Int64(int64(p.Amount)),
+			Recurring: &stripe.PriceCreateRecurringParams{
+				Interval: stripe.String(interval), IntervalCount: stripe.Int64(1),
+			},
 			LookupKey: stripe.String(p.PlanID + "-" + interval), TransferLookupKey: stripe.Bool(true),
 		}
 		params.SetIdempotencyKey(key)

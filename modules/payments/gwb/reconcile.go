@@ -63,7 +63,9 @@ func atOrAfter(from time.Time) *stripe.RangeQueryParams {
 
 // reconciled begins an event that no webhook brought.
 func (g *lister) reconciled() gateway.Event {
-	return gateway.Event{Gateway: gateway.GWB, Type: gateway.Reconciled, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
+	return gateway.Event{
+		Gateway: gateway.GWB, Type: gateway.Reconciled, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second),
+	}
 }
 
 // paidInvoice is a paid invoice of a subscription as an event.
@@ -116,7 +118,8 @@ func (g *lister) presentCharge(c *stripe.Charge) []gateway.Event {
 		e := g.reconciled()
 		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
 		e.Payload = gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{
-			PaymentID: key(intentIDOf(c), c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true, At: e.CreatedAt, Type: e.Type,
+			PaymentID: key(intentIDOf(c), c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true,
+			At: e.CreatedAt, Type: e.Type,
 		}}
 		events = append(events, e)
 	}
@@ -131,15 +134,16 @@ func customerOf(c *stripe.Charge) string {
 }
 
 func (g *lister) refundsSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
-	return listedSince(ctx, g, after, stepRefunds, stepDisputes+":", func(ctx context.Context) ([]json.RawMessage, error) {
-		p := &stripe.RefundListParams{CreatedRange: atOrAfter(from)}
-		since(&p.ListParams, after)
-		got := g.api.V1Refunds.List(ctx, p)
-		if err := got.Err(); err != nil {
-			return nil, err
-		}
-		return rows(got.LastResponse())
-	}, readRefund)
+	return listedSince(ctx, g, after, stepRefunds, stepDisputes+":",
+		func(ctx context.Context) ([]json.RawMessage, error) {
+			p := &stripe.RefundListParams{CreatedRange: atOrAfter(from)}
+			since(&p.ListParams, after)
+			got := g.api.V1Refunds.List(ctx, p)
+			if err := got.Err(); err != nil {
+				return nil, err
+			}
+			return rows(got.LastResponse())
+		}, readRefund)
 }
 
 func (g *lister) disputesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {

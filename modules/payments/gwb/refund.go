@@ -160,7 +160,9 @@ func (g *refunds) intentID(ctx context.Context, ref gateway.PaymentRef) (string,
 	}
 	paid, err := g.ReadPayment(ctx, ref.PaymentID, "")
 	if err == nil && paid.PaymentIntentID == "" {
-		err = &gateway.Rejected{Code: "no_payment", Message: "the invoice " + ref.PaymentID + " was settled without a payment"}
+		err = &gateway.Rejected{
+			Code: "no_payment", Message: "the invoice " + ref.PaymentID + " was settled without a payment",
+		}
 	}
 	return paid.PaymentIntentID, err
 }
@@ -191,11 +193,13 @@ func (g *refunds) remoteRefund(r *stripe.Refund) gateway.RemoteRefund {
 	}
 	id, _ := objectid.Parse(r.Metadata[metaRefund])
 	out := gateway.RemoteRefund{
-		ID: r.ID, RefundID: id, Amount: money.Cents(r.Amount), Status: refundStates[string(r.Status)], NativeStatus: string(r.Status),
-		Reason: r.Metadata[metaReason], CreatedAt: created,
+		ID: r.ID, RefundID: id, Amount: money.Cents(r.Amount), Status: refundStates[string(r.Status)],
+		NativeStatus: string(r.Status),
+		Reason:       r.Metadata[metaReason], CreatedAt: created,
 	}
 	out.Report = gateway.RefundReport{At: now.Truncate(time.Second), Singles: []gateway.SingleRefund{{
-		ID: r.ID, RefundID: id, Amount: out.Amount, Status: ledgerState(string(r.Status)), Reason: out.Reason, At: created,
+		ID: r.ID, RefundID: id, Amount: out.Amount, Status: ledgerState(string(r.Status)), Reason: out.Reason,
+		At: created,
 	}}}
 	if r.Charge != nil {
 		out.Report.ChargeID, out.Report.PaymentID = r.Charge.ID, r.Charge.ID
@@ -207,7 +211,8 @@ func (g *refunds) remoteRefund(r *stripe.Refund) gateway.RemoteRefund {
 		out.Report.PaymentID = r.PaymentIntent.ID
 	}
 	out.Response, _ = json.Marshal(map[string]any{ // plain values always marshal
-		"id": r.ID, "object": "refund", "amount": r.Amount, "currency": string(r.Currency), "status": string(r.Status), "reason": string(r.Reason),
+		"id": r.ID, "object": "refund", "amount": r.Amount, "currency": string(r.Currency), "status": string(r.Status),
+		"reason": string(r.Reason),
 		"charge": out.Report.ChargeID, "payment_intent": out.Report.PaymentID, "created": r.Created,
 	})
 	return out
@@ -232,7 +237,9 @@ func (g *refunds) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]g
 			if err != nil {
 				return nil, err
 			}
-			o := disputeObject{ID: d.ID, Amount: d.Amount, Reason: string(d.Reason), Status: string(d.Status), Created: d.Created}
+			o := disputeObject{
+				ID: d.ID, Amount: d.Amount, Reason: string(d.Reason), Status: string(d.Status), Created: d.Created,
+			}
 			if d.Charge != nil {
 				o.Charge.ID = d.Charge.ID
 			}

@@ -70,7 +70,8 @@ func TestSignatureForms(t *testing.T) {
 		"v0 alone":                 {strings.Replace(good, "v1=", "v0=", 1), false},
 		"no number":                {"t=now," + proof, false},
 		"time shifted": {
-			strings.Replace(good, strconv.FormatInt(signedAt.Unix(), 10), strconv.FormatInt(signedAt.Unix()+1, 10), 1), false,
+			strings.Replace(good, strconv.FormatInt(signedAt.Unix(), 10), strconv.FormatInt(signedAt.Unix()+1, 10), 1),
+			false,
 		},
 		"cut":          {good[:len(good)-2], false},
 		"empty":        {"", false},
@@ -113,7 +114,8 @@ func TestEveryDigitOfASignatureCounts(t *testing.T) {
 		if good[at] == '0' {
 			digit = "1"
 		}
-		_, proof := g.Authenticate(http.Header{"Stripe-Signature": {good[:at] + digit + good[at+1:]}}, []byte(body), signedAt)
+		_, proof := g.Authenticate(http.Header{"Stripe-Signature": {good[:at] + digit + good[at+1:]}}, []byte(body),
+			signedAt)
 		require.Equal(t, gateway.Forged, proof, "digit %d", at)
 	}
 }
@@ -134,10 +136,12 @@ func TestWhatIsReadAtAll(t *testing.T) {
 			proof: gateway.Skewed,
 		},
 		"6 minutes ahead": {
-			values: []string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, admitted: true, proof: gateway.Skewed,
+			values: []string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, admitted: true,
+			proof: gateway.Skewed,
 		},
 		"24 hours old": {
-			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, admitted: true, proof: gateway.Skewed,
+			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, admitted: true,
+			proof: gateway.Skewed,
 		},
 		"24 hours ahead": {
 			values: []string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, admitted: true, proof: gateway.Skewed,
@@ -208,7 +212,8 @@ func FuzzSignature(f *testing.F) {
 	g := New(Config{WebhookSecrets: []string{newSecret}})
 	f.Fuzz(func(t *testing.T, value string, body []byte) {
 		h := http.Header{"Stripe-Signature": {value}}
-		if _, proof := g.Authenticate(h, body, signedAt); proof != gateway.Forged && !strings.Contains(strings.ToLower(value), v1(newSecret, string(body))) {
+		if _, proof := g.Authenticate(h, body, signedAt); proof != gateway.Forged &&
+			!strings.Contains(strings.ToLower(value), v1(newSecret, string(body))) {
 			at, _ := scheme(strings.TrimSpace(value))
 			require.Contains(t, strings.ToLower(value), v1(newSecret, at+"."+string(body)))
 		}

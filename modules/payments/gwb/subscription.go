@@ -76,7 +76,8 @@ func subscriptionParams(t gateway.SubscriptionTerms, card, coupon string) *strip
 			SaveDefaultPaymentMethod: stripe.String("on_subscription"),
 		},
 		Metadata: map[string]string{
-			metaSubscription: t.SubscriptionID.String(), metaCustomer: t.Payer.CustomerID.String(), metaKind: kindSubscription,
+			metaSubscription: t.SubscriptionID.String(), metaCustomer: t.Payer.CustomerID.String(),
+			metaKind: kindSubscription,
 		},
 	}
 	switch {
@@ -175,7 +176,9 @@ func judgedByIntent(o *subscriptionObject, intent *stripe.PaymentIntent) judgedS
 		}
 		return judgedSubscription{RemoteSubscription: r}
 	case stripe.PaymentIntentStatusRequiresPaymentMethod:
-		j := judgedSubscription{RemoteSubscription: open(o, gateway.RequiresPaymentMethod, string(gateway.RequiresPaymentMethod))}
+		j := judgedSubscription{
+			RemoteSubscription: open(o, gateway.RequiresPaymentMethod, string(gateway.RequiresPaymentMethod)),
+		}
 		j.LatestPayment.Status = gateway.PaymentStatusFailed
 		if e := intent.LastPaymentError; e != nil {
 			j.declined.Code, j.declined.Message = declineCode(e), e.Msg
@@ -196,7 +199,8 @@ func (g *recurrences) intentOf(ctx context.Context, o *subscriptionObject) (*str
 
 // endDeclined cancels what a refused payment left. Should it have been paid
 // meanwhile, it is active after all.
-func (g *recurrences) endDeclined(ctx context.Context, sub judgedSubscription, local objectid.ID) (gateway.RemoteSubscription, error) {
+func (g *recurrences) endDeclined(ctx context.Context, sub judgedSubscription,
+	local objectid.ID) (gateway.RemoteSubscription, error) {
 	if sub.declined.Code == "" {
 		sub.declined = gateway.Declined{Code: "card_declined", Message: "Your card was declined."}
 	}
@@ -219,7 +223,8 @@ func (g *recurrences) endDeclined(ctx context.Context, sub judgedSubscription, l
 
 // FindSubscription looks through the payer's subscriptions, ended ones too, for
 // the one that carries the local id.
-func (g *recurrences) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
+func (g *recurrences) FindSubscription(ctx context.Context,
+	t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
 	if t.Payer.GatewayID == "" {
 		return gateway.RemoteSubscription{}, false, nil
 	}
@@ -245,7 +250,8 @@ func (g *recurrences) FindSubscription(ctx context.Context, t gateway.Subscripti
 
 // ReadSubscription reads it live, with the client secret while the payer has to
 // authenticate.
-func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
+func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string,
+	local objectid.ID) (gateway.RemoteSubscription, error) {
 	sub, err := g.readSubscription(ctx, gatewayID, local)
 	return sub.RemoteSubscription, err
 }

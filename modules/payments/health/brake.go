@@ -27,7 +27,9 @@ const (
 func (h *Health) Saw(ctx context.Context, gateway gateway.Name, missing bool) error {
 	now := h.deps.Clock.Now()
 	return postgres.InTx(context.WithoutCancel(ctx), h.deps.Pool, func(tx pgx.Tx) error {
-		state, err := h.db.GatewayStateCount(ctx, tx, paymentsdb.GatewayStateCountParams{HourAgo: now.Add(-time.Hour), Now: now, Missing: missing, Gateway: gateway})
+		state, err := h.db.GatewayStateCount(ctx, tx, paymentsdb.GatewayStateCountParams{
+			HourAgo: now.Add(-time.Hour), Now: now, Missing: missing, Gateway: gateway,
+		})
 		if err != nil {
 			return fmt.Errorf("count look: %w", err)
 		}
@@ -35,7 +37,8 @@ func (h *Health) Saw(ctx context.Context, gateway gateway.Name, missing bool) er
 		switch {
 		case many && state.SuspectSince == nil:
 			return h.suspectTx(ctx, tx, state, now)
-		case !many && state.SuspectSince != nil && state.CountedFrom != nil && !state.SuspectSince.Before(*state.CountedFrom) && state.Missed > 0:
+		case !many && state.SuspectSince != nil && state.CountedFrom != nil &&
+			!state.SuspectSince.Before(*state.CountedFrom) && state.Missed > 0:
 			return h.trustTx(ctx, tx, gateway, "most of what was looked at within the hour is there")
 		}
 		return nil
@@ -47,11 +50,13 @@ func (h *Health) suspectTx(ctx context.Context, tx pgx.Tx, state paymentsdb.Paym
 	if err != nil || n == 0 {
 		return err
 	}
-	h.deps.Log.ErrorContext(ctx, "gateway is suspect: too much is missing there, and nothing is ended by it", slog.String("gateway", string(state.Gateway)),
+	h.deps.Log.ErrorContext(ctx, "gateway is suspect: too much is missing there, and nothing is ended by it",
+		slog.String("gateway", string(state.Gateway)),
 		slog.Int("looked", int(state.Looked)), slog.Int("missing", int(state.Missed)))
 	return h.deps.Operators.TellTx(ctx, tx, "Gateway "+string(state.Gateway)+" is suspect", fmt.Sprintf(
 		"%d of %d subscriptions that were looked at within an hour are missing at gateway %s. Most likely its address or key is wrong.\n\n"+
-			"No subscription ends by this until the mark is lifted. See docs/operations.md, \"A suspect gateway\".\n", state.Missed, state.Looked, state.Gateway))
+			"No subscription ends by this until the mark is lifted. See docs/operations.md, \"A suspect gateway\".\n",
+		state.Missed, state.Looked, state.Gateway))
 }
 
 // Trust lifts the mark of a suspect gateway. What is missing there is looked at twice
@@ -65,7 +70,8 @@ func (h *Health) trustTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, w
 	if err != nil || n == 0 {
 		return err
 	}
-	h.deps.Log.InfoContext(ctx, "gateway is trusted again", slog.String("gateway", string(gateway)), slog.String("why", why))
+	h.deps.Log.InfoContext(ctx, "gateway is trusted again", slog.String("gateway", string(gateway)),
+		slog.String("why", why))
 	return h.deps.TrustedTx(ctx, tx, gateway)
 }
 

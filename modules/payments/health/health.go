@@ -89,13 +89,15 @@ func (h *Health) Heard(ctx context.Context, gateway gateway.Name, right bool) {
 		note = h.Fails
 	}
 	if err := note(ctx, gateway); err != nil {
-		h.deps.Log.WarnContext(ctx, "what an answer says of the gateway was not noted", slog.String("gateway", string(gateway)), slog.Any("error", err))
+		h.deps.Log.WarnContext(ctx, "what an answer says of the gateway was not noted",
+			slog.String("gateway", string(gateway)), slog.Any("error", err))
 	}
 }
 
 // Fails notes that the gateway told nothing that can be used.
 func (h *Health) Fails(ctx context.Context, gateway gateway.Name) error {
-	err := h.db.GatewayStateFail(ctx, h.deps.Pool, paymentsdb.GatewayStateFailParams{Gateway: gateway, Now: h.deps.Clock.Now()})
+	err := h.db.GatewayStateFail(ctx, h.deps.Pool,
+		paymentsdb.GatewayStateFailParams{Gateway: gateway, Now: h.deps.Clock.Now()})
 	h.set(gateway, false)
 	if err != nil {
 		return fmt.Errorf("note that the gateway fails: %w", err)
@@ -123,14 +125,16 @@ func (h *Health) Recovered(ctx context.Context, gateway gateway.Name) error {
 	}
 	var n int64
 	err = postgres.InTx(ctx, h.deps.Pool, func(tx pgx.Tx) error {
-		n, err = h.db.GatewayStateRecover(ctx, tx, paymentsdb.GatewayStateRecoverParams{Now: now, Gateway: gateway, Since: now.Add(-forwardEvery)})
+		n, err = h.db.GatewayStateRecover(ctx, tx,
+			paymentsdb.GatewayStateRecoverParams{Now: now, Gateway: gateway, Since: now.Add(-forwardEvery)})
 		if err != nil || n == 0 {
 			return err
 		}
 		return h.deps.AnswersAgainTx(ctx, tx, gateway)
 	})
 	if err == nil && n > 0 {
-		h.deps.Log.InfoContext(ctx, "the gateway answers again", slog.String("gateway", string(gateway)), slog.Time("failing_since", *state.FailingSince))
+		h.deps.Log.InfoContext(ctx, "the gateway answers again", slog.String("gateway", string(gateway)),
+			slog.Time("failing_since", *state.FailingSince))
 	}
 	return err
 }
@@ -140,7 +144,8 @@ func (h *Health) Probe(ctx context.Context, gateway gateway.Name) (right bool, e
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	if err := h.deps.Probe(limited, gateway); err != nil {
-		h.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", string(gateway)), slog.Any("error", err))
+		h.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", string(gateway)),
+			slog.Any("error", err))
 		return false, nil
 	}
 	return true, h.Recovered(context.WithoutCancel(ctx), gateway)

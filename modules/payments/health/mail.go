@@ -20,7 +20,9 @@ func (h *Health) TellNotKnownTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 		return nil
 	}
 	listed := strings.Join(orders[:min(toldLines, len(orders))], "\n")
-	return h.deps.Operators.TellTx(ctx, tx, fmt.Sprintf("Gateway %s: %s not known for a day", gateway, fault.Count(len(orders), "order")), fmt.Sprintf(
-		"Gateway %s has given no usable answer about %s for a day. It is asked about each of them every hour, after a week every day.\n\n%s\n\n"+
-			"See docs/operations.md, \"Orders whose outcome is not known\".\n", gateway, fault.Count(len(orders), "order"), listed))
+	return h.deps.Operators.TellTx(ctx, tx,
+		fmt.Sprintf("Gateway %s: %s not known for a day", gateway, fault.Count(len(orders), "order")), fmt.Sprintf(
+			"Gateway %s has given no usable answer about %s for a day. It is asked about each of them every hour, after a week every day.\n\n%s\n\n"+
+				"See docs/operations.md, \"Orders whose outcome is not known\".\n", gateway,
+			fault.Count(len(orders), "order"), listed))
 }

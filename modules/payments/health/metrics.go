@@ -9,13 +9,19 @@ import (
 )
 
 var (
-	openGauge     = prometheus.NewDesc("marquee_intents_open", "Orders to a gateway whose outcome is open.", []string{"gateway", "kind"}, nil)
-	notKnownGauge = prometheus.NewDesc("marquee_intents_not_known", "Orders of which the gateway told nothing that can be used.", []string{"gateway", "kind"}, nil)
-	oldestGauge   = prometheus.NewDesc("marquee_intents_oldest_seconds", "Age of the oldest open order.", []string{"gateway", "kind"}, nil)
+	openGauge = prometheus.NewDesc("marquee_intents_open", "Orders to a gateway whose outcome is open.",
+		[]string{"gateway", "kind"}, nil)
+	notKnownGauge = prometheus.NewDesc("marquee_intents_not_known",
+		"Orders of which the gateway told nothing that can be used.", []string{"gateway", "kind"}, nil)
+	oldestGauge = prometheus.NewDesc("marquee_intents_oldest_seconds", "Age of the oldest open order.",
+		[]string{"gateway", "kind"}, nil)
 
-	failingGauge = prometheus.NewDesc("marquee_gateway_failing_seconds", "Since how long the gateway gives no answer that can be used; 0 when it does.", []string{"gateway"}, nil)
-	unaskedGauge = prometheus.NewDesc("marquee_gateway_unasked_seconds", "Since how long nobody has asked a gateway that fails; 0 when it does not.", []string{"gateway"}, nil)
-	suspectGauge = prometheus.NewDesc("marquee_gateway_suspect", "1 while too much is missing at the gateway, and nothing is ended by it.", []string{"gateway"}, nil)
+	failingGauge = prometheus.NewDesc("marquee_gateway_failing_seconds",
+		"Since how long the gateway gives no answer that can be used; 0 when it does.", []string{"gateway"}, nil)
+	unaskedGauge = prometheus.NewDesc("marquee_gateway_unasked_seconds",
+		"Since how long nobody has asked a gateway that fails; 0 when it does not.", []string{"gateway"}, nil)
+	suspectGauge = prometheus.NewDesc("marquee_gateway_suspect",
+		"1 while too much is missing at the gateway, and nothing is ended by it.", []string{"gateway"}, nil)
 )
 
 // scrapeTime bounds what a scrape asks of the database.
@@ -23,7 +29,9 @@ const scrapeTime = 5 * time.Second
 
 // Describe names the metrics.
 func (*Health) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{openGauge, notKnownGauge, oldestGauge, failingGauge, unaskedGauge, suspectGauge} {
+	for _, d := range []*prometheus.Desc{
+		openGauge, notKnownGauge, oldestGauge, failingGauge, unaskedGauge, suspectGauge,
+	} {
 		to <- d
 	}
 }

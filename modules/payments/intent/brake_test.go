@@ -30,7 +30,8 @@ func (b *toy) missing(at gateway.Name, has string) objectid.ID {
 	id := objectid.New()
 	b.has(id, has)
 	require.NoError(b.t, b.tx(func(tx pgx.Tx) error {
-		return b.svc.OpenTx(b.t.Context(), tx, intent.Opening{Ref: intent.Ref{Kind: intent.SubscriptionGone, Subject: id}, Gateway: at})
+		return b.svc.OpenTx(b.t.Context(), tx,
+			intent.Opening{Ref: intent.Ref{Kind: intent.SubscriptionGone, Subject: id}, Gateway: at})
 	}))
 	require.NoError(b.t, b.svc.Health().Saw(b.t.Context(), at, true))
 	return id
@@ -52,7 +53,8 @@ func TestTheBrake(t *testing.T) {
 		ids = append(ids, b.missing("gwb", "nothing"))
 	}
 	require.Equal(t, []string{"gwb"}, b.suspect())
-	require.Equal(t, 1, b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'to' = 'ops@example.com'"))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'to' = 'ops@example.com'"))
 	b.missing("gwb", "nothing")
 	require.Equal(t, 1, b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail'"), "one mail")
 	for range 5 {

@@ -17,7 +17,8 @@ import (
 // failing reports whether the gateway is marked.
 func (b *toy) failing(gateway string) bool {
 	b.t.Helper()
-	return b.count("SELECT count(*) FROM payments.gateway_state WHERE gateway = $1 AND failing_since IS NOT NULL", gateway) == 1
+	return b.count("SELECT count(*) FROM payments.gateway_state WHERE gateway = $1 AND failing_since IS NOT NULL",
+		gateway) == 1
 }
 
 // probes has questions without an intent answered, or not, and counts them.
@@ -55,7 +56,8 @@ func TestAnyRightAnswerEndsTheMark(t *testing.T) {
 	require.True(t, b.failing("gwa"), "another gateway's answer")
 	b.has(id, "made")
 	for _, svc := range []*intent.Service{b.svc, other} {
-		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET next_look_at = $1, forwards = 0", b.clock.Now().Add(time.Hour))
+		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET next_look_at = $1, forwards = 0",
+			b.clock.Now().Add(time.Hour))
 		require.NoError(t, err)
 		svc.Health().Heard(t.Context(), "gwa", true) // a login, a sweep, a request
 		require.False(t, b.failing("gwa"))

@@ -53,7 +53,8 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 
 		looked := b.lost("gwb", has) // died in a look: its lease runs out
 		b.clock.Advance(5 * time.Second)
-		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2", b.clock.Now().Add(105*time.Second), looked)
+		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2",
+			b.clock.Now().Add(105*time.Second), looked)
 		require.NoError(t, err)
 		b.turn("gwb", 104*time.Second)
 		require.Equal(t, 0, b.seen(looked), "another process may be looking")
@@ -66,7 +67,9 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 // TestAnEmptyLookCountsOnlyAfterTheCall: the gateway may still be working on it.
 func TestAnEmptyLookCountsOnlyAfterTheCall(t *testing.T) {
 	t.Parallel()
-	for at, pauses := range map[gateway.Name][]time.Duration{"gwa": {0, time.Minute, 2 * time.Minute, 4 * time.Minute}, "gwb": {0, time.Minute}} {
+	for at, pauses := range map[gateway.Name][]time.Duration{
+		"gwa": {0, time.Minute, 2 * time.Minute, 4 * time.Minute}, "gwb": {0, time.Minute},
+	} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -123,7 +126,8 @@ func TestACallAgainOnlyAfterProof(t *testing.T) {
 	}
 	b.turn("gwa", 4*time.Minute)
 	require.Equal(t, 1, b.calls, "four misses")
-	require.Equal(t, 1, b.count("SELECT calls FROM payments.intents WHERE subject_id = $1", id), "the first call is proved to have made nothing")
+	require.Equal(t, 1, b.count("SELECT calls FROM payments.intents WHERE subject_id = $1", id),
+		"the first call is proved to have made nothing")
 	b.turn("gwa", 5*time.Second)
 	b.turn("gwa", 80*time.Second)
 	require.Equal(t, 1, b.calls, "the new call has its own time and its own proof")
@@ -166,12 +170,18 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 	b := setup(t)
 	ended, taken := b.lost("gwb", "ended"), b.lost("gwb", "taken")
 	other := b.clock.Now().Add(time.Hour)
-	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: intent.NewUser(func(ctx context.Context, l *intent.Check) (intent.CheckOutcome, error) {
+	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: intent.NewUser(func(ctx context.Context,
+		l *intent.Check) (intent.CheckOutcome, error) {
 		switch l.Subject {
 		case ended:
-			return intent.Waiting, b.tx(func(tx pgx.Tx) error { return b.svc.EndTx(ctx, tx, ref(ended), intent.Declined[any]{}, "webhook") })
+			return intent.Waiting,
+				b.tx(func(tx pgx.Tx) error {
+					return b.svc.EndTx(ctx, tx, ref(ended), intent.Declined[any]{},
+						"webhook")
+				})
 		default:
-			_, err := b.db.Exec(ctx, "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2", other, taken)
+			_, err := b.db.Exec(ctx, "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2", other,
+				taken)
 			if err == nil {
 				err = l.CallAgain(ctx)
 				require.Error(t, err, "no call by who has it no longer")
@@ -180,8 +190,11 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 		}
 	}, false)}})
 	b.turn("gwb", time.Minute)
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND state = 'declined' AND next_look_at IS NULL", ended))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND leased_until = $2 AND calls = 1", taken, other))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND state = 'declined' AND next_look_at IS NULL", ended))
+	require.Equal(t, 1,
+		b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND leased_until = $2 AND calls = 1",
+			taken, other))
 }
 
 func TestOneOpenAtATime(t *testing.T) {
@@ -189,7 +202,10 @@ func TestOneOpenAtATime(t *testing.T) {
 	b := setup(t)
 	first, second := objectid.New(), objectid.New()
 	opening := func(id objectid.ID) intent.Opening {
-		return intent.Opening{Ref: intent.Ref{Kind: intent.Refund, Subject: id}, Gateway: "gwa", Excludes: "refund:pay_1", CallTime: callTime}
+		return intent.Opening{
+			Ref: intent.Ref{Kind: intent.Refund, Subject: id}, Gateway: "gwa", Excludes: "refund:pay_1",
+			CallTime: callTime,
+		}
 	}
 	begin := func(o ...intent.Opening) error {
 		return b.tx(func(tx pgx.Tx) error { return b.svc.OpenTx(t.Context(), tx, o...) })
@@ -198,28 +214,34 @@ func TestOneOpenAtATime(t *testing.T) {
 	var open *intent.ErrOpen
 	require.ErrorAs(t, begin(opening(second)), &open)
 	require.Equal(t, first, open.Intent.Subject)
-	require.ErrorAs(t, begin(intent.Opening{Ref: intent.Ref{Kind: intent.Order, Subject: second}, Gateway: "gwb"}, opening(second)), &open)
+	require.ErrorAs(t, begin(intent.Opening{Ref: intent.Ref{Kind: intent.Order, Subject: second}, Gateway: "gwb"},
+		opening(second)), &open)
 	require.Equal(t, first, open.Intent.Subject)
 	require.ErrorAs(t, begin(opening(first)), &open)
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents"))
 	require.NoError(t, b.tx(func(tx pgx.Tx) error {
-		return b.svc.EndTx(t.Context(), tx, intent.Ref{Kind: intent.Refund, Subject: first}, intent.Succeeded[any]{}, "answer")
+		return b.svc.EndTx(t.Context(), tx, intent.Ref{Kind: intent.Refund, Subject: first}, intent.Succeeded[any]{},
+			"answer")
 	}))
 	require.NoError(t, begin(opening(second)))
 	elsewhere := opening(objectid.New())
 	elsewhere.Gateway = "gwb"
 	require.NoError(t, begin(elsewhere))
-	require.ErrorContains(t, begin(intent.Opening{Ref: intent.Ref{Kind: intent.Debit, Subject: second}, Gateway: "gwa"}), "nobody looks", "before any call")
+	require.ErrorContains(t,
+		begin(intent.Opening{Ref: intent.Ref{Kind: intent.Debit, Subject: second}, Gateway: "gwa"}), "nobody looks",
+		"before any call")
 }
 
 // TestDueIndex: the turns of every five seconds read the due intents by index.
 func TestDueIndex(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.db.Exec(t.Context(), `INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, state, created_at, ended_at)
+	_, err := b.db.Exec(t.Context(),
+		`INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, state, created_at, ended_at)
 		SELECT platform.new_object_id(), 'order', platform.new_object_id(), 'gwa', 'x', 'done', now(), now() FROM generate_series(1, 5000)`)
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), `INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, state, created_at, next_look_at)
+	_, err = b.db.Exec(t.Context(),
+		`INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, state, created_at, next_look_at)
 		SELECT platform.new_object_id(), 'order', platform.new_object_id(), 'gwa', 'x', 'open', now(), now() + interval '1 hour' FROM generate_series(1, 2000)`)
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), "ANALYZE payments.intents")

@@ -58,7 +58,8 @@ func buy(t *testing.T, change ...func(*intent.Deps)) (*buying, *intent.Operation
 			return i.Subject, b.state(i.Subject) != "open" && b.state(i.Subject) != "half", nil
 		},
 		Steps: []intent.Step[objectid.ID, string]{step("first"), second},
-		SettleTx: func(ctx context.Context, tx pgx.Tx, id *objectid.ID, outcome intent.Outcome[string], _ intent.By) error {
+		SettleTx: func(ctx context.Context, tx pgx.Tx, id *objectid.ID, outcome intent.Outcome[string],
+			_ intent.By) error {
 			state := "nothing"
 			switch outcome := outcome.(type) {
 			case intent.Succeeded[string]:
@@ -93,7 +94,8 @@ func (b *buying) bought(op *intent.Operation[objectid.ID, string]) (objectid.ID,
 
 func (b *buying) ended(id objectid.ID) (state string) {
 	b.t.Helper()
-	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT state FROM payments.intents WHERE subject_id = $1", id).Scan(&state))
+	require.NoError(b.t,
+		b.db.QueryRow(b.t.Context(), "SELECT state FROM payments.intents WHERE subject_id = $1", id).Scan(&state))
 	return state
 }
 
@@ -104,10 +106,14 @@ func TestEachOutcomeOfACall(t *testing.T) {
 		call          func() (string, error)
 		row, intentIs string
 	}{
-		"there":             {nil, "second", "done"},
-		"decided later":     {func() (string, error) { return "waiting", nil }, "half", "open"},
-		"declined":          {func() (string, error) { return "", &gateway.Declined{Code: "51"} }, "declined", "declined"},
-		"refused":           {func() (string, error) { return "", &gateway.Rejected{Code: "bad"} }, "nothing", "refused"},
+		"there":         {nil, "second", "done"},
+		"decided later": {func() (string, error) { return "waiting", nil }, "half", "open"},
+		"declined": {
+			func() (string, error) { return "", &gateway.Declined{Code: "51"} }, "declined", "declined",
+		},
+		"refused": {
+			func() (string, error) { return "", &gateway.Rejected{Code: "bad"} }, "nothing", "refused",
+		},
 		"not listening":     {func() (string, error) { return "", gateway.ErrUnavailable }, "nothing", "refused"},
 		"may have acted":    {func() (string, error) { return "", gateway.ErrOutcomeUnknown }, "open", "open"},
 		"nobody foresaw it": {func() (string, error) { return "", errors.New("status 500") }, "open", "open"},
@@ -129,7 +135,8 @@ func TestEachOutcomeOfACall(t *testing.T) {
 func TestAFailureBehindWhatCountsIsNotKnown(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]error{
-		"declined": &gateway.Declined{Code: "51"}, "refused": &gateway.Rejected{Code: "bad"}, "not listening": gateway.ErrUnavailable,
+		"declined": &gateway.Declined{Code: "51"}, "refused": &gateway.Rejected{Code: "bad"},
+		"not listening": gateway.ErrUnavailable,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,8 @@ func TestPausesOfASilentGateway(t *testing.T) {
 		}
 	}
 	require.Equal(t, []time.Duration{
-		5 * time.Second, 15 * time.Second, 45 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, time.Hour,
+		5 * time.Second, 15 * time.Second, 45 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute,
+		time.Hour, time.Hour,
 	}, gaps)
 	b.turn("gwb", 7*24*time.Hour)
 	i, _ := b.open(bad)
@@ -54,7 +55,9 @@ func TestRecoveryEndsSoonAfterTheGateways(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var late, total int
-	for _, outage := range []time.Duration{7 * time.Second, 40 * time.Second, 4 * time.Minute, 17 * time.Minute, 95 * time.Minute, 11 * time.Hour} {
+	for _, outage := range []time.Duration{
+		7 * time.Second, 40 * time.Second, 4 * time.Minute, 17 * time.Minute, 95 * time.Minute, 11 * time.Hour,
+	} {
 		end := b.clock.Now().Add(outage)
 		var ids []objectid.ID
 		for range 20 {
@@ -169,8 +172,10 @@ func TestWhatWasCalledLateInAnOutage(t *testing.T) {
 		b.turn("gwa", 10*time.Second)
 	}
 	require.Equal(t, len(nothing), b.settled(nothing))
-	require.Equal(t, 0, b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND ended_at < call_ends_at + interval '7 minutes'`))
-	require.Equal(t, 0, b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND missed_at < call_ends_at + interval '3 minutes'`))
+	require.Equal(t, 0,
+		b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND ended_at < call_ends_at + interval '7 minutes'`))
+	require.Equal(t, 0,
+		b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND missed_at < call_ends_at + interval '3 minutes'`))
 }
 
 // TestMissesAfterAnOutage: 5, 15 and 35 s lie between them, and no look is made later
@@ -244,7 +249,13 @@ func TestAfterADayPeopleHearOfIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var told []objectid.ID
-	b.svc.Connect(intent.Hooks{Unknown: func(_ context.Context, _ pgx.Tx, i intent.Intent) error { told = append(told, i.Subject); return nil }})
+	b.svc.Connect(intent.Hooks{
+		Unknown: func(_ context.Context, _ pgx.Tx, i intent.Intent) error {
+			told = append(told,
+				i.Subject)
+			return nil
+		},
+	})
 	first, second := b.lost("gwb", "failing"), b.lost("gwb", "failing")
 	b.turn("gwb", 24*time.Hour-time.Second)
 	require.Empty(t, told)
@@ -252,7 +263,8 @@ func TestAfterADayPeopleHearOfIt(t *testing.T) {
 	b.turn("gwb", time.Hour)
 	require.ElementsMatch(t, []objectid.ID{first, second}, told)
 	var raw []byte
-	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT args FROM jobs.river_job WHERE kind = 'operators_mail'").Scan(&raw), "one mail")
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT args FROM jobs.river_job WHERE kind = 'operators_mail'").
+		Scan(&raw), "one mail")
 	var mail struct{ Subject, Text string }
 	require.NoError(t, json.Unmarshal(raw, &mail))
 	require.Contains(t, mail.Subject, "2 orders")

@@ -47,19 +47,25 @@ type toy struct {
 
 func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 	t.Helper()
-	b := &toy{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), answers: map[objectid.ID]string{}, gateways: fakes()}
+	b := &toy{
+		t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), answers: map[objectid.ID]string{}, gateways: fakes(),
+	}
 	log := secrettest.Logger(t)
 	client, err := jobs.New(b.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), "CREATE TABLE public.toys (id text PRIMARY KEY, state text NOT NULL)")
 	require.NoError(t, err)
-	d := intent.Deps{Pool: b.db, Clock: b.clock, Log: log, Gateways: b.gateways, Operators: operators.New(client, nil, []string{"ops@example.com"})}
+	d := intent.Deps{
+		Pool: b.db, Clock: b.clock, Log: log, Gateways: b.gateways,
+		Operators: operators.New(client, nil, []string{"ops@example.com"}),
+	}
 	for _, c := range change {
 		c(&d)
 	}
 	b.svc = intent.New(d)
 	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{
-		intent.Order: intent.NewUser(b.check, false), intent.Refund: intent.NewUser(b.check, false), intent.SubscriptionGone: intent.NewUser(b.checkGone, true),
+		intent.Order: intent.NewUser(b.check, false), intent.Refund: intent.NewUser(b.check, false),
+		intent.SubscriptionGone: intent.NewUser(b.checkGone, true),
 	}})
 	return b
 }
@@ -174,7 +180,9 @@ func (b *toy) turn(at gateway.Name, after time.Duration) {
 func (b *toy) state(id objectid.ID) string {
 	b.t.Helper()
 	var state string
-	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT coalesce((SELECT state FROM public.toys WHERE id = $1), '')", id).Scan(&state))
+	require.NoError(b.t,
+		b.db.QueryRow(b.t.Context(), "SELECT coalesce((SELECT state FROM public.toys WHERE id = $1), '')", id).
+			Scan(&state))
 	return state
 }
 

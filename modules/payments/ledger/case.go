@@ -69,8 +69,10 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 	}
 	now := s.deps.Clock.Now()
 	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
-		ID: objectid.At(now), Kind: u.Kind, Gateway: u.Gateway, Subject: subject, GatewayPaymentID: nullable.Ptr(u.PaymentID),
-		AmountCents: (*int64)(u.Amount), CustomerID: nullable.Ptr(u.CustomerID), SubscriptionID: nullable.Ptr(u.SubscriptionID), OrderID: nullable.Ptr(u.OrderID),
+		ID: objectid.At(now), Kind: u.Kind, Gateway: u.Gateway, Subject: subject,
+		GatewayPaymentID: nullable.Ptr(u.PaymentID),
+		AmountCents:      (*int64)(u.Amount), CustomerID: nullable.Ptr(u.CustomerID),
+		SubscriptionID: nullable.Ptr(u.SubscriptionID), OrderID: nullable.Ptr(u.OrderID),
 		PaidAt: u.PaidAt, Note: nullable.Ptr(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
 		Reference: nullable.Ptr(u.Reference), GatewayCustomerID: nullable.Ptr(u.GatewayCustomerID), At: now,
 	})
@@ -87,8 +89,10 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)
 	}
 	err = s.db.UnappliedSetPayment(ctx, tx, paymentsdb.UnappliedSetPaymentParams{
-		Gateway: u.Gateway, Subject: subject, Kind: u.Kind, AmountCents: (*int64)(u.Amount), CustomerID: nullable.Ptr(u.CustomerID),
-		SubscriptionID: nullable.Ptr(u.SubscriptionID), OrderID: nullable.Ptr(u.OrderID), PaidAt: u.PaidAt, Note: nullable.Ptr(u.Note), Automatic: u.Automatic,
+		Gateway: u.Gateway, Subject: subject, Kind: u.Kind, AmountCents: (*int64)(u.Amount),
+		CustomerID:     nullable.Ptr(u.CustomerID),
+		SubscriptionID: nullable.Ptr(u.SubscriptionID), OrderID: nullable.Ptr(u.OrderID), PaidAt: u.PaidAt,
+		Note: nullable.Ptr(u.Note), Automatic: u.Automatic,
 		Reference: nullable.Ptr(u.Reference), NoCustomer: NoCustomer, ItsCustomer: ItsCustomer, At: now,
 	})
 	if err != nil {
@@ -113,7 +117,8 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 		return err
 	}
 	err = s.db.UnappliedAmend(ctx, tx, paymentsdb.UnappliedAmendParams{
-		Gateway: u.Gateway, Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: nullable.Ptr(u.Note), At: s.deps.Clock.Now(),
+		Gateway: u.Gateway, Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: nullable.Ptr(u.Note),
+		At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("amend unapplied payment %s: %w", u.PaymentID, err)
@@ -122,7 +127,8 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 }
 
 func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: u.Gateway, PaymentRef: u.PaymentID})
+	found, err := s.db.UnappliedOfPayment(ctx, tx,
+		paymentsdb.UnappliedOfPaymentParams{Gateway: u.Gateway, PaymentRef: u.PaymentID})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
@@ -131,7 +137,9 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 		if known.State != state.UnappliedKept || known.AmountCents == nil || *known.AmountCents >= int64(*u.Amount) {
 			continue
 		}
-		_, err := s.MoveTx(ctx, tx, known, Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "More of it went back.", ForPeople: true})
+		_, err := s.MoveTx(ctx, tx, known, Move{
+			To: state.UnappliedOpen, Source: state.ByGateway, Reason: "More of it went back.", ForPeople: true,
+		})
 		if err != nil {
 			return err
 		}
@@ -141,21 +149,26 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
-func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (state.Unapplied, error) {
-	at, err := s.db.UnappliedStateRead(ctx, db, paymentsdb.UnappliedStateReadParams{Gateway: gateway, Subject: paymentID})
+func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
+	paymentID string) (state.Unapplied, error) {
+	at, err := s.db.UnappliedStateRead(ctx, db,
+		paymentsdb.UnappliedStateReadParams{Gateway: gateway, Subject: paymentID})
 	return at, orNone(err)
 }
 
 // IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays.
-func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name,
+	paymentID string) (bool, error) {
 	at, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
 	return at == state.UnappliedKept, err
 }
 
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
 // itself, or is at it.
-func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	by, err := s.db.UnappliedRefundsItself(ctx, db, paymentsdb.UnappliedRefundsItselfParams{Gateway: gateway, Subject: paymentID})
+func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name,
+	paymentID string) (bool, error) {
+	by, err := s.db.UnappliedRefundsItself(ctx, db,
+		paymentsdb.UnappliedRefundsItselfParams{Gateway: gateway, Subject: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read who refunds %s: %w", paymentID, err)
 	}
@@ -165,7 +178,8 @@ func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway g
 // IsUnused reports whether a payment, by any of its ids, gave nobody anything: it is, or
 // was, on the list, and has extended nothing. What happens to it changes no subscription.
 func (s *Reader) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	nothing, err := s.db.UnappliedIsUnused(ctx, db, paymentsdb.UnappliedIsUnusedParams{Gateway: string(gateway), PaymentRef: paymentID})
+	nothing, err := s.db.UnappliedIsUnused(ctx, db,
+		paymentsdb.UnappliedIsUnusedParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)
 	}
@@ -180,17 +194,36 @@ var UnappliedPayments = resource.New(resource.Definition{
 		FROM payments.unapplied_payments u) t`,
 	DefaultSort: `{"register_date":-1}`,
 	Fields: []resource.Field{
-		{Name: "kind", Kind: query.String, Write: resource.Kept, Rule: resource.Rule{Enum: []string{"late", "duplicate", "foreign", "unrefundable", "unknown"}},
-			Doc: "late: for a row that has ended; duplicate: a second payment; foreign: of a recurrence that no row owns; unrefundable: a refund failed; unknown: an answer not known, or money that nobody can place"},
-		{Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb", Rule: resource.Rule{Enum: []string{"gwa", "gwb"}}},
-		{Name: "gateway_payment_id", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "Gateway A: pay_…; gateway B: the invoice in_…, else the payment intent pi_…"},
-		{Name: "amount", Column: "amount_cents", Kind: query.Int, Nullable: true, Write: resource.Kept, Doc: "Cents; null only of kind unknown"},
+		{Name: "kind", Kind: query.String, Write: resource.Kept,
+			Rule: resource.Rule{Enum: []string{"late", "duplicate", "foreign", "unrefundable", "unknown"}},
+			Doc:  "late: for a row that has ended; duplicate: a second payment; foreign: of a recurrence that no row owns; unrefundable: a refund failed; unknown: an answer not known, or money that nobody can place"},
+		{
+			Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb",
+			Rule: resource.Rule{Enum: []string{"gwa", "gwb"}},
+		},
+		{
+			Name: "gateway_payment_id", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Doc: "Gateway A: pay_…; gateway B: the invoice in_…, else the payment intent pi_…",
+		},
+		{
+			Name: "amount", Column: "amount_cents", Kind: query.Int, Nullable: true, Write: resource.Kept,
+			Doc: "Cents; null only of kind unknown",
+		},
 		{Name: "customer_id", Kind: query.OID, Nullable: true, Write: resource.Kept},
-		{Name: "subscription_id", Kind: query.OID, Nullable: true, Write: resource.Kept, Doc: "Whose the payment is; of one that extended, the subscription that it extended"},
+		{
+			Name: "subscription_id", Kind: query.OID, Nullable: true, Write: resource.Kept,
+			Doc: "Whose the payment is; of one that extended, the subscription that it extended",
+		},
 		{Name: "order_id", Kind: query.OID, Nullable: true, Write: resource.Kept},
 		{Name: "paid_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
-		{Name: "state", Kind: query.String, Write: resource.Kept, Rule: resource.Rule{Enum: []string{"open", "refunding", "refunded", "extended", "kept"}}},
-		{Name: "note", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "What happened, or why it was kept"},
+		{
+			Name: "state", Kind: query.String, Write: resource.Kept,
+			Rule: resource.Rule{Enum: []string{"open", "refunding", "refunded", "extended", "kept"}},
+		},
+		{
+			Name: "note", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Doc: "What happened, or why it was kept",
+		},
 	},
 })
 

@@ -18,7 +18,8 @@ import (
 // decide. When a part is left, the case is about that. Whatever comes last calls it, the
 // dispute or the case: the case's row is locked before the disputes are read.
 func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
+	found, err := s.db.UnappliedOfPayment(ctx, tx,
+		paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
@@ -33,7 +34,8 @@ func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Nam
 	return nil
 }
 
-func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, row paymentsdb.UnappliedOfPaymentRow) error {
+func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
+	row paymentsdb.UnappliedOfPaymentRow) error {
 	paid, err := s.reader.FindPayment(ctx, tx, gateway, nullable.Value(row.PaymentsUnappliedPayment.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err
@@ -47,7 +49,9 @@ func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway
 		return err
 	}
 	if left := LeftOf(paid.Payment.Amount, refunds) - gone; left > 0 {
-		err := s.db.UnappliedLeft(ctx, tx, paymentsdb.UnappliedLeftParams{ID: row.PaymentsUnappliedPayment.ID, AmountCents: new(int64(left)), At: s.deps.Clock.Now()})
+		err := s.db.UnappliedLeft(ctx, tx, paymentsdb.UnappliedLeftParams{
+			ID: row.PaymentsUnappliedPayment.ID, AmountCents: new(int64(left)), At: s.deps.Clock.Now(),
+		})
 		if err != nil {
 			return fmt.Errorf("note what is left of %s: %w", paymentRef, err)
 		}
@@ -63,7 +67,8 @@ func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway
 // reopenReturnedTx has people decide again what was decided because all of its money was
 // gone: it is with us again.
 func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
+	found, err := s.db.UnappliedOfPayment(ctx, tx,
+		paymentsdb.UnappliedOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
@@ -77,8 +82,9 @@ func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 			continue
 		}
 		_, err = s.MoveTx(ctx, tx, u, Move{
-			To: state.UnappliedOpen, Source: state.ByGateway, ForPeople: true, Reason: "A refund by which the payer's bank took the payment back has failed.",
-			Note: returnedNote,
+			To: state.UnappliedOpen, Source: state.ByGateway, ForPeople: true,
+			Reason: "A refund by which the payer's bank took the payment back has failed.",
+			Note:   returnedNote,
 		})
 		if err != nil {
 			return err

@@ -36,7 +36,8 @@ type Move struct {
 // compare-and-set and a row of the history. Moved is false, and nothing is written,
 // when the state holds against it or somebody else was faster. What is open again, and
 // which a lost dispute took, is kept at once.
-func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c Move) (moved bool, err error) {
+func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
+	c Move) (moved bool, err error) {
 	if !u.State.Moves(c.To) {
 		return false, nil
 	}
@@ -48,7 +49,8 @@ func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnap
 	} else {
 		moved, err = s.writeMoveTx(ctx, tx, u, c)
 	}
-	if err == nil && moved && c.To == state.UnappliedOpen && u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
+	if err == nil && moved && c.To == state.UnappliedOpen &&
+		u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
 		err = s.DecideLostTx(ctx, tx, u.Gateway, *u.GatewayPaymentID)
 	}
 	return moved, err
@@ -63,11 +65,13 @@ func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, dee
 	return UnappliedPayments.AuditTx(audit.ByPlatform(ctx, s.deps.Accounts, deed), tx, []objectid.ID{id}, change)
 }
 
-func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c Move) (moved bool, err error) {
+func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
+	c Move) (moved bool, err error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.UnappliedMove(ctx, tx, paymentsdb.UnappliedMoveParams{
-		ID: u.ID, FromState: u.State, ToState: c.To, Kind: nullable.Ptr(string(c.Kind)), SubscriptionID: nullable.Ptr(c.SubscriptionID),
-		Note: nullable.Ptr(c.Note), Automatic: !c.ForPeople, At: now,
+		ID: u.ID, FromState: u.State, ToState: c.To, Kind: nullable.Ptr(string(c.Kind)),
+		SubscriptionID: nullable.Ptr(c.SubscriptionID),
+		Note:           nullable.Ptr(c.Note), Automatic: !c.ForPeople, At: now,
 	})
 	if err != nil || n == 0 {
 		return false, err
@@ -88,13 +92,16 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 // SyncRefundsTx brings the case of a payment, where there is one, in line with
 // the ledger of its refunds, which the caller has changed and locked. The argument tryAgain says
 // that a refund which failed just now may be made later all the same.
-func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, tryAgain bool) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
+func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
+	tryAgain bool) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx,
+		paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
 	for _, row := range found {
-		refunds, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
+		refunds, err := s.db.RefundListOfPayment(ctx, tx,
+			paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 		if err != nil {
 			return fmt.Errorf("read refunds: %w", err)
 		}
@@ -121,9 +128,12 @@ func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Na
 
 // afterPartTx opens a case again when the refund that was under way, which nobody has
 // decided on the list, gave back a part: the rest is still to be decided.
-func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, refunds []paymentsdb.PaymentsRefund) (c Move, changes bool, err error) {
-	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundStatusDone })
-	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return r.Status != gateway.RefundStatusDone })
+func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
+	refunds []paymentsdb.PaymentsRefund) (c Move, changes bool, err error) {
+	done := slices.ContainsFunc(refunds,
+		func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundStatusDone })
+	waits := slices.ContainsFunc(refunds,
+		func(r paymentsdb.PaymentsRefund) bool { return r.Status != gateway.RefundStatusDone })
 	if u.State != state.UnappliedRefunding || !done || waits {
 		return c, false, nil
 	}
@@ -131,13 +141,15 @@ func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 	if err != nil {
 		return c, false, fmt.Errorf("read decision: %w", err)
 	}
-	return Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "A part was given back."}, last.Source == state.ByGateway, nil
+	return Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "A part was given back."},
+		last.Source == state.ByGateway, nil
 }
 
 // afterRefunds is what the refunds of a payment make of its case, of which disputes took
 // what is lost.
 // Of what the payer's bank took back they are refunds of the rest, which is not listed.
-func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c Move, changes bool) {
+func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents, refunds []paymentsdb.PaymentsRefund,
+	tryAgain bool) (c Move, changes bool) {
 	at := u.State
 	var done money.Cents
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."

@@ -28,12 +28,14 @@ const (
 func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) error {
 	u := Unapplied{
 		Kind: state.UnappliedUnknown, Gateway: i.Gateway, Subject: i.Subject.String(), CustomerID: i.Customer,
-		Note: "The gateway has told nothing that can be used about this " + string(i.Kind) + " since " + i.Since().UTC().Format(time.RFC3339) + ".",
+		Note: "The gateway has told nothing that can be used about this " + string(i.Kind) + " since " +
+			i.Since().UTC().Format(time.RFC3339) + ".",
 	}
 	switch i.Kind {
 	case intent.Order:
 		u.OrderID = i.Subject
-	case intent.Subscription, intent.SubscriptionGone, intent.OpenInvoice, intent.Debit, intent.DebitRetry, intent.Resume, intent.End:
+	case intent.Subscription, intent.SubscriptionGone, intent.OpenInvoice, intent.Debit, intent.DebitRetry,
+		intent.Resume, intent.End:
 		u.SubscriptionID = i.Subject
 	case intent.Pause, intent.ChargeMove, intent.PlanMove: // rows of their own
 		u.SubscriptionID = objectid.ID(i.Reference)
@@ -42,18 +44,22 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 	if err != nil || first {
 		return err
 	}
-	known, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: i.Gateway, Subject: i.Subject.String()})
+	known, err := s.db.UnappliedBySubject(ctx, tx,
+		paymentsdb.UnappliedBySubjectParams{Gateway: i.Gateway, Subject: i.Subject.String()})
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	_, err = s.MoveTx(ctx, tx, known, Move{To: state.UnappliedOpen, Source: state.ByPlatform, Reason: u.Note, Note: u.Note, ForPeople: true})
+	_, err = s.MoveTx(ctx, tx, known, Move{
+		To: state.UnappliedOpen, Source: state.ByPlatform, Reason: u.Note, Note: u.Note, ForPeople: true,
+	})
 	return err
 }
 
 // IntentEndedTx decides what is listed of a row whose orders at a gateway were not known for
 // a day, when the last of them has its answer: that says what became of any money.
 func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subject objectid.ID) error {
-	u, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: gw, Subject: subject.String()})
+	u, err := s.db.UnappliedBySubject(ctx, tx,
+		paymentsdb.UnappliedBySubjectParams{Gateway: gw, Subject: subject.String()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -105,7 +111,9 @@ const unshownNote = "An event alone told that it was paid: the gateway does not 
 // UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
 // lists it for people. The ledger keeps it.
 func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{Gateway: gateway, GatewayPaymentID: paymentID, At: s.deps.Clock.Now()})
+	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{
+		Gateway: gateway, GatewayPaymentID: paymentID, At: s.deps.Clock.Now(),
+	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -118,7 +126,8 @@ func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway
 // ListUnshownTx lists a booked payment that its gateway does not show, for people to decide.
 func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
 	u := Unapplied{
-		Kind: state.UnappliedUnknown, Gateway: row.Gateway, PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
+		Kind: state.UnappliedUnknown, Gateway: row.Gateway, PaymentID: row.GatewayPaymentID,
+		Amount:     new(money.Cents(row.AmountCents)),
 		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
 	}
 	if row.Purpose == gateway.ForOrder {
@@ -133,7 +142,8 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 // confirmAgainTx has the gateway asked for a payment that waits on the list since an event
 // alone had told it: it was told once more.
 func (s *Cases) confirmAgainTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, paymentID string) error {
-	id, err := s.db.UnappliedConfirmAgain(ctx, tx, paymentsdb.UnappliedConfirmAgainParams{Gateway: gw, Subject: paymentID})
+	id, err := s.db.UnappliedConfirmAgain(ctx, tx,
+		paymentsdb.UnappliedConfirmAgainParams{Gateway: gw, Subject: paymentID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

@@ -34,7 +34,9 @@ func (*Reader) PersonalDataName() string { return "payments" }
 // orders, which may be a guest's, nothing unless their address is verified.
 func (*Reader) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
 	held := map[string][]json.RawMessage{}
-	for name, sql := range map[string]string{"settled": paymentsOfCustomerSQL, "refunds": refundsOfCustomerSQL, "disputes": disputesOfCustomerSQL} {
+	for name, sql := range map[string]string{
+		"settled": paymentsOfCustomerSQL, "refunds": refundsOfCustomerSQL, "disputes": disputesOfCustomerSQL,
+	} {
 		rows, err := db.Query(ctx, sql, customerID, verified)
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", name, err)

@@ -97,7 +97,8 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	told := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
 	if told && d.PaymentID != "" && d.NativeStatus != ReportedByAdmin { // without a payment it could be anybody's
 		err := s.db.DisputeAdopt(ctx, tx, paymentsdb.DisputeAdoptParams{
-			Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Kind: cmp.Or(d.Kind, gateway.Chargeback),
+			Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID,
+			Kind:         cmp.Or(d.Kind, gateway.Chargeback),
 			NativeStatus: d.NativeStatus, ReportedAt: d.At, At: now,
 		})
 		if err != nil {
@@ -107,8 +108,10 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	by := actionOf(d)
 	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
 		ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: r.Purpose,
-		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason), Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
-		NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d), ReportedAt: d.At, At: now,
+		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
+		Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
+		NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d),
+		ReportedAt: d.At, At: now,
 	})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
@@ -130,7 +133,8 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
-		ID: known.ID, State: to, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
+		ID: known.ID, State: to, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount),
+		Reason:   nullable.Ptr(d.Reason),
 		ClosedAt: closedAt(d), OpenedAt: openedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
@@ -184,8 +188,11 @@ var ErrDisputeOfGateway = errors.New("payments: the dispute is the gateway's own
 // its gateway's; it no longer counts. Withdrawn is false when it was withdrawn before.
 // An unknown one is pgx.ErrNoRows, one that the gateway reported ErrDisputeOfGateway.
 // The caller holds the subscription or order.
-func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
-	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{Purpose: purpose, LocalID: localID, DisputeID: disputeID})
+func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID,
+	disputeID string) (withdrawn bool, err error) {
+	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{
+		Purpose: purpose, LocalID: localID, DisputeID: disputeID,
+	})
 	if err != nil {
 		return false, fmt.Errorf("read dispute: %w", err)
 	}
@@ -196,7 +203,9 @@ func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gatew
 	if !ok {
 		return false, ErrDisputeOfGateway
 	}
-	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{ID: d.ID, FromState: d.State, State: to, At: s.deps.Clock.Now()})
+	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{
+		ID: d.ID, FromState: d.State, State: to, At: s.deps.Clock.Now(),
+	})
 	if err != nil {
 		return false, fmt.Errorf("withdraw dispute: %w", err)
 	}
@@ -207,7 +216,8 @@ func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gatew
 }
 
 // DisputesOf returns the disputes of a subscription or order, newest first.
-func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Dispute, error) {
+func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
+	localID objectid.ID) ([]Dispute, error) {
 	rows, err := s.db.DisputeListOf(ctx, db, paymentsdb.DisputeListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -217,8 +227,10 @@ func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway
 		row := found.PaymentsDispute
 		all[i] = Dispute{
 			ID: row.ID, Gateway: row.Gateway, GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
-			Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-			Reason: nullable.Value(row.Reason), Kind: row.Kind, State: row.State, NativeStatus: row.NativeStatus, EventID: nullable.Value(row.EventID),
+			Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
+			Amount: money.Cents(row.AmountCents),
+			Reason: nullable.Value(row.Reason), Kind: row.Kind, State: row.State, NativeStatus: row.NativeStatus,
+			EventID:  nullable.Value(row.EventID),
 			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, OfNothing: found.OfNothing,
 		}
 	}
@@ -253,14 +265,16 @@ func (e *RefundDisputedError) Conflict() error {
 // Sentence words it as a sentence for a note.
 func (e *RefundDisputedError) Sentence() string {
 	if e.Dispute.State == gateway.DisputeLost {
-		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
+		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.",
+			e.Dispute.GatewayDisputeID)
 	}
 	return fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
 }
 
 // NotDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
 // names, or when disputes that were lost took so much of it; 0 is any of it.
-func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents, names ...string) error {
+func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents,
+	names ...string) error {
 	lost, err := s.LostOf(ctx, db, on, names...)
 	if err != nil {
 		return err
@@ -269,14 +283,19 @@ func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Nam
 		if name == "" {
 			continue
 		}
-		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: on, PaymentRef: name})
+		found, err := s.db.DisputeListOfPayment(ctx, db,
+			paymentsdb.DisputeListOfPaymentParams{Gateway: on, PaymentRef: name})
 		if err != nil {
 			return fmt.Errorf("read disputes: %w", err)
 		}
 		for _, d := range found {
 			state := d.State
 			if state == gateway.DisputeOpen || state == gateway.DisputeLost && lost >= amount {
-				return &RefundDisputedError{Dispute: Dispute{ID: d.ID, Gateway: on, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state}}
+				return &RefundDisputedError{
+					Dispute: Dispute{
+						ID: d.ID, Gateway: on, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state,
+					},
+				}
 			}
 		}
 	}
@@ -284,7 +303,8 @@ func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Nam
 }
 
 // LostOf is what disputes that were lost took of the payment that has one of the names.
-func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name, names ...string) (money.Cents, error) {
+func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
+	names ...string) (money.Cents, error) {
 	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: gateway, Refs: names})
 	if err != nil {
 		return 0, fmt.Errorf("read what disputes took: %w", err)
@@ -299,7 +319,8 @@ func RefusedByGateway(err error) bool {
 	var declined *gateway.Declined
 	var disputed *RefundDisputedError // nobody was asked
 	return (errors.As(err, &rejected) || errors.As(err, &declined)) &&
-		!errors.As(err, &disputed) && !errors.Is(err, gateway.ErrUnavailable) && !errors.Is(err, gateway.ErrOutcomeUnknown)
+		!errors.As(err, &disputed) && !errors.Is(err, gateway.ErrUnavailable) &&
+		!errors.Is(err, gateway.ErrOutcomeUnknown)
 }
 
 // TakenBackID is the id of the dispute that a PIX is which was whole taken back: no gateway
@@ -319,16 +340,20 @@ const (
 // whole taken back is the payer's bank's doing, while an order's is a refund. When one of
 // the refunds by which it was taken fails, that dispute is won: what is still taken back is
 // a part, which is a refund. The refunds of the payment are locked.
-func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, unasked, total money.Cents) (disputed bool, change *DisputeChange, err error) {
-	found, err := s.db.DisputeListOfPayment(ctx, tx, paymentsdb.DisputeListOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
+func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
+	unasked, total money.Cents) (disputed bool, change *DisputeChange, err error) {
+	found, err := s.db.DisputeListOfPayment(ctx, tx,
+		paymentsdb.DisputeListOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return false, nil, fmt.Errorf("read disputes: %w", err)
 	}
 	whole := r.Payment != nil && total >= r.Payment.Amount
 	for _, d := range found {
-		if r.Payment != nil && !whole && d.State == gateway.DisputeLost && d.GatewayDisputeID == TakenBackID(d.PaymentRef) {
+		if r.Payment != nil && !whole && d.State == gateway.DisputeLost &&
+			d.GatewayDisputeID == TakenBackID(d.PaymentRef) {
 			change, err = s.decideTakenBackTx(ctx, tx, r, gateway.DisputeReport{
-				State: gateway.DisputeWon, NativeStatus: nativeRefundFailed, Amount: money.Cents(d.AmountCents), OpenedAt: d.OpenedAt,
+				State: gateway.DisputeWon, NativeStatus: nativeRefundFailed, Amount: money.Cents(d.AmountCents),
+				OpenedAt: d.OpenedAt,
 			})
 			return false, change, err
 		}
@@ -342,11 +367,13 @@ func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 		switch {
 		case d.State == gateway.DisputeLost && tookByRefund:
 			return true, nil, nil
-		case d.State == gateway.DisputeOpen && r.Gateway.Traits().DisputeLostByRefund && whole && !r.Report.At.Before(d.ReportedAt):
+		case d.State == gateway.DisputeOpen && r.Gateway.Traits().DisputeLostByRefund && whole &&
+			!r.Report.At.Before(d.ReportedAt):
 			open = true
 			change, err = s.recordByRefundTx(ctx, tx, r, gateway.DisputeReport{
-				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: d.Kind, State: gateway.DisputeLost, NativeStatus: nativeRefunded,
-				Amount: unasked, OpenedAt: d.OpenedAt,
+				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: d.Kind, State: gateway.DisputeLost,
+				NativeStatus: nativeRefunded,
+				Amount:       unasked, OpenedAt: d.OpenedAt,
 			})
 			if err != nil {
 				return false, nil, err
@@ -363,12 +390,15 @@ func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 }
 
 // decideTakenBackTx records what the refunds of a PIX make of the dispute that it is.
-func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d gateway.DisputeReport) (*DisputeChange, error) {
-	d.ID, d.PaymentID, d.Kind, d.OfRefunds = TakenBackID(r.Report.PaymentID), r.Report.PaymentID, gateway.TakenBack, true
+func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
+	d gateway.DisputeReport) (*DisputeChange, error) {
+	d.ID, d.PaymentID, d.Kind, d.OfRefunds = TakenBackID(r.Report.PaymentID), r.Report.PaymentID, gateway.TakenBack,
+		true
 	return s.recordByRefundTx(ctx, tx, r, d)
 }
 
-func (s *Ledger) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d gateway.DisputeReport) (*DisputeChange, error) {
+func (s *Ledger) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
+	d gateway.DisputeReport) (*DisputeChange, error) {
 	d.At, d.EventID = r.Report.At, r.Report.EventID
 	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
 		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,

@@ -17,7 +17,8 @@ import (
 func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
 	switch p := e.Payload.(type) {
 	case gateway.DisputeChange:
-		state, err := s.db.DisputeStateOf(ctx, db, paymentsdb.DisputeStateOfParams{Gateway: e.Gateway, GatewayDisputeID: p.Report.ID})
+		state, err := s.db.DisputeStateOf(ctx, db,
+			paymentsdb.DisputeStateOfParams{Gateway: e.Gateway, GatewayDisputeID: p.Report.ID})
 		return state == p.Report.State, orNone(err)
 	case gateway.RefundChange:
 		return s.knowsRefunds(ctx, db, e.Gateway, p.Report)
@@ -30,9 +31,11 @@ func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bo
 	return p != nil, err
 }
 
-func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Name, told gateway.RefundReport) (bool, error) {
+func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Name,
+	told gateway.RefundReport) (bool, error) {
 	if told.HasTotal {
-		total, err := s.db.RefundTotalOfPayment(ctx, db, paymentsdb.RefundTotalOfPaymentParams{Gateway: gw, PaymentRef: told.PaymentID})
+		total, err := s.db.RefundTotalOfPayment(ctx, db,
+			paymentsdb.RefundTotalOfPaymentParams{Gateway: gw, PaymentRef: told.PaymentID})
 		if err != nil || money.Cents(total) >= told.Total {
 			return money.Cents(total) == told.Total, err
 		}
@@ -47,15 +50,20 @@ func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Na
 
 // tookByRefund reports whether what no row of the refunds tells stands among the
 // disputes that were lost (disputeByRefundTx).
-func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name, told gateway.RefundReport) (bool, error) {
-	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{Gateway: gw, PaymentRef: told.PaymentID})
+func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name,
+	told gateway.RefundReport) (bool, error) {
+	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{
+		Gateway: gw, PaymentRef: told.PaymentID,
+	})
 }
 
 // refundsInLedger compares refunds that are told one by one. One that is under way
 // there and not here is no difference yet, and neither is one that came to nothing.
-func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway.Name, told gateway.RefundReport) (bool, error) {
+func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway.Name,
+	told gateway.RefundReport) (bool, error) {
 	for _, single := range told.Singles {
-		status, err := s.db.RefundStatusOf(ctx, db, paymentsdb.RefundStatusOfParams{Gateway: gw, GatewayRefundID: &single.ID})
+		status, err := s.db.RefundStatusOf(ctx, db,
+			paymentsdb.RefundStatusOfParams{Gateway: gw, GatewayRefundID: &single.ID})
 		if err := orNone(err); err != nil {
 			return false, err
 		}
@@ -64,7 +72,8 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway
 		}
 		if status == "" && single.Status == gateway.RefundStatusFailed {
 			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
-				Gateway: gw, PaymentRef: told.PaymentID, GatewayDisputeID: TakenBackID(told.PaymentID), RefundID: single.ID,
+				Gateway: gw, PaymentRef: told.PaymentID, GatewayDisputeID: TakenBackID(told.PaymentID),
+				RefundID: single.ID,
 			})
 			if err != nil || lost {
 				return false, err

@@ -36,7 +36,8 @@ type Record struct {
 func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
 	p := r.Payment
 	if p.ID == "" || p.Status != gateway.PaymentStatusSettled {
-		return false, fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", p.ID, p.Status)
+		return false, fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", p.ID,
+			p.Status)
 	}
 	now := s.deps.Clock.Now()
 	settledAt := now
@@ -61,7 +62,8 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	if !row.IsFirst {
 		err := s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 			Gateway: r.Gateway, GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
-			InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
+			InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID), DueAt: p.MadeFor,
+			ShownAt: shownAt, At: now,
 		})
 		if err != nil {
 			return false, err
@@ -89,20 +91,25 @@ func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 // ListOfCustomerTx books a customer's money that belongs to no subscription or order, and
 // lists it as foreign: people decide about it, or it is refunded automatically. The payment
 // was read live.
-func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
+func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID,
+	p gateway.Payment, note string, automatic bool) error {
 	if err := s.BookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
 		return err
 	}
 	_, err := s.cases.RecordUnappliedTx(ctx, tx, Unapplied{
-		Kind: state.UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt, Note: note,
+		Kind: state.UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer,
+		PaidAt: p.SettledAt, Note: note,
 		Automatic: automatic,
 	})
 	return err
 }
 
 // BookOfCustomerTx books a customer's money that belongs to no subscription or order.
-func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID, p gateway.Payment) error {
-	_, err := s.RecordPaymentTx(ctx, tx, Record{Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p})
+func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID,
+	p gateway.Payment) error {
+	_, err := s.RecordPaymentTx(ctx, tx, Record{
+		Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p,
+	})
 	if err != nil {
 		return fmt.Errorf("book payment %s of customer %s: %w", p.ID, customer, err)
 	}
@@ -140,9 +147,12 @@ type Failure struct {
 // not counted before.
 func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (first bool, err error) {
 	if f.PaymentID == "" || f.Attempt < 0 {
-		return false, fmt.Errorf("payments: a failed attempt needs a payment id and a number, not %q (%d)", f.PaymentID, f.Attempt)
+		return false, fmt.Errorf("payments: a failed attempt needs a payment id and a number, not %q (%d)", f.PaymentID,
+			f.Attempt)
 	}
-	err = s.db.FailedAttemptLock(ctx, tx, paymentsdb.FailedAttemptLockParams{Gateway: string(f.Gateway), GatewayPaymentID: f.PaymentID})
+	err = s.db.FailedAttemptLock(ctx, tx, paymentsdb.FailedAttemptLockParams{
+		Gateway: string(f.Gateway), GatewayPaymentID: f.PaymentID,
+	})
 	if err != nil {
 		return false, err
 	}
@@ -171,7 +181,8 @@ func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fir
 
 // FindPayment finds the ledger's row of a gateway payment by any of its ids:
 // payment, invoice or payment intent. Nil when the ledger has none.
-func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, ids ...string) (*gateway.LedgerPayment, error) {
+func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
+	ids ...string) (*gateway.LedgerPayment, error) {
 	known := []string{}
 	for _, id := range ids {
 		if id != "" {
@@ -202,7 +213,8 @@ func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Eve
 
 // LastFailure is the newest failed attempt of a subscription or order by the
 // gateway's clock; nil when none is known.
-func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*Failure, error) {
+func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
+	localID objectid.ID) (*Failure, error) {
 	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
@@ -218,7 +230,8 @@ func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gatewa
 
 // PaymentsOf returns the settled payments of a subscription or order, newest
 // first. Db is the pool or the caller's transaction.
-func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]gateway.LedgerPayment, error) {
+func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
+	localID objectid.ID) ([]gateway.LedgerPayment, error) {
 	rows, err := s.db.PaymentListOf(ctx, db, paymentsdb.PaymentListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -232,8 +245,10 @@ func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway
 
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
 // made for it, not brought in by an extension; nil when there is none.
-func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*time.Time, error) {
-	at, err := s.db.PaymentFirstOfSubject(ctx, db, paymentsdb.PaymentFirstOfSubjectParams{Purpose: purpose, LocalID: localID})
+func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
+	localID objectid.ID) (*time.Time, error) {
+	at, err := s.db.PaymentFirstOfSubject(ctx, db,
+		paymentsdb.PaymentFirstOfSubjectParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -248,11 +263,14 @@ type PaidFor struct {
 
 // PaidFor lists the other payments of a subscription that count, that gateway A charged for
 // the same day (Payment.MadeFor), and of which something is left.
-func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID, p gateway.Payment) ([]PaidFor, error) {
+func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID,
+	p gateway.Payment) ([]PaidFor, error) {
 	if p.MadeFor == nil {
 		return nil, nil
 	}
-	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: gateway, DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
+	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{
+		LocalID: subscription, Gateway: gateway, DueAt: *p.MadeFor, GatewayPaymentID: p.ID,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read what was paid for %s: %w", p.MadeFor.Format(time.DateOnly), err)
 	}
@@ -268,8 +286,9 @@ func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
 	return gateway.LedgerPayment{
 		ID: row.ID, Gateway: row.Gateway, Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Payment: gateway.Payment{
-			ID: row.GatewayPaymentID, InvoiceID: nullable.Value(row.InvoiceID), PaymentIntentID: nullable.Value(row.PaymentIntentID),
-			Status: gateway.PaymentStatusSettled, NativeStatus: row.NativeStatus, Method: row.Method,
+			ID: row.GatewayPaymentID, InvoiceID: nullable.Value(row.InvoiceID),
+			PaymentIntentID: nullable.Value(row.PaymentIntentID),
+			Status:          gateway.PaymentStatusSettled, NativeStatus: row.NativeStatus, Method: row.Method,
 			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt, MadeFor: row.DueAt,
 		},
 	}

@@ -108,13 +108,15 @@ func requestedOrDone(rows []*Refund) (sum money.Cents) {
 func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
 	for _, l := range linesOf(r.Report) {
 		err := s.db.RefundReportInsert(ctx, tx, paymentsdb.RefundReportInsertParams{
-			Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, Kind: l.kind, RefundID: l.refundID, ReportedAt: l.at, AmountCents: int64(l.amount),
+			Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, Kind: l.kind, RefundID: l.refundID, ReportedAt: l.at,
+			AmountCents: int64(l.amount),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("keep refund report: %w", err)
 		}
 	}
-	found, err := s.db.RefundReportList(ctx, tx, paymentsdb.RefundReportListParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
+	found, err := s.db.RefundReportList(ctx, tx,
+		paymentsdb.RefundReportListParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return nil, fmt.Errorf("read refund reports: %w", err)
 	}
@@ -136,19 +138,23 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			return err
 		}
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-			ID: id, Gateway: r.Gateway, PaymentRef: r.Report.PaymentID, GatewayRefundID: nullable.Ptr(row.GatewayRefundID),
-			Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: cmp.Or(row.Kind, state.RefundByUs), Status: row.Status,
+			ID: id, Gateway: r.Gateway, PaymentRef: r.Report.PaymentID,
+			GatewayRefundID: nullable.Ptr(row.GatewayRefundID),
+			Purpose:         r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount),
+			Kind: cmp.Or(row.Kind, state.RefundByUs), Status: row.Status,
 			Source: state.ByGateway, EventID: row.EventID, EventType: row.EventType, Reason: nullable.Ptr(row.Reason),
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
 	case row.changed:
 		if row.ByAdmin && row.Status != gateway.RefundStatusRequested {
-			if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(row.ID), intent.Succeeded[any]{}, intent.ByWebhook); err != nil {
+			if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(row.ID), intent.Succeeded[any]{},
+				intent.ByWebhook); err != nil {
 				return err
 			}
 		}
 		return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: row.ID, GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: row.Status,
+			ID: row.ID, GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount),
+			Status: row.Status,
 			Reason: nullable.Ptr(row.Reason), Failure: nullable.Ptr(row.Failure), RefundedAt: row.RefundedAt, At: now,
 		})
 	}
@@ -185,8 +191,10 @@ func LeftOf(paid money.Cents, rows []*Refund) money.Cents {
 }
 
 // RefundsOfPayment are the refunds of a payment, by the key that it has among refunds.
-func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, key string) ([]*Refund, error) {
-	found, err := s.db.RefundListOfPayment(ctx, db, paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: key})
+func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
+	key string) ([]*Refund, error) {
+	found, err := s.db.RefundListOfPayment(ctx, db,
+		paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: key})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
 	}
@@ -204,9 +212,12 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 		source = state.ByPlatform
 	}
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-		ID: r.ID, Gateway: r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
-		AmountCents: int64(r.Amount), Kind: state.RefundByUs, Status: r.Status, Source: source, EventID: r.EventID, EventType: r.EventType,
-		Reason: nullable.Ptr(r.Reason), Admin: nullable.Ptr(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
+		ID: r.ID, Gateway: r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID,
+		CustomerID:  r.CustomerID,
+		AmountCents: int64(r.Amount), Kind: state.RefundByUs, Status: r.Status, Source: source, EventID: r.EventID,
+		EventType: r.EventType,
+		Reason:    nullable.Ptr(r.Reason), Admin: nullable.Ptr(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt,
+		At: r.RequestedAt,
 	})
 }
 
@@ -225,7 +236,8 @@ func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, fa
 
 // RefundedTotal is what has been given back of a subscription's or order's
 // payments.
-func (s *Reader) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (money.Cents, error) {
+func (s *Reader) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
+	localID objectid.ID) (money.Cents, error) {
 	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: purpose, LocalID: localID})
 	return money.Cents(total), err
 }
@@ -239,8 +251,10 @@ type RefundedPayment struct {
 
 // RefundedPayments is what has been given back of the payments of many subscriptions or
 // orders; those of which nothing was are left out.
-func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID) ([]RefundedPayment, error) {
-	rows, err := s.db.RefundTotalsOf(ctx, db, paymentsdb.RefundTotalsOfParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs)})
+func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
+	localIDs []objectid.ID) ([]RefundedPayment, error) {
+	rows, err := s.db.RefundTotalsOf(ctx, db,
+		paymentsdb.RefundTotalsOfParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
 	}
@@ -253,8 +267,10 @@ func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose g
 
 // RefundedSince is what has been given back of orders or subscriptions by refunds that
 // were asked for since an instant.
-func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID, since time.Time) (money.Cents, error) {
-	total, err := s.db.RefundTotalSince(ctx, db, paymentsdb.RefundTotalSinceParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs), Since: since})
+func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID,
+	since time.Time) (money.Cents, error) {
+	total, err := s.db.RefundTotalSince(ctx, db,
+		paymentsdb.RefundTotalSinceParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs), Since: since})
 	if err != nil {
 		return 0, fmt.Errorf("read refunds: %w", err)
 	}
@@ -263,7 +279,8 @@ func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gate
 
 // RefundsOf returns the refunds of a subscription or order, newest first, also
 // those that are under way or failed.
-func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Refund, error) {
+func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
+	localID objectid.ID) ([]Refund, error) {
 	rows, err := s.db.RefundListOf(ctx, db, paymentsdb.RefundListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -278,10 +295,14 @@ func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.
 // RefundOf is the row as a refund.
 func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
-		ID: row.ID, Gateway: row.Gateway, PaymentID: row.PaymentRef, GatewayRefundID: nullable.Value(row.GatewayRefundID),
-		Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-		Kind: row.Kind, Status: row.Status, ByAdmin: row.Source != state.ByGateway, EventID: row.EventID, EventType: row.EventType,
-		Reason: nullable.Value(row.Reason), Admin: nullable.Value(row.Admin), AdminID: row.AdminID, Failure: nullable.Value(row.Failure),
+		ID: row.ID, Gateway: row.Gateway, PaymentID: row.PaymentRef,
+		GatewayRefundID: nullable.Value(row.GatewayRefundID),
+		Purpose:         row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
+		Amount: money.Cents(row.AmountCents),
+		Kind:   row.Kind, Status: row.Status, ByAdmin: row.Source != state.ByGateway, EventID: row.EventID,
+		EventType: row.EventType,
+		Reason:    nullable.Value(row.Reason), Admin: nullable.Value(row.Admin), AdminID: row.AdminID,
+		Failure:     nullable.Value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}
 }

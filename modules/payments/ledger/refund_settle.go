@@ -160,7 +160,8 @@ func settleRefunds(rows []*Refund, r gateway.RefundReport, lines []reportLine, d
 	target := refundedTotal(lines)
 	missing := target - DoneSum(rows)
 	for _, row := range rows {
-		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == gateway.RefundStatusPending || mayBeDone(row, r)) {
+		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing &&
+			(row.Status == gateway.RefundStatusPending || mayBeDone(row, r)) {
 			row.move(state.RefundMade, &r.At)
 			missing -= row.Amount
 		}
@@ -189,7 +190,8 @@ func settleRefunds(rows []*Refund, r gateway.RefundReport, lines []reportLine, d
 func restoreMarked(rows []*Refund, r gateway.RefundReport, by state.RefundAction, missing money.Cents) []*Refund {
 	status, _ := state.Refunds.Next("", by)
 	for _, single := range r.Singles {
-		if single.RefundID == "" || single.ID != "" || single.Status != status || single.Amount > missing || rowOf(rows, single) != nil {
+		if single.RefundID == "" || single.ID != "" || single.Status != status || single.Amount > missing ||
+			rowOf(rows, single) != nil {
 			continue
 		}
 		row := newRefund(r, single.Amount, by, nil)
@@ -221,7 +223,8 @@ func mayBeDone(row *Refund, r gateway.RefundReport) bool {
 		return false
 	}
 	return !r.Listed || slices.ContainsFunc(r.Singles, func(single gateway.SingleRefund) bool {
-		return single.RefundID == "" && single.Reason == "" && single.Amount == row.Amount && single.Status == gateway.RefundStatusDone
+		return single.RefundID == "" && single.Reason == "" && single.Amount == row.Amount &&
+			single.Status == gateway.RefundStatusDone
 	})
 }
 
@@ -267,17 +270,22 @@ func settleListed(rows []*Refund, r gateway.RefundReport) []*Refund {
 }
 
 func failedBefore(lines []reportLine, refundID string) bool {
-	return slices.ContainsFunc(lines, func(l reportLine) bool { return l.kind == reportFailed && l.refundID == refundID })
+	return slices.ContainsFunc(lines,
+		func(l reportLine) bool { return l.kind == reportFailed && l.refundID == refundID })
 }
 
 // settleSingle finds the row of a refund that the gateway names, or makes it.
-func settleSingle(rows []*Refund, r gateway.RefundReport, single gateway.SingleRefund, pending map[*Refund]bool, disputed bool) []*Refund {
+func settleSingle(rows []*Refund, r gateway.RefundReport, single gateway.SingleRefund, pending map[*Refund]bool,
+	disputed bool) []*Refund {
 	row := rowOf(rows, single)
 	if row == nil {
 		if single.Status != gateway.RefundStatusDone || single.ID == "" || disputed {
 			return rows
 		}
-		row = &Refund{ID: single.RefundID, EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount, isNew: true}
+		row = &Refund{
+			ID: single.RefundID, EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount,
+			isNew: true,
+		}
 		rows = append(rows, row)
 	}
 	if single.ID != "" && row.GatewayRefundID != single.ID {
@@ -309,7 +317,8 @@ func rowOf(rows []*Refund, single gateway.SingleRefund) *Refund {
 		}
 	}
 	for _, row := range rows {
-		if single.ID != "" && single.RefundID == "" && !row.ByAdmin && row.GatewayRefundID == "" && row.Status == gateway.RefundStatusDone && row.Amount == single.Amount {
+		if single.ID != "" && single.RefundID == "" && !row.ByAdmin && row.GatewayRefundID == "" &&
+			row.Status == gateway.RefundStatusDone && row.Amount == single.Amount {
 			return row
 		}
 	}

@@ -128,9 +128,13 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 			case reportTotal:
 				report.Total, report.HasTotal = l.amount, true
 			case reportSingle:
-				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundStatusDone, At: l.at}}
+				report.Singles = []gateway.SingleRefund{
+					{ID: l.refundID, Amount: l.amount, Status: gateway.RefundStatusDone, At: l.at},
+				}
 			case reportFailed:
-				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundStatusFailed, At: l.at}}
+				report.Singles = []gateway.SingleRefund{
+					{ID: l.refundID, Amount: l.amount, Status: gateway.RefundStatusFailed, At: l.at},
+				}
 			}
 			reports = append(reports, report)
 			if r.IntN(3) == 0 {
@@ -192,13 +196,17 @@ func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
 	var known []reportLine
 	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 2000, HasTotal: true, At: at(1),
-		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusPending, At: at(1)}},
+		Singles: []gateway.SingleRefund{
+			{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusPending, At: at(1)},
+		},
 	})
 	require.Equal(t, gateway.RefundStatusPending, request.Status, "the 20.00 that are done are somebody else's")
 	require.Equal(t, money.Cents(2000), DoneSum(rows))
 	rows = settle(rows, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 3000, HasTotal: true, At: at(9),
-		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusDone, At: at(9)}},
+		Singles: []gateway.SingleRefund{
+			{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusDone, At: at(9)},
+		},
 	})
 	require.Equal(t, gateway.RefundStatusDone, request.Status)
 	require.Equal(t, money.Cents(3000), DoneSum(rows))

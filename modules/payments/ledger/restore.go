@@ -19,7 +19,8 @@ func (s *Reader) RefundsStopped(ctx context.Context, db postgres.DB) (bool, erro
 		return true, fmt.Errorf("compare the database: %w", err)
 	}
 	if !same {
-		s.deps.Log.WarnContext(ctx, "nothing is refunded by itself: this database is restored or copied; reconcile first (docs/operations.md, After a restore)")
+		s.deps.Log.WarnContext(ctx,
+			"nothing is refunded by itself: this database is restored or copied; reconcile first (docs/operations.md, After a restore)")
 	}
 	return !same, nil
 }

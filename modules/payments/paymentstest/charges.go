@@ -55,12 +55,15 @@ func (g *Gateways) chargesA(t testing.TB) (all []Charge) {
 				ExternalReference string
 			}
 		}
-		read(t, fmt.Sprintf("%s/payments?limit=%d&offset=%d", g.Sandbox.GWAURL(), chargesPage, len(all)), "access_token", "$aact_hmlg_sandbox", &page)
+		read(t, fmt.Sprintf("%s/payments?limit=%d&offset=%d", g.Sandbox.GWAURL(), chargesPage, len(all)),
+			"access_token", "$aact_hmlg_sandbox", &page)
 		for _, p := range page.Data {
 			refunded := p.Status == "REFUNDED"
 			all = append(all, Charge{
-				Gateway: gateway.GWA, ID: p.ID, LocalID: objectid.ID(p.ExternalReference), Cents: int64(p.Value*100 + 0.5),
-				Succeeded: refunded || p.Status == "CONFIRMED" || p.Status == "RECEIVED" || strings.Contains(p.Status, "CHARGEBACK"), Refunded: refunded,
+				Gateway: gateway.GWA, ID: p.ID, LocalID: objectid.ID(p.ExternalReference),
+				Cents: int64(p.Value*100 + 0.5),
+				Succeeded: refunded || p.Status == "CONFIRMED" || p.Status == "RECEIVED" ||
+					strings.Contains(p.Status, "CHARGEBACK"), Refunded: refunded,
 			})
 		}
 		if !page.HasMore {
@@ -84,11 +87,13 @@ func (g *Gateways) chargesB(t testing.TB) (all []Charge) {
 				Metadata      map[string]string
 			}
 		}
-		read(t, fmt.Sprintf("%s/v1/charges?limit=%d%s", g.Sandbox.GWBURL(), chargesPage, after), "Authorization", "Bearer sk_test_sandbox", &page)
+		read(t, fmt.Sprintf("%s/v1/charges?limit=%d%s", g.Sandbox.GWBURL(), chargesPage, after), "Authorization",
+			"Bearer sk_test_sandbox", &page)
 		for _, c := range page.Data {
 			local := c.Metadata["local_order_id"] + c.Metadata["local_subscription_id"]
 			all = append(all, Charge{
-				Gateway: gateway.GWB, ID: c.PaymentIntent, LocalID: objectid.ID(local), Cents: c.Amount, Succeeded: c.Paid, Refunded: c.Refunded,
+				Gateway: gateway.GWB, ID: c.PaymentIntent, LocalID: objectid.ID(local), Cents: c.Amount,
+				Succeeded: c.Paid, Refunded: c.Refunded,
 			})
 			after = "&starting_after=" + c.ID
 		}

@@ -44,7 +44,8 @@ func (a *ahead) Now() time.Time { return clock.System{}.Now().Add(time.Duration(
 // nearlyTomorrow is how long before the end of gateway A's day no test begins: a package's tests take less.
 const nearlyTomorrow = 20 * time.Minute
 
-// lateStart is what the clocks of this process' tests are ahead of the machine's from the beginning, so that no date of gateway A
+// lateStart is what the clocks of this process' tests are ahead of the machine's from the beginning, so that no date
+// of gateway A
 // changes within a test: what is due today there would be refused.
 var lateStart = sync.OnceValue(func() time.Duration {
 	now := time.Now().In(gatewayDay)
@@ -110,7 +111,8 @@ func (g *Gateways) Adapters() []gateway.Adapter { return []gateway.Adapter{g.A, 
 func Payer() gateway.Payer {
 	id := objectid.New()
 	return gateway.Payer{
-		CustomerID: id, Name: "Ana Souza", Email: "ana." + id.String() + ".fill_never@example.com", Phone: "11987654321", TaxID: "52998224725",
+		CustomerID: id, Name: "Ana Souza", Email: "ana." + id.String() + ".fill_never@example.com",
+		Phone: "11987654321", TaxID: "52998224725",
 	}
 }
 
@@ -122,7 +124,8 @@ func Card(number string) gateway.Instrument {
 			ExpiryMonth: secret.NewText("05"), ExpiryYear: secret.NewText("2035"),
 		},
 		Holder: &gateway.CardHolder{
-			Name: "Ana Souza", Email: "ana@example.com", TaxID: "52998224725", PostalCode: "01310100", AddressNumber: "150", Phone: "1138830000",
+			Name: "Ana Souza", Email: "ana@example.com", TaxID: "52998224725", PostalCode: "01310100",
+			AddressNumber: "150", Phone: "1138830000",
 		},
 		RemoteIP: "203.0.113.7",
 	}

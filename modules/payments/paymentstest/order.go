@@ -44,7 +44,8 @@ func (g *Gateways) RefundPartAtGWB(t testing.TB, intent, amount string) string {
 	if amount != "" {
 		form.Set("amount", amount)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.Sandbox.GWBURL()+"/v1/refunds", strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.Sandbox.GWBURL()+"/v1/refunds",
+		strings.NewReader(form.Encode()))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer sk_test_sandbox")
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")

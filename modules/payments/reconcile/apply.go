@@ -28,7 +28,8 @@ type missedEvent struct {
 
 // missedOf picks from a gateway's events those that mean something here and never
 // came.
-func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter, bodies []json.RawMessage) ([]missedEvent, error) {
+func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter,
+	bodies []json.RawMessage) ([]missedEvent, error) {
 	var all []missedEvent
 	ids := []string{}
 	for _, body := range bodies {
@@ -40,7 +41,8 @@ func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter, bodies []
 		e.ReceivedAt(s.deps.Clock.Now())
 		all, ids = append(all, missedEvent{body: body, event: e}), append(ids, e.ID)
 	}
-	known, err := s.db.ProcessedEventKnown(ctx, s.deps.Pool, paymentsdb.ProcessedEventKnownParams{Gateway: gw.Name(), EventIds: ids})
+	known, err := s.db.ProcessedEventKnown(ctx, s.deps.Pool,
+		paymentsdb.ProcessedEventKnownParams{Gateway: gw.Name(), EventIds: ids})
 	if err != nil {
 		return nil, fmt.Errorf("look for events: %w", err)
 	}
@@ -150,7 +152,8 @@ func describe(e gateway.Event) Finding {
 
 // reconcileObject compares one thing with the ledgers and applies it when they
 // do not know it. Found is false when they do.
-func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e gateway.Event, dryRun bool) (f Finding, found bool, err error) {
+func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e gateway.Event,
+	dryRun bool) (f Finding, found bool, err error) {
 	f = describe(e)
 	known, err := s.reader.Knows(ctx, s.deps.Pool, e)
 	if err != nil || known {
@@ -230,7 +233,8 @@ func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
 	var customer objectid.ID
 	if s.deps.Accounts != nil && e.CustomerID != "" {
 		var err error
-		if customer, err = s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, string(e.Gateway), e.CustomerID); err != nil {
+		if customer, err = s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, string(e.Gateway),
+			e.CustomerID); err != nil {
 			return fmt.Errorf("find the customer of %s: %w", p.ID, err)
 		}
 	}
@@ -239,8 +243,10 @@ func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.cases.RecordUnappliedTx(ctx, tx, ledger.Unapplied{
-			Kind: state.UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
-			Note: "Reconciliation found it at the gateway, and nothing here that it is for.", GatewayCustomerID: e.CustomerID,
+			Kind: state.UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer,
+			PaidAt:            p.SettledAt,
+			Note:              "Reconciliation found it at the gateway, and nothing here that it is for.",
+			GatewayCustomerID: e.CustomerID,
 		})
 		return err
 	})
@@ -248,7 +254,8 @@ func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
 
 // tryEvent applies an event in a transaction of its own, which a dry run takes
 // back. Now tells whether the ledgers know it by then.
-func (s *Reconciler) tryEvent(ctx context.Context, e gateway.Event, link *webhook.InvoiceLink, dryRun bool) (result gateway.Result, now bool, err error) {
+func (s *Reconciler) tryEvent(ctx context.Context, e gateway.Event, link *webhook.InvoiceLink,
+	dryRun bool) (result gateway.Result, now bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if e.LogID == "" {
 			e.LogID = objectid.At(s.deps.Clock.Now())

@@ -21,11 +21,13 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
-	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool, paymentsdb.RefundListBookedSinceParams{Gateway: gw.Name(), Since: o.Since})
+	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool,
+		paymentsdb.RefundListBookedSinceParams{Gateway: gw.Name(), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked refunds: %w", err)
 	}
-	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool, paymentsdb.DisputeListBookedSinceParams{Gateway: gw.Name(), Since: o.Since})
+	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool,
+		paymentsdb.DisputeListBookedSinceParams{Gateway: gw.Name(), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked disputes: %w", err)
 	}
@@ -48,7 +50,8 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 	for _, r := range refunds {
 		amount := money.Cents(r.AmountCents)
 		compare(Finding{
-			Gateway: gw.Name(), Kind: UnshownRefund, ID: r.PaymentRef, LocalID: objectid.ID(r.LocalID), Amount: amount, Verdict: Unknown, Detail: "booked here, not shown there",
+			Gateway: gw.Name(), Kind: UnshownRefund, ID: r.PaymentRef, LocalID: objectid.ID(r.LocalID), Amount: amount,
+			Verdict: Unknown, Detail: "booked here, not shown there",
 		}, s.bookedRefund(r.PaymentRef, amount))
 	}
 	for _, d := range disputes {
@@ -57,7 +60,8 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 			told = append(told, s.bookedRefund(d.PaymentRef, money.Cents(d.AmountCents)))
 		}
 		compare(Finding{
-			Gateway: gw.Name(), Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID, Amount: money.Cents(d.AmountCents), Verdict: Unknown,
+			Gateway: gw.Name(), Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID,
+			Amount: money.Cents(d.AmountCents), Verdict: Unknown,
 			Detail: string(d.State) + ": booked here, not shown there",
 		}, told...)
 	}
@@ -78,7 +82,8 @@ func (s *Reconciler) confirms(ctx context.Context, gw gateway.Adapter, told []ga
 func (s *Reconciler) bookedRefund(payment string, amount money.Cents) gateway.Event {
 	return gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.RefundChange{
-			Status: gateway.RefundStatusDone, Payment: gateway.Payment{ID: payment}, Report: gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
+			Status: gateway.RefundStatusDone, Payment: gateway.Payment{ID: payment},
+			Report: gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
 		},
 	}
 }
@@ -86,7 +91,8 @@ func (s *Reconciler) bookedRefund(payment string, amount money.Cents) gateway.Ev
 func (s *Reconciler) bookedDispute(payment string, state gateway.DisputeState) gateway.Event {
 	return gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.DisputeChange{
-			Payment: gateway.Payment{ID: payment}, Report: gateway.DisputeReport{ID: payment, PaymentID: payment, State: state},
+			Payment: gateway.Payment{ID: payment},
+			Report:  gateway.DisputeReport{ID: payment, PaymentID: payment, State: state},
 		},
 	}
 }
@@ -94,11 +100,13 @@ func (s *Reconciler) bookedDispute(payment string, state gateway.DisputeState) g
 // reconcileUnconfirmed compares the payments that are booked here since, and that only an event
 // has told: what gateway A does not show as paid is listed for people. Listed are the ids
 // of those that the lists of the gateway have shown.
-func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapter, o Options, listed map[string]bool, report *Report) error {
+func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapter, o Options, listed map[string]bool,
+	report *Report) error {
 	if gw.Name().Traits().SignsEvents {
 		return nil
 	}
-	rows, err := s.db.PaymentListUnconfirmedSince(ctx, s.deps.Pool, paymentsdb.PaymentListUnconfirmedSinceParams{Gateway: gw.Name(), Since: o.Since})
+	rows, err := s.db.PaymentListUnconfirmedSince(ctx, s.deps.Pool,
+		paymentsdb.PaymentListUnconfirmedSinceParams{Gateway: gw.Name(), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked payments: %w", err)
 	}
@@ -110,7 +118,9 @@ func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapte
 		if err := s.Pace(ctx, gw.Name()); err != nil {
 			return errors.Join(failed, err)
 		}
-		shown, err := s.confirms(ctx, gw, []gateway.Event{gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID)})
+		shown, err := s.confirms(ctx, gw, []gateway.Event{
+			gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID),
+		})
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))
 			continue
@@ -119,13 +129,15 @@ func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapte
 			continue
 		}
 		f := Finding{
-			Gateway: gw.Name(), Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID, Amount: money.Cents(row.AmountCents), Verdict: Unknown,
+			Gateway: gw.Name(), Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID,
+			Amount: money.Cents(row.AmountCents), Verdict: Unknown,
 			Detail: "booked here, not shown there as paid",
 		}
 		s.tell(ctx, f)
 		report.Add(f)
 		if !o.DryRun {
-			failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.cases.ListUnshownTx(ctx, tx, row) }))
+			failed = errors.Join(failed,
+				postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.cases.ListUnshownTx(ctx, tx, row) }))
 		}
 	}
 	return failed

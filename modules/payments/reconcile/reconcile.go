@@ -120,7 +120,10 @@ type Report struct {
 
 // NewReport begins a report.
 func NewReport(o Options) *Report {
-	return &Report{Since: o.Since, DryRun: o.DryRun, Counts: map[FindingKind]int{}, Verdicts: map[Verdict]int{}, Findings: []Finding{}}
+	return &Report{
+		Since: o.Since, DryRun: o.DryRun, Counts: map[FindingKind]int{}, Verdicts: map[Verdict]int{},
+		Findings: []Finding{},
+	}
 }
 
 // Add takes a finding in.
@@ -149,7 +152,8 @@ func (s *Reconciler) Reconcile(ctx context.Context, o Options, report *Report) e
 			continue
 		}
 		listed := map[string]bool{}
-		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report), s.reconcileObjects(ctx, gateway, o, listed, report),
+		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report),
+			s.reconcileObjects(ctx, gateway, o, listed, report),
 			s.reconcileBooked(ctx, gateway, o, report), s.reconcileUnconfirmed(ctx, gateway, o, listed, report))
 	}
 	return failed
@@ -172,7 +176,8 @@ func (s *Reconciler) Pace(ctx context.Context, name gateway.Name) error {
 }
 
 // pages walks a list that is read page by page.
-func (s *Reconciler) pages(ctx context.Context, name gateway.Name, read func(page string) (next string, err error)) error {
+func (s *Reconciler) pages(ctx context.Context, name gateway.Name,
+	read func(page string) (next string, err error)) error {
 	page := ""
 	for range reconcilePages {
 		next, err := read(page)
@@ -221,7 +226,8 @@ func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o 
 
 // reconcileObjects compares payments, refunds and disputes with the ledgers, and notes the
 // payments that are listed.
-func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapter, o Options, listed map[string]bool, report *Report) error {
+func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapter, o Options, listed map[string]bool,
+	report *Report) error {
 	var failed error
 	seen := map[string]bool{} // a thing may be told by more than one list
 	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {
@@ -253,6 +259,8 @@ func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapt
 }
 
 func (s *Reconciler) tell(ctx context.Context, f Finding) {
-	s.deps.Log.WarnContext(ctx, "reconciliation found what no webhook told", slog.String("gateway", string(f.Gateway)), slog.String("kind", string(f.Kind)),
-		slog.String("id", f.ID), slog.String("local_id", f.LocalID.String()), slog.String("verdict", string(f.Verdict)), slog.String("detail", f.Detail))
+	s.deps.Log.WarnContext(ctx, "reconciliation found what no webhook told", slog.String("gateway", string(f.Gateway)),
+		slog.String("kind", string(f.Kind)),
+		slog.String("id", f.ID), slog.String("local_id", f.LocalID.String()), slog.String("verdict", string(f.Verdict)),
+		slog.String("detail", f.Detail))
 }

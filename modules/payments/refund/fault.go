@@ -52,7 +52,8 @@ func (s *Refunds) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refun
 
 // RefundFault words why a refund that an admin or customer asked for was not made, or
 // may not have been (RefundPayment): 409 while another one of the payment is not
-// answered, and once when the gateway turns out to have made it before; 422 REFUND_NOT_ALLOWED under a dispute, and when nothing is left; 500
+// answered, and once when the gateway turns out to have made it before; 422 REFUND_NOT_ALLOWED under a dispute, and
+// when nothing is left; 500
 // REFUND_FAILED when the gateway refuses; 503 while it does not answer.
 func (s *Refunds) RefundFault(ctx context.Context, err error) error {
 	var rejected *gateway.Rejected
@@ -69,7 +70,9 @@ func (s *Refunds) RefundFault(ctx context.Context, err error) error {
 	case errors.As(err, &disputed):
 		return disputed.Fault()
 	case errors.Is(err, ErrTooMuch):
-		return (&fault.Error{Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}).WithCause(err)
+		return (&fault.Error{
+			Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund.",
+		}).WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
 			Kind: fault.KindUnavailable, RetryAfter: time.Minute,
@@ -88,6 +91,7 @@ func (s *Refunds) RefundFault(ctx context.Context, err error) error {
 // Refused logs why a gateway did not do what was asked, and words it for people
 // as FaultOf does. The gateway's text names internals, so it stays in the log.
 func (s *Refunds) Refused(ctx context.Context, what string, err error) error {
-	s.deps.Log.WarnContext(ctx, "gateway call failed", slog.String("call", what), slog.String("request_id", httpapi.RequestID(ctx)), slog.Any("error", err))
+	s.deps.Log.WarnContext(ctx, "gateway call failed", slog.String("call", what),
+		slog.String("request_id", httpapi.RequestID(ctx)), slog.Any("error", err))
 	return gateway.FaultOf(fmt.Errorf("%s: %w", what, err))
 }

@@ -96,26 +96,30 @@ func (s *Refunds) compareRefunds(ctx context.Context, gw gateway.Gateway, key st
 
 // recordList records what the gateway lists, and has it do what its events would have
 // done: of a PIX, what nobody here asked for was taken back by the payer's bank.
-func (s *Refunds) recordList(ctx context.Context, key string, p gateway.LedgerPayment, all []gateway.RemoteRefund) error {
+func (s *Refunds) recordList(ctx context.Context, key string, p gateway.LedgerPayment,
+	all []gateway.RemoteRefund) error {
 	if len(all) == 0 {
 		return nil
 	}
 	return s.recordReport(ctx, key, p, listReport(all))
 }
 
-func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.LedgerPayment, report gateway.RefundReport) error {
+func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.LedgerPayment,
+	report gateway.RefundReport) error {
 	now := s.deps.Clock.Now()
 	report.PaymentID, report.Type = key, refundSeenType
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		result, err := s.webhooks.ApplyTx(ctx, tx, gateway.Event{
-			Gateway: p.Gateway, Type: gateway.Reconciled, CreatedAt: now, LogID: objectid.At(now), Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Report: report},
+			Gateway: p.Gateway, Type: gateway.Reconciled, CreatedAt: now, LogID: objectid.At(now),
+			Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Report: report},
 		})
 		if err != nil || !result.Unclaimed {
 			return err
 		}
 		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{ // nobody owns the payment: the ledger does
-			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report, Payment: &p.Payment,
+			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report,
+			Payment: &p.Payment,
 		})
 		return err
 	})

@@ -24,7 +24,8 @@ func (s *Refunds) RefundByID(ctx context.Context, id objectid.ID) (Outcome, erro
 		return Outcome{}, fmt.Errorf("read refund: %w", err)
 	}
 	out := Outcome{Refund: ledger.RefundOf(row)}
-	payload, err := s.db.WebhookLogPayloadOf(ctx, s.deps.Pool, paymentsdb.WebhookLogPayloadOfParams{Gateway: row.Gateway, EventID: &row.EventID})
+	payload, err := s.db.WebhookLogPayloadOf(ctx, s.deps.Pool,
+		paymentsdb.WebhookLogPayloadOfParams{Gateway: row.Gateway, EventID: &row.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return out, nil
 	}
@@ -42,22 +43,27 @@ func (s *Refunds) RefundByID(ctx context.Context, id objectid.ID) (Outcome, erro
 // auditRefundTx tells the audit trail what an admin wants back, at what was paid
 // for; what became of it is in the list of refunds.
 func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
-	resource := map[gateway.Purpose]string{gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders", gateway.ForCustomer: "customers"}[r.Purpose]
+	resource := map[gateway.Purpose]string{gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders",
+		gateway.ForCustomer: "customers"}[r.Purpose]
 	asked := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
 	return audit.RecordTx(ctx, tx, audit.Change{
-		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": asked},
+		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil},
+		After: map[string]any{"refund": asked},
 	})
 }
 
 // logRefundTx logs a refund once, as if the gateway had sent it.
 func (s *Refunds) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, remote gateway.RemoteRefund) error {
-	n, err := s.db.WebhookLogCountEvent(ctx, tx, paymentsdb.WebhookLogCountEventParams{Gateway: r.Gateway, EventID: &r.EventID})
+	n, err := s.db.WebhookLogCountEvent(ctx, tx,
+		paymentsdb.WebhookLogCountEventParams{Gateway: r.Gateway, EventID: &r.EventID})
 	if err != nil || n > 0 {
 		return err
 	}
 	payload, err := json.Marshal(map[string]any{
-		"id": r.EventID, "type": r.EventType, string(r.Purpose) + "_id": r.LocalID, "payment_id": r.PaymentID, "refund_id": nullable.Ptr(r.GatewayRefundID),
-		"amount": int64(r.Amount), "reason": nullable.Ptr(r.Reason), "admin": nullable.Ptr(r.Admin), "admin_id": r.AdminID, "gateway_response": remote.Response,
+		"id": r.EventID, "type": r.EventType, string(r.Purpose) + "_id": r.LocalID, "payment_id": r.PaymentID,
+		"refund_id": nullable.Ptr(r.GatewayRefundID),
+		"amount":    int64(r.Amount), "reason": nullable.Ptr(r.Reason), "admin": nullable.Ptr(r.Admin),
+		"admin_id": r.AdminID, "gateway_response": remote.Response,
 	})
 	if err != nil {
 		return err

@@ -53,7 +53,8 @@ type Outcome struct {
 // *Declined when the gateway refused (nothing was made); ErrUnavailable (nothing
 // was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
 // gateway may have acted: it is asked about by job until it is known.
-func (s *Refunds) RefundPayment(ctx context.Context, q Request, applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (Outcome, error) {
+func (s *Refunds) RefundPayment(ctx context.Context, q Request,
+	applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (Outcome, error) {
 	gw, err := s.deps.Gateways.Find(q.Payment.Gateway)
 	if err != nil {
 		return Outcome{}, err
@@ -81,7 +82,8 @@ func (s *Refunds) RefundPayment(ctx context.Context, q Request, applied func(ctx
 // Two at once, also a dispute, pass one after the other by the lock on the payment's
 // money: the second finds the first. Its intent excludes a second refund, too.
 func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (order, error) {
-	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
+	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount,
+		q.Payment.Names()...); err != nil {
 		return order{}, err
 	}
 	key, err := s.intentOf(ctx, gw, q.Payment)
@@ -93,10 +95,12 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 	}
 	now := s.deps.Clock.Now()
 	refund := ledger.Refund{
-		ID: objectid.At(now), Gateway: q.Payment.Gateway, PaymentID: key, Purpose: q.Payment.Purpose, LocalID: q.Payment.LocalID,
+		ID: objectid.At(now), Gateway: q.Payment.Gateway, PaymentID: key, Purpose: q.Payment.Purpose,
+		LocalID:    q.Payment.LocalID,
 		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: gateway.RefundStatusRequested, ByAdmin: true,
-		EventID: fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(q.Payment.Gateway),
-		Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
+		EventID:   fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()),
+		EventType: adminRefundType(q.Payment.Gateway),
+		Reason:    q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
 	}
 	o := order{payment: q.Payment}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
@@ -172,7 +176,9 @@ func (s *Refunds) intentOf(ctx context.Context, gw gateway.Gateway, p gateway.Le
 		return "", err
 	}
 	if paid.PaymentIntentID == "" {
-		return "", &gateway.Rejected{Code: "no_payment", Message: "the invoice " + p.Payment.ID + " was settled without a payment"}
+		return "", &gateway.Rejected{
+			Code: "no_payment", Message: "the invoice " + p.Payment.ID + " was settled without a payment",
+		}
 	}
 	_, err = s.db.PaymentLinkIntent(ctx, s.deps.Pool, paymentsdb.PaymentLinkIntentParams{
 		PaymentIntentID: &paid.PaymentIntentID, InvoiceID: p.Payment.ID, At: s.deps.Clock.Now(),
@@ -196,9 +202,11 @@ type order struct {
 func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
 	return &intent.Operation[order, gateway.RemoteRefund]{
 		Kind: intent.Refund, Intents: s.deps.Intents, Committed: "refund.committed",
-		Opening:  func(o order) intent.Opening { return opening(o.refund, s.deps.Intents.CallTime()) },
-		Row:      s.orderOf,
-		Steps:    []intent.Step[order, gateway.RemoteRefund]{{Answered: "refund.answered", Call: s.call, Find: s.find, Again: s.enoughLeft}},
+		Opening: func(o order) intent.Opening { return opening(o.refund, s.deps.Intents.CallTime()) },
+		Row:     s.orderOf,
+		Steps: []intent.Step[order, gateway.RemoteRefund]{
+			{Answered: "refund.answered", Call: s.call, Find: s.find, Again: s.enoughLeft},
+		},
 		SettleTx: s.settleTx,
 		Settled:  func(ctx context.Context, o order) error { return s.Notify(ctx, o.refund) },
 	}
@@ -208,7 +216,8 @@ func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
 // for a request whose call was made long ago.
 func opening(r ledger.Refund, callTime time.Duration) intent.Opening {
 	return intent.Opening{
-		Ref: ledger.IntentOf(r.ID), Customer: r.CustomerID, Gateway: r.Gateway, Excludes: "refund:" + r.PaymentID, CallTime: callTime,
+		Ref: ledger.IntentOf(r.ID), Customer: r.CustomerID, Gateway: r.Gateway, Excludes: "refund:" + r.PaymentID,
+		CallTime: callTime,
 	}
 }
 
@@ -234,12 +243,14 @@ func (s *Refunds) orderOf(ctx context.Context, i intent.Intent) (o order, over b
 
 func (o order) terms() gateway.RefundTerms {
 	return gateway.RefundTerms{
-		RefundID: o.refund.ID, Amount: o.refund.Amount, Reason: o.refund.Reason, Admin: o.refund.Admin, AskedAt: o.refund.RequestedAt,
+		RefundID: o.refund.ID, Amount: o.refund.Amount, Reason: o.refund.Reason, Admin: o.refund.Admin,
+		AskedAt: o.refund.RequestedAt,
 		Payment: gateway.PaymentRef{PaymentID: o.payment.Payment.ID, PaymentIntentID: o.payment.RefundKey()},
 	}
 }
 
-func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, o order, _ gateway.RemoteRefund) (gateway.RemoteRefund, error) {
+func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, o order,
+	_ gateway.RemoteRefund) (gateway.RemoteRefund, error) {
 	remote, err := gw.Refund(ctx, o.terms())
 	if err != nil {
 		return remote, err
@@ -247,7 +258,8 @@ func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, o order, _ gatew
 	return remote, s.recordUnasked(ctx, o.refund, remote.Report)
 }
 
-func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, o order, _ gateway.RemoteRefund) (remote gateway.RemoteRefund, found bool, err error) {
+func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, o order,
+	_ gateway.RemoteRefund) (remote gateway.RemoteRefund, found bool, err error) {
 	if remote, found, err = gw.FindRefund(ctx, o.terms()); err != nil || !found {
 		return remote, found, err
 	}
@@ -256,15 +268,19 @@ func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, o order, _ gatew
 
 // enoughLeft has the call made once more, unless others have given back so much meanwhile
 // that too little is left.
-func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway, o order) (intent.Outcome[gateway.RemoteRefund], error) {
-	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{PaymentID: o.payment.Payment.ID, PaymentIntentID: o.refund.PaymentID})
+func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway,
+	o order) (intent.Outcome[gateway.RemoteRefund], error) {
+	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{
+		PaymentID: o.payment.Payment.ID, PaymentIntentID: o.refund.PaymentID,
+	})
 	if err != nil {
 		return nil, err
 	}
 	if err := s.recordList(ctx, o.refund.PaymentID, o.payment, all); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: o.payment.Gateway, PaymentRef: o.refund.PaymentID})
+	rows, err := s.db.RefundListOfPayment(ctx, s.deps.Pool,
+		paymentsdb.RefundListOfPaymentParams{Gateway: o.payment.Gateway, PaymentRef: o.refund.PaymentID})
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +296,8 @@ func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway, o order) (
 	return nil, nil
 }
 
-func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome intent.Outcome[gateway.RemoteRefund], by intent.By) error {
+func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome intent.Outcome[gateway.RemoteRefund],
+	by intent.By) error {
 	if _, err := s.ledger.LockRefundsTx(ctx, tx, o.refund.Gateway, o.refund.PaymentID); err != nil {
 		return err
 	}
@@ -300,7 +317,8 @@ func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome int
 func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, o *order, remote gateway.RemoteRefund, by intent.By) error {
 	r, report := o.refund, remote.Report
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
-	if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Succeeded[any]{}, by); err != nil { // else the record ends it, as a report's
+	if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Succeeded[any]{},
+		by); err != nil { // else the record ends it, as a report's
 		return err
 	}
 	if err := s.queueTrackingTx(ctx, tx, r.ID); err != nil {
@@ -326,7 +344,8 @@ func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, o *order, remote gate
 // failTx marks a refund that certainly was not made, and has it followed.
 func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, o *order, why error, by intent.By) error {
 	if by == intent.ByLook {
-		s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", o.refund.ID.String()), slog.Any("error", why))
+		s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", o.refund.ID.String()),
+			slog.Any("error", why))
 	}
 	failure := why.Error()
 	switch {

@@ -76,7 +76,8 @@ func (s *Refunds) Adopt(ctx context.Context) error {
 	}
 	var failed error
 	for _, row := range found {
-		err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, opening(ledger.RefundOf(row), 0)) })
+		err := postgres.InTx(ctx, s.deps.Pool,
+			func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, opening(ledger.RefundOf(row), 0)) })
 		var open *intent.ErrOpen
 		if !errors.As(err, &open) {
 			failed = errors.Join(failed, err)

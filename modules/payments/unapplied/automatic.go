@@ -63,7 +63,8 @@ func (SweepArgs) Kind() string { return "payments_unapplied_sweep" }
 // a lost dispute took is kept, and so is what waited for an answer that has come.
 func (s *List) RefundDueUnapplied(ctx context.Context) error {
 	now := s.deps.Clock.Now()
-	due, err := s.db.UnappliedDue(ctx, s.deps.Pool, paymentsdb.UnappliedDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
+	due, err := s.db.UnappliedDue(ctx, s.deps.Pool,
+		paymentsdb.UnappliedDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list unapplied payments: %w", err)
 	}
@@ -95,7 +96,8 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 	}
 	paid, why, err := s.readUnapplied(ctx, u)
 	if err != nil { // not known, or disputed: nothing changes
-		s.deps.Log.WarnContext(ctx, "unapplied payment not read", slog.String("id", u.ID.String()), slog.String("gateway", string(u.Gateway)), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "unapplied payment not read", slog.String("id", u.ID.String()),
+			slog.String("gateway", string(u.Gateway)), slog.Any("error", err))
 		wait := min(unappliedWait<<min(u.Tries, 12), unappliedWaitMax) //nolint:gosec // tries are few
 		next := s.deps.Clock.Now().Add(wait)
 		return s.db.UnappliedPostpone(ctx, s.deps.Pool, paymentsdb.UnappliedPostponeParams{ID: u.ID, NextTryAt: &next})
@@ -103,7 +105,8 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 	if why != "" {
 		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 			return s.cases.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_give_up", func() error {
-				return s.db.UnappliedGiveUp(ctx, tx, paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: &why, At: s.deps.Clock.Now()})
+				return s.db.UnappliedGiveUp(ctx, tx,
+					paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: &why, At: s.deps.Clock.Now()})
 			})
 		})
 	}
@@ -123,7 +126,8 @@ func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Payme
 		return false, err
 	}
 	now := s.deps.Clock.Now()
-	spent, err := s.db.UnappliedSpent(ctx, db, paymentsdb.UnappliedSpentParams{HourAgo: now.Add(-time.Hour), DayAgo: now.Add(-24 * time.Hour)})
+	spent, err := s.db.UnappliedSpent(ctx, db,
+		paymentsdb.UnappliedSpentParams{HourAgo: now.Add(-time.Hour), DayAgo: now.Add(-24 * time.Hour)})
 	if err != nil {
 		return false, fmt.Errorf("count automatic refunds: %w", err)
 	}
@@ -144,7 +148,8 @@ func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Payme
 // whoever has its token could have a payment refunded which was never made. The
 // error says that it is not known, or who holds it by a dispute; why is the reason for
 // which nobody but a person may refund it.
-func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
+func (s *List) readUnapplied(ctx context.Context,
+	u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
 	name := u.Gateway
 	gw, err := s.deps.Gateways.Find(name)
 	if err != nil {
@@ -175,11 +180,15 @@ func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnapplied
 	case err != nil:
 		return nil, "", err
 	case remote.ID != paid.Payment.ID:
-		return nil, "", fmt.Errorf("%w: asked for %s, the gateway told of %q", gateway.ErrOutcomeUnknown, paid.Payment.ID, remote.ID)
+		return nil, "", fmt.Errorf("%w: asked for %s, the gateway told of %q", gateway.ErrOutcomeUnknown,
+			paid.Payment.ID, remote.ID)
 	case remote.Status != gateway.PaymentStatusSettled:
-		return nil, fmt.Sprintf("The gateway says that it is %s (%s): nothing was refunded by itself.", remote.Status, remote.NativeStatus), nil
+		return nil, fmt.Sprintf("The gateway says that it is %s (%s): nothing was refunded by itself.", remote.Status,
+			remote.NativeStatus), nil
 	case remote.Amount != paid.Payment.Amount:
-		return nil, fmt.Sprintf("The gateway says that it is of R$ %s, the ledger R$ %s: nothing was refunded by itself.", remote.Amount, paid.Payment.Amount), nil
+		return nil,
+			fmt.Sprintf("The gateway says that it is of R$ %s, the ledger R$ %s: nothing was refunded by itself.",
+				remote.Amount, paid.Payment.Amount), nil
 	}
 	return paid, "", nil
 }
@@ -195,7 +204,8 @@ func (s *List) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapplie
 		if err != nil || !allowed {
 			return err
 		}
-		claimed, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: state.UnappliedRefunding, Source: state.ByPlatform, Reason: automaticReason})
+		claimed, err = s.cases.MoveTx(ctx, tx, u,
+			ledger.Move{To: state.UnappliedRefunding, Source: state.ByPlatform, Reason: automaticReason})
 		return err
 	})
 	return claimed, err
@@ -204,7 +214,8 @@ func (s *List) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapplie
 // refundClaimed asks for the refund that was decided. What becomes of the case
 // follows from the ledger of refunds, in the transactions that write it; only when
 // nothing was written there is it open again.
-func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, w refund.Request) error {
+func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment,
+	w refund.Request) error {
 	w.Payment = paid
 	_, err := s.refunds.RefundPayment(ctx, w, nil)
 	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the looks ask what became of it
@@ -226,7 +237,9 @@ func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnapplied
 
 // notifyRefundOf has what is paid for follow its refund (RefundFollower).
 func (s *List) notifyRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
-	return s.refunds.Notify(ctx, ledger.Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
+	return s.refunds.Notify(ctx, ledger.Refund{
+		Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,
+	})
 }
 
 // refundOpenTx brings the case in line with the ledger and reports whether a refund
@@ -271,7 +284,9 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 	}
 	if u.TakenBack { // decided when that was still possible: what is left is not this amount
 		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{To: state.UnappliedOpen, Source: state.ByPlatform, Reason: "The payer's bank has taken the money back."})
+			_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{
+				To: state.UnappliedOpen, Source: state.ByPlatform, Reason: "The payer's bank has taken the money back.",
+			})
 			return err
 		})
 	}

@@ -42,7 +42,8 @@ func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayme
 	defer cancel()
 	live, err := s.deps.Gateways.ReadSettled(call, name, id, named)
 	if errors.Is(err, gateway.ErrMissing) {
-		return gateway.LedgerPayment{}, fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
+		return gateway.LedgerPayment{},
+			fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
 	}
 	if err != nil {
 		return gateway.LedgerPayment{}, s.refunds.Refused(ctx, "read unapplied payment", err)
@@ -57,10 +58,13 @@ func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayme
 	if owner == "" && named != "" {
 		owner = named
 	}
-	if live.ID != id || u.CustomerID != nil && owner != *u.CustomerID || u.AmountCents != nil && live.Amount != money.Cents(*u.AmountCents) {
-		return gateway.LedgerPayment{}, fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
+	if live.ID != id || u.CustomerID != nil && owner != *u.CustomerID ||
+		u.AmountCents != nil && live.Amount != money.Cents(*u.AmountCents) {
+		return gateway.LedgerPayment{},
+			fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
 	}
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.ledger.BookOfCustomerTx(ctx, tx, name, owner, live) })
+	err = postgres.InTx(ctx, s.deps.Pool,
+		func(tx pgx.Tx) error { return s.ledger.BookOfCustomerTx(ctx, tx, name, owner, live) })
 	if err != nil {
 		return gateway.LedgerPayment{}, err
 	}

@@ -36,7 +36,8 @@ func (s *List) DecideConfirmed(ctx context.Context) error {
 // decideConfirmed keeps by itself what gateway A shows as paid by now, and that pays for
 // something. About what it does not show, or what pays for nothing, people decide.
 func (s *List) decideConfirmed(ctx context.Context, due time.Time) error {
-	found, err := s.db.UnappliedUnconfirmed(ctx, s.deps.Pool, paymentsdb.UnappliedUnconfirmedParams{Due: due, Most: unappliedBatch})
+	found, err := s.db.UnappliedUnconfirmed(ctx, s.deps.Pool,
+		paymentsdb.UnappliedUnconfirmedParams{Due: due, Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list told payments: %w", err)
 	}
@@ -63,7 +64,9 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 			return err
 		}
 		if shown && given {
-			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true})
+			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{
+				To: state.UnappliedKept, Source: state.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true,
+			})
 			return err
 		}
 		if shown {
@@ -83,7 +86,9 @@ func (s *List) markUnusedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 		return nil
 	}
 	return s.cases.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_shown", func() error {
-		return s.db.UnappliedGiveUp(ctx, tx, paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: new(unusedNote), At: s.deps.Clock.Now()})
+		return s.db.UnappliedGiveUp(ctx, tx, paymentsdb.UnappliedGiveUpParams{
+			ID: u.ID, Note: new(unusedNote), At: s.deps.Clock.Now(),
+		})
 	})
 }
 
@@ -113,7 +118,8 @@ func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID str
 
 // requireConfirmed is 409 of money that nobody could place, and that gateway A, whose events are
 // not signed, does not show as paid: it was booked by an event alone.
-func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment,
+	paid gateway.LedgerPayment) error {
 	if u.Kind != state.UnappliedUnknown || paid.Gateway.Traits().SignsEvents || paid.Purpose == gateway.ForCustomer {
 		return nil
 	}
@@ -130,7 +136,8 @@ func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappl
 }
 
 // requireUnused is 409 of a payment that has paid for something.
-func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
+	paid gateway.LedgerPayment) error {
 	given, err := s.isGivenTx(ctx, tx, u, paid)
 	if err == nil && given {
 		err = fault.Conflict("What the payment pays for was given already: it can be refunded or kept.")
@@ -140,8 +147,10 @@ func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.Paymen
 
 // isGivenTx reports whether a payment has paid for something: a period of a subscription,
 // or the order that it was booked for, of which an event alone had told.
-func (s *List) isGivenTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) (bool, error) {
-	counts, err := s.db.PaymentCounts(ctx, tx, paymentsdb.PaymentCountsParams{Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID})
+func (s *List) isGivenTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
+	paid gateway.LedgerPayment) (bool, error) {
+	counts, err := s.db.PaymentCounts(ctx, tx,
+		paymentsdb.PaymentCountsParams{Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID})
 	if err != nil {
 		return false, fmt.Errorf("read whether %s counts: %w", paid.Payment.ID, err)
 	}

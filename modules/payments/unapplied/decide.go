@@ -47,7 +47,8 @@ const unappliedCallTime = 75 * time.Second
 // refund gives an unapplied payment back because an admin says so: 409 when
 // it is decided, when no payment stands behind it, and when its amount is gone or is not
 // what is left of the payment; 422 while the payment is disputed,
-// which changes nothing; 500 REFUND_FAILED when the gateway refuses; 503 when it does not answer. A refund that is under way, or of
+// which changes nothing; 500 REFUND_FAILED when the gateway refuses; 503 when it does not answer. A refund that is
+// under way, or of
 // which nobody knows yet, shows in the state.
 func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error {
 	u, err := s.findUnapplied(ctx, id)
@@ -66,7 +67,8 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 		if err := s.requireWholePayment(ctx, u, paid); err != nil {
 			return err
 		}
-		if err := s.reader.NotDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount, paid.Names()...); errors.As(err, &disputed) {
+		if err := s.reader.NotDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount,
+			paid.Names()...); errors.As(err, &disputed) {
 			return disputed.Fault()
 		} else if err != nil {
 			return err
@@ -89,7 +91,9 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 	case errors.As(err, &disputed):
 		return disputed.Fault()
 	case errors.As(err, &rejected), errors.As(err, &declined), errors.Is(err, refund.ErrTooMuch):
-		return (&fault.Error{Kind: fault.KindInternal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund."}).WithCause(err)
+		return (&fault.Error{
+			Kind: fault.KindInternal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
+		}).WithCause(err)
 	case err != nil:
 		return s.refunds.Refused(ctx, "refund unapplied payment", err)
 	}
@@ -119,7 +123,8 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 		return err
 	}
 	return s.decide(ctx, u, ledger.Move{To: state.UnappliedExtended}, func(tx pgx.Tx, c *ledger.Move) error {
-		extended, err := s.extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
+		extended, err := s.extender.ExtendTx(ctx, tx,
+			Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
 		if err != nil {
 			return err
 		}
@@ -149,7 +154,8 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 		}
 		c.SubscriptionID = extended
 		n, err := s.db.PaymentMoveTo(ctx, tx, paymentsdb.PaymentMoveToParams{
-			LocalID: extended, At: s.deps.Clock.Now(), Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID, CustomerID: paid.CustomerID,
+			LocalID: extended, At: s.deps.Clock.Now(), Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID,
+			CustomerID: paid.CustomerID,
 		})
 		if err == nil && n != 1 {
 			err = fmt.Errorf("payments: %s is no longer in the ledger", paid.Payment.ID)
@@ -160,15 +166,19 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since
 // an instant: its gateway refuses to charge it later. The operators are told.
-func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time, cause string) error {
-	extended, err := s.db.UnappliedListExtended(ctx, tx, paymentsdb.UnappliedListExtendedParams{SubscriptionID: &subscription, Since: since})
+func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time,
+	cause string) error {
+	extended, err := s.db.UnappliedListExtended(ctx, tx,
+		paymentsdb.UnappliedListExtendedParams{SubscriptionID: &subscription, Since: since})
 	if err != nil {
 		return fmt.Errorf("read what has extended: %w", err)
 	}
 	for _, u := range extended {
 		_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{
-			To: state.UnappliedOpen, Source: state.ByGateway, Reason: "The gateway refuses to charge the subscription later: " + cause, ForPeople: true,
-			Note: "It had extended subscription " + subscription.String() + ", whose gateway refuses to charge it later: decide again.",
+			To: state.UnappliedOpen, Source: state.ByGateway,
+			Reason: "The gateway refuses to charge the subscription later: " + cause, ForPeople: true,
+			Note: "It had extended subscription " + subscription.String() +
+				", whose gateway refuses to charge it later: decide again.",
 		})
 		if err != nil {
 			return err
@@ -200,7 +210,8 @@ func (s *List) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.Pa
 // binds a repeatable request to it. Before, when not nil, runs in the same
 // transaction, before the case is locked: what it locks comes first wherever money is
 // booked.
-func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c ledger.Move, before func(pgx.Tx, *ledger.Move) error) error {
+func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c ledger.Move,
+	before func(pgx.Tx, *ledger.Move) error) error {
 	caller := httpapi.CallerOf(ctx)
 	c.Source, c.Admin = state.ByAdmin, &caller.ID
 	if u.State != state.UnappliedOpen {
@@ -249,12 +260,14 @@ func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
 
 // requireWholePayment is 409 when less is listed than what is left of the payment, which a refund
 // would give back: the list of the subscription's or order's refunds is the place for it.
-func (s *List) requireWholePayment(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+func (s *List) requireWholePayment(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment,
+	paid gateway.LedgerPayment) error {
 	key := paid.RefundKey()
 	if u.AmountCents == nil || key == "" {
 		return nil
 	}
-	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: u.Gateway, PaymentRef: key})
+	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool,
+		paymentsdb.RefundListOfPaymentParams{Gateway: u.Gateway, PaymentRef: key})
 	if err != nil {
 		return fmt.Errorf("read refunds: %w", err)
 	}

@@ -26,7 +26,8 @@ func (s *List) Mail(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	if s.deps.Mail == nil || s.deps.Accounts == nil || u.CustomerID == nil || u.AmountCents == nil || u.TakenBack || u.State != state.UnappliedRefunded {
+	if s.deps.Mail == nil || s.deps.Accounts == nil || u.CustomerID == nil || u.AmountCents == nil || u.TakenBack ||
+		u.State != state.UnappliedRefunded {
 		return nil
 	}
 	payer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, *u.CustomerID)

@@ -11,7 +11,8 @@ import (
 	"marquee/modules/payments/state"
 )
 
-var unappliedGauge = prometheus.NewDesc("marquee_unapplied_payments", "Payments that could not be applied and wait for a decision, or for an automatic refund.", []string{"kind"}, nil)
+var unappliedGauge = prometheus.NewDesc("marquee_unapplied_payments",
+	"Payments that could not be applied and wait for a decision, or for an automatic refund.", []string{"kind"}, nil)
 
 // unappliedScrape bounds the count for a scrape.
 const unappliedScrape = 5 * time.Second
@@ -24,9 +25,10 @@ type unappliedMetrics struct {
 
 // UnappliedMetrics tells how many unapplied payments are open, by kind.
 func (s *List) UnappliedMetrics() prometheus.Collector {
-	return unappliedMetrics{log: s.deps.Log, count: func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error) {
-		return s.db.UnappliedOpenCount(ctx, s.deps.Reads)
-	}}
+	return unappliedMetrics{log: s.deps.Log,
+		count: func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error) {
+			return s.db.UnappliedOpenCount(ctx, s.deps.Reads)
+		}}
 }
 
 // Describe names the metric.
@@ -45,7 +47,10 @@ func (m unappliedMetrics) Collect(to chan<- prometheus.Metric) {
 	for _, row := range rows {
 		open[row.Kind] = row.Count
 	}
-	for _, kind := range []state.UnappliedKind{state.UnappliedLate, state.UnappliedDuplicate, state.UnappliedForeign, state.UnappliedUnrefundable, state.UnappliedUnknown} {
+	for _, kind := range []state.UnappliedKind{
+		state.UnappliedLate, state.UnappliedDuplicate, state.UnappliedForeign, state.UnappliedUnrefundable,
+		state.UnappliedUnknown,
+	} {
 		to <- prometheus.MustNewConstMetric(unappliedGauge, prometheus.GaugeValue, float64(open[kind]), string(kind))
 	}
 }

@@ -64,7 +64,8 @@ func (s *List) findCustomers(ctx context.Context) error {
 			continue
 		}
 		err = s.db.UnappliedFindCustomer(ctx, s.deps.Pool, paymentsdb.UnappliedFindCustomerParams{
-			CustomerID: owner.String(), NoCustomer: ledger.NoCustomer, ItsCustomer: ledger.ItsCustomer, At: s.deps.Clock.Now(), ID: row.ID,
+			CustomerID: owner.String(), NoCustomer: ledger.NoCustomer, ItsCustomer: ledger.ItsCustomer,
+			At: s.deps.Clock.Now(), ID: row.ID,
 		})
 		if err != nil {
 			return fmt.Errorf("note whose money it is: %w", err)
@@ -82,13 +83,15 @@ func (s *List) tellUnknownMoney(ctx context.Context) error {
 		}
 		var lines strings.Builder
 		for _, row := range rows[:min(len(rows), toldLines)] {
-			fmt.Fprintf(&lines, "%s %s, R$ %s: %s\n", row.Gateway, row.GatewayPaymentID, money.Cents(row.AmountCents), row.Note)
+			fmt.Fprintf(&lines, "%s %s, R$ %s: %s\n", row.Gateway, row.GatewayPaymentID, money.Cents(row.AmountCents),
+				row.Note)
 		}
 		if len(rows) > toldLines {
 			fmt.Fprintf(&lines, "and %d more\n", len(rows)-toldLines)
 		}
-		return s.deps.Operators.TellTx(ctx, tx, fault.Count(len(rows), "payment")+" of nobody who is known here", fmt.Sprintf(
-			"On the list of unapplied payments: %s that nobody here is known to have made.\n\n%s\n"+
-				"Refund or keep each: GET /admin/finance/unapplied-payments. See docs/operations.md, \"Recurrences that nobody owns\".\n", fault.Count(len(rows), "payment"), lines.String()))
+		return s.deps.Operators.TellTx(ctx, tx, fault.Count(len(rows), "payment")+" of nobody who is known here",
+			fmt.Sprintf(
+				"On the list of unapplied payments: %s that nobody here is known to have made.\n\n%s\n"+
+					"Refund or keep each: GET /admin/finance/unapplied-payments. See docs/operations.md, \"Recurrences that nobody owns\".\n", fault.Count(len(rows), "payment"), lines.String()))
 	})
 }

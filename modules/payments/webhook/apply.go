@@ -62,13 +62,17 @@ func (s *Webhooks) applyUnsignedTx(ctx context.Context, tx pgx.Tx, e gateway.Eve
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if result.Unclaimed || result.Taken || !e.NeedsConfirmation() && (!result.Unproven || isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
+	if result.Unclaimed || result.Taken ||
+		!e.NeedsConfirmation() &&
+			(!result.Unproven ||
+				isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
 		return result, trial.Commit(ctx)
 	}
 	if err := trial.Rollback(ctx); err != nil {
 		return gateway.Result{}, err
 	}
-	return gateway.AwaitingConfirmation(result.SubscriptionID, gateway.ReasonAskedFirst), s.queueConfirmationTx(ctx, tx, ConfirmEventArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+	return gateway.AwaitingConfirmation(result.SubscriptionID, gateway.ReasonAskedFirst),
+		s.queueConfirmationTx(ctx, tx, ConfirmEventArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 
 // dispatchTx has the one apply an event whose subject it is.
@@ -109,11 +113,13 @@ func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.E
 	switch p := e.Payload.(type) {
 	case gateway.RefundChange:
 		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report, Payment: &known.Payment,
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID,
+			Report: p.Report, Payment: &known.Payment,
 		})
 	case gateway.DisputeChange:
 		_, err = s.ledger.RecordDisputeTx(ctx, tx, ledger.DisputeRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: p.Report,
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID,
+			Report: p.Report,
 		})
 	default:
 		r = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}

@@ -96,7 +96,8 @@ func FuzzStorable(f *testing.F) {
 		got := storable(body, 1000)
 		require.True(t, json.Valid(got))
 		require.NoError(t, httpapi.CheckJSON(got), "Postgres cannot hold U+0000")
-		require.False(t, plain(body) && httpapi.CheckJSON(body) != nil, "what is stored as it stands passes the long way too")
+		require.False(t, plain(body) && httpapi.CheckJSON(body) != nil,
+			"what is stored as it stands passes the long way too")
 		id, kind := claimedIdentity(got)
 		require.LessOrEqual(t, len(id), gateway.MaxID)
 		require.LessOrEqual(t, len(kind), gateway.MaxID)

@@ -30,7 +30,8 @@ type ConfirmEventArgs struct {
 func (ConfirmEventArgs) Kind() string { return "payments_event_told" }
 
 func (s *Webhooks) queueConfirmationTx(ctx context.Context, tx pgx.Tx, a ConfirmEventArgs, at time.Time) error {
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at}); err != nil {
+	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a,
+		&river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at}); err != nil {
 		return fmt.Errorf("have the gateway asked for event %s: %w", a.EventID, err)
 	}
 	return nil
@@ -44,7 +45,8 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 	if err != nil {
 		return err
 	}
-	row, err := s.db.ProcessedEventBody(ctx, s.deps.Pool, paymentsdb.ProcessedEventBodyParams{Gateway: a.Gateway, EventID: a.EventID})
+	row, err := s.db.ProcessedEventBody(ctx, s.deps.Pool,
+		paymentsdb.ProcessedEventBodyParams{Gateway: a.Gateway, EventID: a.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // its log was removed with its month
 	}
@@ -74,8 +76,10 @@ func (s *Webhooks) retryConfirmation(ctx context.Context, told gateway.Event, a 
 		a.Misses++
 		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.queueConfirmationTx(ctx, tx, a, at) })
 	}
-	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing", slog.String("gateway", string(a.Gateway)),
-		slog.String("event_id", a.EventID), slog.String("event_type", told.Type), slog.String("log_id", told.LogID.String()), slog.Any("error", why))
+	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing",
+		slog.String("gateway", string(a.Gateway)),
+		slog.String("event_id", a.EventID), slog.String("event_type", told.Type),
+		slog.String("log_id", told.LogID.String()), slog.Any("error", why))
 	return s.finishConfirmation(ctx, told, func(pgx.Tx) (gateway.Result, error) {
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
 	})
@@ -83,7 +87,8 @@ func (s *Webhooks) retryConfirmation(ctx context.Context, told gateway.Event, a 
 
 // FinishConfirmationTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
-func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
+func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string,
+	r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -99,9 +104,11 @@ func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway 
 
 // finishConfirmation gives a told event and its logs the result, which is found in the same
 // transaction.
-func (s *Webhooks) finishConfirmation(ctx context.Context, told gateway.Event, apply func(tx pgx.Tx) (gateway.Result, error)) error {
+func (s *Webhooks) finishConfirmation(ctx context.Context, told gateway.Event,
+	apply func(tx pgx.Tx) (gateway.Result, error)) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		_, err := s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: told.Gateway, EventID: told.ID})
+		_, err := s.db.ProcessedEventHold(ctx, tx,
+			paymentsdb.ProcessedEventHoldParams{Gateway: told.Gateway, EventID: told.ID})
 		if err != nil {
 			return fmt.Errorf("hold told event: %w", err)
 		}

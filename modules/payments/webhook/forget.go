@@ -37,7 +37,8 @@ func (s *Log) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []string) 
 	}
 	now := s.deps.Clock.Now()
 	for _, at := range []time.Time{now, now.Add(lastReports)} {
-		if _, err := s.deps.Jobs.InsertTx(ctx, tx, ForgetPersonArgs{Subjects: subjects}, &river.InsertOpts{ScheduledAt: at}); err != nil {
+		if _, err := s.deps.Jobs.InsertTx(ctx, tx, ForgetPersonArgs{Subjects: subjects},
+			&river.InsertOpts{ScheduledAt: at}); err != nil {
 			return fmt.Errorf("queue forgetting: %w", err)
 		}
 	}
@@ -79,7 +80,9 @@ func (s *Log) forgetPerson(ctx context.Context, subjects []string) error {
 	for i, subject := range subjects {
 		quoted[i] = regexp.QuoteMeta(subject)
 	}
-	params := paymentsdb.WebhookLogListMatchingParams{Pattern: `"(` + strings.Join(quoted, "|") + `)"`, PageSize: forgetPage}
+	params := paymentsdb.WebhookLogListMatchingParams{
+		Pattern: `"(` + strings.Join(quoted, "|") + `)"`, PageSize: forgetPage,
+	}
 	if err := s.db.RefusedWebhookForget(ctx, s.deps.Pool, params.Pattern); err != nil {
 		return fmt.Errorf("empty refused webhooks: %w", err)
 	}
@@ -111,7 +114,8 @@ func (s *Log) forgetLog(ctx context.Context, id objectid.ID, body json.RawMessag
 	if !changed {
 		return nil
 	}
-	if err := s.db.WebhookLogReplacePayload(ctx, s.deps.Pool, paymentsdb.WebhookLogReplacePayloadParams{ID: id, Payload: payload}); err != nil {
+	if err := s.db.WebhookLogReplacePayload(ctx, s.deps.Pool,
+		paymentsdb.WebhookLogReplacePayloadParams{ID: id, Payload: payload}); err != nil {
 		return fmt.Errorf("rewrite webhook log: %w", err)
 	}
 	return nil

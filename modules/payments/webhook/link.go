@@ -19,7 +19,8 @@ func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID s
 	if !gw.Name().Traits().Invoices {
 		return nil
 	}
-	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool, paymentsdb.ProcessedEventPayloadParams{Gateway: gw.Name(), EventID: eventID})
+	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool,
+		paymentsdb.ProcessedEventPayloadParams{Gateway: gw.Name(), EventID: eventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

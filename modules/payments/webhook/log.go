@@ -21,11 +21,23 @@ var Logs = resource.New(resource.Definition{
 			UNION ALL SELECT ` + webhookLogColumns + ` FROM payments.refused_webhooks) l) t`,
 	DefaultSort: `{"received_at":-1}`,
 	Fields: []resource.Field{
-		{Name: "event_id", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "The gateway's id; a redelivered event has one log a delivery"},
+		{
+			Name: "event_id", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Doc: "The gateway's id; a redelivered event has one log a delivery",
+		},
 		{Name: "event_type", Kind: query.String, Nullable: true, Write: resource.Kept},
-		{Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb", Rule: resource.Rule{Enum: []string{"gwa", "gwb"}}},
-		{Name: "payload", Kind: query.JSON, Write: resource.Kept, Doc: "The body; a text when it was no JSON. Of a refused call at most 4 kB"},
-		{Name: "signature", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "Gateway B's signature header"},
+		{
+			Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb",
+			Rule: resource.Rule{Enum: []string{"gwa", "gwb"}},
+		},
+		{
+			Name: "payload", Kind: query.JSON, Write: resource.Kept,
+			Doc: "The body; a text when it was no JSON. Of a refused call at most 4 kB",
+		},
+		{
+			Name: "signature", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Doc: "Gateway B's signature header",
+		},
 		{Name: "signature_valid", Kind: query.Bool, Write: resource.Kept},
 		{Name: "processed", Kind: query.Bool, Write: resource.Kept},
 		{Name: "result", Kind: query.JSON, Nullable: true, Write: resource.Kept},

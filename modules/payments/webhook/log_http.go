@@ -55,12 +55,14 @@ func (s *Log) Stats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output
 	}
 	row, err := s.db.WebhookLogStats(ctx, s.deps.Reads, paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
 	if postgres.IsTimeout(err) {
-		return nil, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").WithCause(err)
+		return nil, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").
+			WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("count webhook logs: %w", err)
 	}
-	counted, err := s.db.RefusedWebhookStats(ctx, s.deps.Reads, paymentsdb.RefusedWebhookStatsParams{FromAt: from, ToAt: to})
+	counted, err := s.db.RefusedWebhookStats(ctx, s.deps.Reads,
+		paymentsdb.RefusedWebhookStatsParams{FromAt: from, ToAt: to})
 	if err != nil {
 		return nil, fmt.Errorf("count refused webhooks: %w", err)
 	}
@@ -69,8 +71,10 @@ func (s *Log) Stats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output
 		row.LastReceivedAt = counted.LastReceivedAt
 	}
 	stats := webhookStats{
-		Total: row.Total + refused, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed, InvalidSignature: row.InvalidSignature + refused,
-		ByGateway: map[string]int64{string(gateway.GWA): row.FromGwa + counted.FromGwa, string(gateway.GWB): row.FromGwb + counted.FromGwb}, ByEventType: map[string]int64{},
+		Total: row.Total + refused, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed,
+		InvalidSignature: row.InvalidSignature + refused,
+		ByGateway: map[string]int64{string(gateway.GWA): row.FromGwa + counted.FromGwa,
+			string(gateway.GWB): row.FromGwb + counted.FromGwb}, ByEventType: map[string]int64{},
 		P95Processing: row.P95ProcessingMs,
 	}
 	if stats.Total > 0 {

@@ -49,7 +49,8 @@ func (w *logMonthsWorker) Work(ctx context.Context, _ *river.Job[LogMonthsArgs])
 // TidyMonths makes the months to come and drops those before the last few; 0 keeps all.
 func (s *Log) TidyMonths(ctx context.Context, keepMonths int) error {
 	now := s.deps.Clock.Now().UTC()
-	added, err := s.db.WebhookLogAddMonths(ctx, s.deps.Pool, paymentsdb.WebhookLogAddMonthsParams{Since: now, Months: monthsAhead})
+	added, err := s.db.WebhookLogAddMonths(ctx, s.deps.Pool,
+		paymentsdb.WebhookLogAddMonthsParams{Since: now, Months: monthsAhead})
 	if err != nil {
 		return fmt.Errorf("add months to the webhook log: %w", err)
 	}
@@ -83,7 +84,8 @@ func (s *Log) dropLogsBefore(ctx context.Context, before time.Time) error {
 		s.deps.Log.InfoContext(ctx, "month of the webhook log dropped", slog.String("partition", month))
 	}
 	for {
-		n, err := s.db.WebhookLogDeleteBefore(ctx, s.deps.Pool, paymentsdb.WebhookLogDeleteBeforeParams{Before: before, PageSize: deletePage})
+		n, err := s.db.WebhookLogDeleteBefore(ctx, s.deps.Pool,
+			paymentsdb.WebhookLogDeleteBeforeParams{Before: before, PageSize: deletePage})
 		if err != nil {
 			return fmt.Errorf("delete old webhook logs: %w", err)
 		}

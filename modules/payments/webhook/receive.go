@@ -34,8 +34,13 @@ const (
 )
 
 var (
-	errBadSignature = &fault.Error{Kind: fault.KindUnauthenticated, Message: "The webhook's signature or token is not valid."}
-	errNotReceived  = &fault.Error{Kind: fault.KindUnavailable, Message: "The event could not be stored. Send it again.", RetryAfter: 30 * time.Second}
+	errBadSignature = &fault.Error{
+		Kind: fault.KindUnauthenticated, Message: "The webhook's signature or token is not valid.",
+	}
+	errNotReceived = &fault.Error{
+		Kind: fault.KindUnavailable, Message: "The event could not be stored. Send it again.",
+		RetryAfter: 30 * time.Second,
+	}
 )
 
 // Handler answers a gateway: 401 for what it did not send, else 200 with the
@@ -55,7 +60,8 @@ func (s *Webhooks) Handler(api *httpapi.API, name gateway.Name) http.HandlerFunc
 	}
 }
 
-func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name gateway.Name) (Response, error) {
+func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request,
+	name gateway.Name) (Response, error) {
 	at := s.deps.Clock.Now()
 	gw, ok := s.deps.Gateways[name] // without a secret nothing can be authenticated
 	proof := ""
@@ -63,11 +69,12 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 		proof, ok = gw.Authenticates(r.Header, at)
 	}
 	if !ok {
-		s.refusals.refuse(ctx, refusal{gateway: name, reason: state.BadSignature, proof: storableProof(proof), at: at, body: func() []byte {
-			httpapi.HurryBody(r, refusedBodyTime)
-			raw, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusedBody+1)) // what of it comes in time
-			return raw
-		}})
+		s.refusals.refuse(ctx, refusal{gateway: name, reason: state.BadSignature, proof: storableProof(proof), at: at,
+			body: func() []byte {
+				httpapi.HurryBody(r, refusedBodyTime)
+				raw, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusedBody+1)) // what of it comes in time
+				return raw
+			}})
 		return Response{}, errBadSignature
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
@@ -81,7 +88,9 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 		if authentic == gateway.Skewed {
 			reason = state.ClockSkew
 		}
-		s.refusals.refuse(ctx, refusal{gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw }})
+		s.refusals.refuse(ctx, refusal{
+			gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw },
+		})
 		return Response{}, errBadSignature
 	}
 	answer, err := s.Receive(ctx, gw, raw, proof, at)
@@ -129,8 +138,10 @@ const (
 // goes wrong in that is queued in a second one, which waits for nothing but the
 // event itself. The error is a failure of the database alone, postgres.ErrBusy when
 // it was a wait that took too long.
-func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string, at time.Time) (Response, error) {
-	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""), storeTime) // it is authenticated, and will not be turned away
+func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string,
+	at time.Time) (Response, error) {
+	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""),
+		storeTime) // it is authenticated, and will not be turned away
 	defer cancel()
 	answer, err := s.store(ctx, gateway, body, proof, at)
 	if err != nil && ctx.Err() != nil {
@@ -140,7 +151,8 @@ func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []
 }
 
 // store is Receive for a context that ends in time.
-func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string, at time.Time) (Response, error) {
+func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string,
+	at time.Time) (Response, error) {
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
 	d.event, malformed = gw.ReadEvent(body)
@@ -257,7 +269,8 @@ func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.
 // while another transaction is at it.
 func (s *Webhooks) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, error) {
 	claimed, err := s.db.ProcessedEventReceive(ctx, tx, paymentsdb.ProcessedEventReceiveParams{
-		Gateway: d.event.Gateway, EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
+		Gateway: d.event.Gateway, EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event),
+		EventAt: d.event.CreatedAt, At: d.at,
 	})
 	if err != nil {
 		return false, fmt.Errorf("claim event: %w", err)
@@ -272,8 +285,9 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to sta
 		return err
 	}
 	params := paymentsdb.ProcessedEventReceivedParams{
-		State: to, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID, EventType: nullable.Ptr(d.event.Type),
-		LogID: d.log, Payload: d.body, Signature: nullable.Ptr(d.proof), ReceivedAt: d.at,
+		State: to, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID,
+		EventType: nullable.Ptr(d.event.Type),
+		LogID:     d.log, Payload: d.body, Signature: nullable.Ptr(d.proof), ReceivedAt: d.at,
 	}
 	if to != state.EventQueued {
 		params.Processed, params.ProcessedAt = true, &params.At
@@ -287,7 +301,8 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to sta
 // repeatTx logs the delivery with the result that its event has.
 func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
-		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log, Payload: d.body,
+		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log,
+		Payload:   d.body,
 		Signature: nullable.Ptr(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
 	})
 	if err != nil {

@@ -61,7 +61,8 @@ func (s *Refusals) refuse(ctx context.Context, r refusal) {
 	} else {
 		log := r.log()
 		log.Address, log.Network = address, network
-		s.deps.Log.WarnContext(ctx, "webhook refused", slog.String("gateway", string(r.gateway)), slog.String("reason", string(r.reason)),
+		s.deps.Log.WarnContext(ctx, "webhook refused", slog.String("gateway", string(r.gateway)),
+			slog.String("reason", string(r.reason)),
 			slog.String("log_id", log.ID.String()), slog.String("address", address))
 		if !s.unwritten.store(log) {
 			s.unwritten.readmit(address)
@@ -79,7 +80,8 @@ func (s *Refusals) refuse(ctx context.Context, r refusal) {
 func (s *Refusals) KeepRefused(ctx context.Context, grace time.Duration) {
 	tick := time.NewTicker(refusedAgain)
 	defer tick.Stop()
-	own := postgres.As(context.WithoutCancel(ctx), postgres.Ask, "refused webhooks") // leaves the calls their connections
+	own := postgres.As(context.WithoutCancel(ctx), postgres.Ask,
+		"refused webhooks") // leaves the calls their connections
 	write := func() {
 		own, cancel := context.WithTimeout(own, grace)
 		defer cancel()
@@ -111,12 +113,16 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 	raw := r.body()
 	id, kind := claimedIdentity(raw)
 	log := paymentsdb.RefusedWebhookInsertParams{
-		ID: objectid.At(r.at), Gateway: r.gateway, EventID: nullable.Ptr(id), EventType: nullable.Ptr(kind), Payload: storableRefused(raw),
-		Signature: nullable.Ptr(r.proof), ReceivedAt: r.at, Reason: r.reason, MaxDay: refusedPerDay, MaxHour: refusedPerHour,
-		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
+		ID: objectid.At(r.at), Gateway: r.gateway, EventID: nullable.Ptr(id), EventType: nullable.Ptr(kind),
+		Payload:   storableRefused(raw),
+		Signature: nullable.Ptr(r.proof), ReceivedAt: r.at, Reason: r.reason, MaxDay: refusedPerDay,
+		MaxHour: refusedPerHour,
+		Day:     r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}
 	if r.reason == state.ClockSkew {
-		log.Result, _ = json.Marshal(gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonClockSkew}) // it always marshals
+		log.Result, _ = json.Marshal(gateway.Result{
+			Status: gateway.ResultIgnored, Reason: gateway.ReasonClockSkew,
+		}) // it always marshals
 	}
 	return log
 }
@@ -147,7 +153,8 @@ func (s *Refusals) writeRefused(ctx context.Context) error {
 
 // writeRefusedNow writes all or nothing: a statement alone that is given up here may still
 // be carried out once its lock is free, and what is put back would be counted twice.
-func (s *Refusals) writeRefusedNow(ctx context.Context, logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally) error {
+func (s *Refusals) writeRefusedNow(ctx context.Context, logs []paymentsdb.RefusedWebhookInsertParams,
+	counts map[refusedCount]tally) error {
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.db.RefusedWebhookLockWait(ctx, tx); err != nil {
 			return fmt.Errorf("bound the wait for a lock: %w", err)
@@ -179,8 +186,10 @@ func (s *Refusals) writeRefusedNow(ctx context.Context, logs []paymentsdb.Refuse
 
 func countParams(counts map[refusedCount]tally) (p paymentsdb.RefusedWebhookCountParams) {
 	for _, key := range slices.SortedFunc(maps.Keys(counts), refusedCount.compare) {
-		p.Hours, p.Gateways, p.Networks = append(p.Hours, key.hour), append(p.Gateways, string(key.gateway)), append(p.Networks, key.network)
-		p.Reasons, p.Calls, p.LastAt = append(p.Reasons, string(key.reason)), append(p.Calls, counts[key].calls), append(p.LastAt, counts[key].last)
+		p.Hours, p.Gateways, p.Networks = append(p.Hours, key.hour), append(p.Gateways, string(key.gateway)),
+			append(p.Networks, key.network)
+		p.Reasons, p.Calls, p.LastAt = append(p.Reasons, string(key.reason)), append(p.Calls, counts[key].calls),
+			append(p.LastAt, counts[key].last)
 	}
 	return p
 }
@@ -198,7 +207,8 @@ func keyOf(log paymentsdb.RefusedWebhookInsertParams) refusedCount {
 }
 
 func (k refusedCount) compare(other refusedCount) int {
-	return cmp.Or(k.hour.Compare(other.hour), cmp.Compare(k.gateway, other.gateway), cmp.Compare(k.network, other.network), cmp.Compare(k.reason, other.reason))
+	return cmp.Or(k.hour.Compare(other.hour), cmp.Compare(k.gateway, other.gateway),
+		cmp.Compare(k.network, other.network), cmp.Compare(k.reason, other.reason))
 }
 
 type tally struct {
@@ -370,7 +380,8 @@ func (s *Refusals) tidyRefused(ctx context.Context) error {
 		return fmt.Errorf("delete refused webhooks: %w", err)
 	}
 	for {
-		n, err := s.db.RefusedWebhookLeaveLog(ctx, s.deps.Pool, paymentsdb.RefusedWebhookLeaveLogParams{Before: before, PageSize: deletePage})
+		n, err := s.db.RefusedWebhookLeaveLog(ctx, s.deps.Pool,
+			paymentsdb.RefusedWebhookLeaveLogParams{Before: before, PageSize: deletePage})
 		if err != nil {
 			return fmt.Errorf("delete refused webhooks from the log: %w", err)
 		}

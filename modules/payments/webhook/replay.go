@@ -73,14 +73,16 @@ func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{
 			Resource: webhookLogsName, RecordID: logID,
-			Before: map[string]any{"replayed": nil}, After: map[string]any{"replayed": map[string]any{"result": answer.Result, "changes": answer.Changes}},
+			Before: map[string]any{"replayed": nil},
+			After:  map[string]any{"replayed": map[string]any{"result": answer.Result, "changes": answer.Changes}},
 		})
 	})
 	if errors.Is(err, ErrDryRun) {
 		err = nil
 	}
 	if err == nil && !dryRun {
-		s.deps.Log.InfoContext(ctx, "webhook replayed", slog.String("log_id", logID.String()), slog.String("event_id", event.ID),
+		s.deps.Log.InfoContext(ctx, "webhook replayed", slog.String("log_id", logID.String()),
+			slog.String("event_id", event.ID),
 			slog.String("admin_id", httpapi.CallerOf(ctx).ID.String()))
 	}
 	return answer, err
@@ -154,7 +156,10 @@ func changesBetween(before, after map[string]tableChange) []tableChange {
 	changes := []tableChange{}
 	for table, now := range after {
 		was := before[table]
-		c := tableChange{Table: table, Inserted: now.Inserted - was.Inserted, Updated: now.Updated - was.Updated, Deleted: now.Deleted - was.Deleted}
+		c := tableChange{
+			Table: table, Inserted: now.Inserted - was.Inserted, Updated: now.Updated - was.Updated,
+			Deleted: now.Deleted - was.Deleted,
+		}
 		if c.Inserted != 0 || c.Updated != 0 || c.Deleted != 0 {
 			changes = append(changes, c)
 		}

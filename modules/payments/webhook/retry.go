@@ -39,7 +39,8 @@ func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID st
 		return err
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		row, err := s.db.ProcessedEventLock(ctx, tx, paymentsdb.ProcessedEventLockParams{Gateway: name, EventID: eventID})
+		row, err := s.db.ProcessedEventLock(ctx, tx,
+			paymentsdb.ProcessedEventLockParams{Gateway: name, EventID: eventID})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -85,7 +86,8 @@ func (s *Webhooks) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, to 
 	// The caller holds the event: nobody else touches its logs, so that they never
 	// tell different stories.
 	params := paymentsdb.ProcessedEventFinishParams{
-		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, State: to, Result: raw, At: s.deps.Clock.Now(), Processed: true,
+		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, State: to, Result: raw, At: s.deps.Clock.Now(),
+		Processed: true,
 	}
 	params.ProcessedAt = &params.At
 	if err := s.db.ProcessedEventFinish(ctx, tx, params); err != nil {

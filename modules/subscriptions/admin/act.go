@@ -37,7 +37,8 @@ func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifec
 // its gateway by job; what is opened again after its end, or after its period, and a
 // PIX that nobody has paid, run for one period from now, since no recurrence stands
 // behind them.
-func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, edit func(*lifecycle.Row)) (bool, error) {
+func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
+	edit func(*lifecycle.Row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.deps.Clock.Now(), sub.Status.Ended()
 	if action == state.AdminActivates {
@@ -54,23 +55,26 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 			return false, fault.Conflict("The customer has deleted the account.")
 		}
 	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: state.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
-		if action == state.AdminActivates {
-			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
-			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
-			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == gateway.MethodPix && !r.PixAutomatic
-			if ended || passed || unpaid || r.ExpiresAt == nil && (lifecycle.HasNoRecurrence(*r) || lifecycle.HasNoAuthorization(*r)) {
-				r.AnchorDay = nil
-				r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r), nil
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub,
+		lifecycle.Change{Action: action, Source: state.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
+			if action == state.AdminActivates {
+				r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
+				passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
+				unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == gateway.MethodPix &&
+					!r.PixAutomatic
+				if ended || passed || unpaid ||
+					r.ExpiresAt == nil && (lifecycle.HasNoRecurrence(*r) || lifecycle.HasNoAuthorization(*r)) {
+					r.AnchorDay = nil
+					r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r), nil
+				}
+				if ended {
+					s.deps.Store.Reopen(r, *sub)
+				}
 			}
-			if ended {
-				s.deps.Store.Reopen(r, *sub)
+			if edit != nil {
+				edit(r)
 			}
-		}
-		if edit != nil {
-			edit(r)
-		}
-	}})
+		}})
 	if err != nil || !moved {
 		return moved, err
 	}
@@ -101,7 +105,8 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) err
 }
 
 // administer locks a subscription, changes it, and writes the audit trail.
-func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason string, act func(tx pgx.Tx, sub *lifecycle.Row) error) (lifecycle.Row, error) {
+func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason string,
+	act func(tx pgx.Tx, sub *lifecycle.Row) error) (lifecycle.Row, error) {
 	var sub lifecycle.Row
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		if sub, err = s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
@@ -150,7 +155,8 @@ func (s *Admin) activate(ctx context.Context, found lifecycle.Row, reason string
 
 func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason string) (lifecycle.Row, error) {
 	if !lifecycle.Resumable(sub) {
-		return lifecycle.Row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
+		return lifecycle.Row{},
+			fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
 	err := s.deps.Own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()

@@ -22,11 +22,13 @@ import (
 // what the subscription has renewed, and no more than what is left of that: 422 above it,
 // and where nothing was paid or is left; 409 while that payment is disputed already, and
 // while a withdrawal is about to give it back.
-func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string, amount *int64) (lifecycle.Row, error) {
+func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string,
+	amount *int64) (lifecycle.Row, error) {
 	now := s.deps.Clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
 		report := gateway.DisputeReport{
-			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: gateway.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
+			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: gateway.DisputeOpen,
+			NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
 		disputed, latest, err := s.deps.Disputes.LatestOfChainTx(ctx, tx, *sub)
 		if err != nil {
@@ -40,19 +42,23 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 		case err != nil:
 			return err
 		case report.Amount <= 0:
-			return fault.InvalidAt("cannot be charged back: what was paid was given back, or taken by a chargeback", "body", "amount")
+			return fault.InvalidAt("cannot be charged back: what was paid was given back, or taken by a chargeback",
+				"body", "amount")
 		case amount != nil && money.Cents(*amount) > report.Amount:
-			return fault.InvalidAt("has to be at most what is left of what was paid, "+fault.Count(int(report.Amount), "cent"), "body", "amount")
+			return fault.InvalidAt("has to be at most what is left of what was paid, "+
+				fault.Count(int(report.Amount), "cent"), "body", "amount")
 		case amount != nil:
 			report.Amount = money.Cents(*amount)
 		}
 		_, err = s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID, Report: report,
+			Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID,
+			Report: report,
 		})
 		if err != nil {
 			return err
 		}
-		if err := s.deps.Disputes.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: state.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
+		if err := s.deps.Disputes.OpenDisputeTx(ctx, tx, &disputed,
+			lifecycle.Change{Source: state.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
 			return err
 		}
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
@@ -64,7 +70,8 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 // never been: what it closed is open again and collected again, unless another dispute
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
 // 409 for the gateway's own.
-func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row, disputeID, reason string) (lifecycle.Row, error) {
+func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row,
+	disputeID, reason string) (lifecycle.Row, error) {
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {

@@ -28,22 +28,37 @@ import (
 func (s *Admin) newResource() *resource.Resource {
 	kept, set := resource.Kept, resource.Privileged
 	return resource.New(resource.Definition{
-		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions", DefaultSort: `{"created_at":-1}`,
+		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions",
+		DefaultSort: `{"created_at":-1}`,
 		Fields: []resource.Field{
 			{Name: "customer_id", Kind: query.OID, Write: set},
 			{Name: "plan_id", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 50}},
 			{Name: "gateway", Kind: query.String, Write: set, Rule: resource.Rule{Enum: []string{"gwa", "gwb"}}},
-			{Name: "status", Kind: query.String, Rule: resource.Rule{Required: true, Enum: []string{"active", "pending", "suspended", "cancelled", "expired"}}},
-			{Name: "payment_method", Kind: query.String, Write: set, Rule: resource.Rule{Enum: []string{"credit_card", "pix", "boleto"}}},
+			{
+				Name: "status", Kind: query.String,
+				Rule: resource.Rule{
+					Required: true, Enum: []string{"active", "pending", "suspended", "cancelled", "expired"},
+				},
+			},
+			{
+				Name: "payment_method", Kind: query.String, Write: set,
+				Rule: resource.Rule{Enum: []string{"credit_card", "pix", "boleto"}},
+			},
 			{Name: "gwa_subscription_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwa_customer_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwa_pix_auth_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwb_subscription_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwb_price_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "started_at", Kind: query.Date, Nullable: true, Write: kept},
-			{Name: "next_billing_date", Kind: query.Date, Nullable: true, Doc: "A PUT corrects this record alone: the gateway charges on its own days"},
+			{
+				Name: "next_billing_date", Kind: query.Date, Nullable: true,
+				Doc: "A PUT corrects this record alone: the gateway charges on its own days",
+			},
 			{Name: "last_payment_at", Kind: query.Date, Nullable: true, Write: kept},
-			{Name: "expires_at", Kind: query.Date, Nullable: true, Doc: "A PUT corrects this record alone, and tells the gateway nothing: POST /admin/subscriptions/{id}/extend moves the next charge, too"},
+			{
+				Name: "expires_at", Kind: query.Date, Nullable: true,
+				Doc: "A PUT corrects this record alone, and tells the gateway nothing: POST /admin/subscriptions/{id}/extend moves the next charge, too",
+			},
 			{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
 			{Name: "gateway_deleted_at", Kind: query.Date, WhenSet: true, Write: kept},
 			{Name: "payment_failures", Kind: query.Int, Write: kept, Doc: "Failures in a row"},
@@ -58,7 +73,8 @@ func (s *Admin) newResource() *resource.Resource {
 // update is PUT /subscriptions: all objects of the body or none. The price of a
 // recurrence that moves to another plan is the gateway's to change, after the
 // commit of the rest: 503 when it does not answer, and a job goes on.
-func (h handlers) update(ctx context.Context, in *resource.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
+func (h handlers) update(ctx context.Context,
+	in *resource.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
 	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var ids []objectid.ID
@@ -110,7 +126,10 @@ func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) e
 	return nil
 }
 
-var editActions = map[state.Status]state.Action{state.Active: state.AdminActivates, state.Suspended: state.AdminSuspends, state.Cancelled: state.AdminCancels, state.Expired: state.AdminExpires}
+var editActions = map[state.Status]state.Action{
+	state.Active: state.AdminActivates, state.Suspended: state.AdminSuspends, state.Cancelled: state.AdminCancels,
+	state.Expired: state.AdminExpires,
+}
 
 // editRecordsTx moves and edits the rows of a PUT, which are locked.
 func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
@@ -124,7 +143,8 @@ func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*resourc
 		}
 		// The row is written once more by the collection: with what it is now.
 		for column, value := range map[string]any{
-			"status": sub.Status, "plan_id": sub.PlanID, "expires_at": instantOf(sub.ExpiresAt), "next_billing_date": instantOf(sub.NextBillingDate),
+			"status": sub.Status, "plan_id": sub.PlanID, "expires_at": instantOf(sub.ExpiresAt),
+			"next_billing_date": instantOf(sub.NextBillingDate),
 		} {
 			if _, given := rec.Value(column); given {
 				rec.Set(column, value)
@@ -180,7 +200,8 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	return nil
 }
 
-func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, rec *resource.Record) (*subscriptionsdb.Plan, error) {
+func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	rec *resource.Record) (*subscriptionsdb.Plan, error) {
 	value, given := rec.Value("plan_id")
 	id, _ := value.(string)
 	if !given || id == sub.PlanID {
@@ -214,12 +235,15 @@ func instantOf(t *time.Time) any {
 }
 
 // auditTx writes an admin's change into the audit trail, with the reason given.
-func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.SubscriptionDoc, after lifecycle.Row, reason string) error {
+func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.SubscriptionDoc, after lifecycle.Row,
+	reason string) error {
 	now := struct {
 		lifecycle.SubscriptionDoc
 		Reason string `json:"reason,omitempty"`
 	}{lifecycle.NewDoc(after), reason}
-	return audit.RecordTx(ctx, tx, audit.Change{Resource: "subscriptions", RecordID: after.ID, Before: before, After: now})
+	return audit.RecordTx(ctx, tx, audit.Change{
+		Resource: "subscriptions", RecordID: after.ID, Before: before, After: now,
+	})
 }
 
 func errOtherLive() error {

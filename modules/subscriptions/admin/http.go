@@ -28,18 +28,26 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 	h := handlers{service: s, all: all}
 	list := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 
-	httpapi.Route(api, http.MethodGet, "/subscriptions", "subscription_list", httpapi.Admin, list.List(all.View), all.ListDoc()...)
-	httpapi.Route(api, http.MethodPut, "/subscriptions", "subscription_update", httpapi.Admin, h.update, all.UpdateDoc()...)
+	httpapi.Route(api, http.MethodGet, "/subscriptions", "subscription_list", httpapi.Admin, list.List(all.View),
+		all.ListDoc()...)
+	httpapi.Route(api, http.MethodPut, "/subscriptions", "subscription_update", httpapi.Admin, h.update,
+		all.UpdateDoc()...)
 	httpapi.Route(api, http.MethodGet, "/subscriptions/stats", "subscription_stats", httpapi.Admin, h.stats)
-	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/payments", "subscription_payments", httpapi.Admin, h.payments)
+	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/payments", "subscription_payments", httpapi.Admin,
+		h.payments)
 	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/refunds", "subscription_refunds", httpapi.Admin, h.refunds)
-	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund, httpapi.Idempotent(h.replayRefund, nil))
+	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund,
+		httpapi.Idempotent(h.replayRefund, nil))
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/cancel", "subscription_cancel", httpapi.Admin, h.cancel)
-	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/chargeback", "subscription_chargeback", httpapi.Admin, h.chargeback)
-	httpapi.Route(api, http.MethodDelete, "/subscriptions/{id}/chargebacks/{chargeback_id}", "subscription_chargeback_withdraw", httpapi.Admin, h.withdrawChargeback,
+	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/chargeback", "subscription_chargeback", httpapi.Admin,
+		h.chargeback)
+	httpapi.Route(api, http.MethodDelete, "/subscriptions/{id}/chargebacks/{chargeback_id}",
+		"subscription_chargeback_withdraw", httpapi.Admin, h.withdrawChargeback,
 		httpapi.Summary("Take back a chargeback that was entered by hand"))
-	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin, h.extend)
-	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin, h.activate)
+	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin,
+		h.extend)
+	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin,
+		h.activate)
 
 	for _, name := range gateway.Names() {
 		at := handlers{service: s, all: all, only: name}
@@ -52,8 +60,10 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, path+"/{id}/refunds", prefix+"refunds", httpapi.Admin, at.refunds)
 	}
 	gwa, gwb := handlers{service: s, only: gateway.GWA}, handlers{service: s, only: gateway.GWB}
-	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.replayRefundAt, nil))
-	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.replayRefundAt, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund",
+		httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.replayRefundAt, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund",
+		httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.replayRefundAt, nil))
 }
 
 type idInput struct {
@@ -94,8 +104,10 @@ func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[
 		return nil, err
 	}
 	body := adminCancelBody{
-		Message: "The subscription was cancelled.", SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
-		GWASubscriptionID: sub.GwaSubscriptionID, GWBSubscriptionID: sub.GwbSubscriptionID, CancelledAt: httpapi.TimePtr(sub.EndedAt),
+		Message: "The subscription was cancelled.", SubscriptionID: sub.ID, CustomerID: sub.CustomerID,
+		Gateway:           sub.Gateway,
+		GWASubscriptionID: sub.GwaSubscriptionID, GWBSubscriptionID: sub.GwbSubscriptionID,
+		CancelledAt: httpapi.TimePtr(sub.EndedAt),
 	}
 	switch running := lifecycle.RunningID(sub); {
 	case running == "":
@@ -115,7 +127,8 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Env
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, lifecycle.NewDoc(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}), nil
+	return httpapi.One(ctx, lifecycle.NewDoc(sub),
+		lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}), nil
 }
 
 type extendInput struct {
@@ -230,13 +243,17 @@ func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[su
 		return nil, err
 	}
 	body := subscriptionPaymentsBody{
-		SubscriptionID: sub.ID, Gateway: sub.Gateway, GWASubscriptionID: sub.GwaSubscriptionID, GWACustomerID: sub.GwaCustomerID,
-		GWBSubscriptionID: sub.GwbSubscriptionID, GWBCustomerID: sub.GwbCustomerID, Payments: []subscriptionPaymentDoc{},
+		SubscriptionID: sub.ID, Gateway: sub.Gateway, GWASubscriptionID: sub.GwaSubscriptionID,
+		GWACustomerID:     sub.GwaCustomerID,
+		GWBSubscriptionID: sub.GwbSubscriptionID, GWBCustomerID: sub.GwbCustomerID,
+		Payments: []subscriptionPaymentDoc{},
 	}
 	for _, p := range remote {
 		doc := subscriptionPaymentDoc{
-			ID: p.ID, PaymentIntent: nullable.Ptr(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
-			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: nullable.Ptr(p.Description),
+			ID: p.ID, PaymentIntent: nullable.Ptr(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount),
+			AmountRefunded: int64(p.AmountRefunded),
+			Refunded:       p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(),
+			Description: nullable.Ptr(p.Description),
 		}
 		if lifecycle.TraitsOf(sub).ChargesByDay {
 			doc.GWAPaymentID, doc.BillingType = nullable.Ptr(p.ID), nullable.Ptr(p.BillingType)

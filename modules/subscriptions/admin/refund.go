@@ -108,7 +108,8 @@ func (s *Admin) replayRefund(ctx context.Context, id objectid.ID) (refunded, err
 
 // refundable finds the payment that is meant and what is left of it. The latest of
 // which a refund is not answered is not passed over for an older one.
-func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder) (gateway.LedgerPayment, money.Cents, error) {
+func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row,
+	o refundOrder) (gateway.LedgerPayment, money.Cents, error) {
 	none := gateway.LedgerPayment{}
 	paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, sub.ID)
 	if err != nil {
@@ -141,7 +142,8 @@ func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder
 		return none, 0, fault.NotFound("Payment").WithField(o.field)
 	}
 	return none, 0, &fault.Error{
-		Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: "The subscription has no settled payment left to refund.",
+		Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed,
+		Message: "The subscription has no settled payment left to refund.",
 	}
 }
 
@@ -191,7 +193,10 @@ func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]gateway.Re
 	if err != nil {
 		return nil, gateway.FaultOf(err)
 	}
-	q := gateway.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), CustomerGatewayID: lifecycle.RemoteCustomer(sub)}
+	q := gateway.PaymentsQuery{
+		SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub),
+		CustomerGatewayID: lifecycle.RemoteCustomer(sub),
+	}
 	if sub.PixAutomatic {
 		paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, sub.ID)
 		if err != nil {

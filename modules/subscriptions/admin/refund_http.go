@@ -34,7 +34,8 @@ type subscriptionRefundedBody struct {
 
 func refundedOf(r refunded) subscriptionRefundedBody {
 	body := subscriptionRefundedBody{
-		Message: "The refund was made.", SubscriptionID: r.sub.ID, Gateway: r.sub.Gateway, RefundAmount: int64(r.refund.Amount),
+		Message: "The refund was made.", SubscriptionID: r.sub.ID, Gateway: r.sub.Gateway,
+		RefundAmount:    int64(r.refund.Amount),
 		GatewayResponse: r.response, Reason: r.refund.Reason, RefundedAt: httpapi.Time(r.at), Admin: r.admin,
 	}
 	if r.refund.Status != gateway.RefundStatusDone {
@@ -59,7 +60,9 @@ type refundInput struct {
 
 func (h handlers) refund(ctx context.Context, in *refundInput) (*lifecycle.Envelope, error) {
 	o := refundOrder{reason: in.Body.Reason}
-	for field, id := range map[string]string{"payment_intent_id": in.Body.PaymentIntentID, "payment_id": in.Body.PaymentID, "charge_id": in.Body.ChargeID} {
+	for field, id := range map[string]string{
+		"payment_intent_id": in.Body.PaymentIntentID, "payment_id": in.Body.PaymentID, "charge_id": in.Body.ChargeID,
+	} {
 		if id == "" {
 			continue
 		}
@@ -92,7 +95,8 @@ func (h handlers) replayRefund(ctx context.Context, id objectid.ID) (*lifecycle.
 	return refundedEnvelope(ctx, r), nil
 }
 
-func (h handlers) replayRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h handlers) replayRefundAt(ctx context.Context,
+	id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
 	r, err := h.service.replayRefund(ctx, id)
 	if err != nil {
 		return nil, err
@@ -120,8 +124,11 @@ type refundGWBInput struct {
 	}
 }
 
-func (h handlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
-	o := refundOrder{paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", amountAt: "amount", reason: in.Body.Reason}
+func (h handlers) refundGWB(ctx context.Context,
+	in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+	o := refundOrder{
+		paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", amountAt: "amount", reason: in.Body.Reason,
+	}
 	if in.Body.Amount != nil {
 		amount, err := strconv.ParseInt(string(in.Body.Amount.raw), 10, 64)
 		if err != nil || amount <= 0 {
@@ -145,12 +152,14 @@ type refundGWAInput struct {
 	}
 }
 
-func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h handlers) refundGWA(ctx context.Context,
+	in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", amountAt: "value", reason: in.Body.Reason}
 	if in.Body.Value != nil {
 		amount, err := money.Parse(string(in.Body.Value.raw))
 		if err != nil || amount <= 0 {
-			return nil, fault.InvalidAt("has to be an amount in reais above 0 with at most two decimals", "body", "value")
+			return nil, fault.InvalidAt("has to be an amount in reais above 0 with at most two decimals", "body",
+				"value")
 		}
 		o.amount = amount
 	}
@@ -174,7 +183,10 @@ func (r *reais) UnmarshalJSON(b []byte) error {
 // Schema documents the amount.
 func (reais) Schema(huma.Registry) *huma.Schema {
 	most := float64(money.Max) / 100
-	return &huma.Schema{Type: huma.TypeNumber, Maximum: &most, Description: "Reais, above 0, at most two decimals and what was paid; left out: all that is left"}
+	return &huma.Schema{
+		Type: huma.TypeNumber, Maximum: &most,
+		Description: "Reais, above 0, at most two decimals and what was paid; left out: all that is left",
+	}
 }
 
 // cents is an amount of a request, read by the handler as reais is.
@@ -189,7 +201,10 @@ func (c *cents) UnmarshalJSON(b []byte) error {
 // Schema documents the amount.
 func (cents) Schema(huma.Registry) *huma.Schema {
 	most := float64(money.Max)
-	return &huma.Schema{Type: huma.TypeInteger, Maximum: &most, Description: "Cents, above 0, at most what was paid; left out: all that is left"}
+	return &huma.Schema{
+		Type: huma.TypeInteger, Maximum: &most,
+		Description: "Cents, above 0, at most what was paid; left out: all that is left",
+	}
 }
 
 type subscriptionRefundsBody struct {
@@ -244,20 +259,23 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 		return nil, err
 	}
 	body := subscriptionRefundsBody{
-		SubscriptionID: sub.ID, Gateway: sub.Gateway, TotalRefunded: sub.TotalRefundedCents, HasChargeback: sub.HasChargeback,
-		Refunds: []subscriptionRefundDoc{}, Chargebacks: []subscriptionChargebackDoc{},
+		SubscriptionID: sub.ID, Gateway: sub.Gateway, TotalRefunded: sub.TotalRefundedCents,
+		HasChargeback: sub.HasChargeback,
+		Refunds:       []subscriptionRefundDoc{}, Chargebacks: []subscriptionChargebackDoc{},
 	}
 	for _, r := range given {
 		doc := subscriptionRefundDoc{
-			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: r.Status, Reason: nullable.Ptr(r.Reason),
-			Admin: nullable.Ptr(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
+			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: r.Status,
+			Reason: nullable.Ptr(r.Reason),
+			Admin:  nullable.Ptr(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)
 		body.Refunds = append(body.Refunds, doc)
 	}
 	for _, d := range disputes {
 		doc := subscriptionChargebackDoc{
-			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: nullable.Ptr(d.Reason), Status: d.State,
+			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
+			Status:   d.State,
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)

@@ -44,14 +44,16 @@ type ClarifyingInfo struct {
 // Clarified tells a customer what is being found out, and when it may be known.
 func Clarified(sub lifecycle.Row, i intent.Intent) string {
 	if sub.PaymentMethod == gateway.MethodPix {
-		return "Your PIX is being clarified. " + NotKnownSentence(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
+		return "Your PIX is being clarified. " + NotKnownSentence(i) +
+			" GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
 	}
 	return "A payment is still being confirmed. " + NotKnownSentence(i)
 }
 
 // NotKnownSentence is the sentence about a call whose outcome is not known.
 func NotKnownSentence(i intent.Intent) string {
-	return fmt.Sprintf("The gateway has not confirmed it since %s, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
+	return fmt.Sprintf("The gateway has not confirmed it since %s, and is asked again at %s.", instant(i.Since()),
+		instant(i.NextLook))
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -39,26 +39,29 @@ func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
 
 // OpeningOfEnd is the intent of an order to end something.
 func OpeningOfEnd(sub lifecycle.Row) intent.Opening {
-	return intent.Opening{Ref: intent.Ref{Kind: intent.End, Subject: sub.ID}, Customer: sub.CustomerID, Gateway: sub.Gateway}
+	return intent.Opening{
+		Ref: intent.Ref{Kind: intent.End, Subject: sub.ID}, Customer: sub.CustomerID, Gateway: sub.Gateway,
+	}
 }
 
 // Ends is the order to end at the gateway whatever of a subscription is to end there, or to
 // do what is given where nothing is.
 func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.Repeated {
-	return &intent.Repeated{Kind: intent.End, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error {
-		sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
-		switch {
-		case err != nil:
-			return err
-		case lifecycle.RunsThere(sub):
-			return s.endThere(ctx, sub)
-		case lifecycle.Stops(sub):
-			return s.stopThere(ctx, sub)
-		case other != nil:
-			return other(ctx, sub)
-		}
-		return nil
-	}}
+	return &intent.Repeated{Kind: intent.End, Intents: s.deps.Intents,
+		Do: func(ctx context.Context, r intent.Ref) error {
+			sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
+			switch {
+			case err != nil:
+				return err
+			case lifecycle.RunsThere(sub):
+				return s.endThere(ctx, sub)
+			case lifecycle.Stops(sub):
+				return s.stopThere(ctx, sub)
+			case other != nil:
+				return other(ctx, sub)
+			}
+			return nil
+		}}
 }
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
@@ -79,7 +82,8 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 		return s.recordEnded(ctx, sub)
 	}
 	if err == nil {
-		s.deps.Log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended", slog.String("subscription_id", id.String()))
+		s.deps.Log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended",
+			slog.String("subscription_id", id.String()))
 	}
 	return s.EndAtGateway(ctx, id) // what is not known, too
 }
@@ -100,7 +104,8 @@ func (s *Calls) recordEnded(ctx context.Context, sub lifecycle.Row) error {
 			return err
 		}
 		now := s.deps.Clock.Now()
-		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndConfirmed, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndConfirmed,
+			func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
 	})
 }
 
@@ -118,7 +123,8 @@ func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
 	if sub.GwaPixAuthID != nil {
 		failed = errors.Join(failed, gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub)))
 	}
-	if id := nullable.Value(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
+	if id := nullable.Value(sub.PixPaymentID); id != "" &&
+		sub.LastPaymentAt == nil { // an admin may have opened it unpaid
 		err := gw.CancelPix(ctx, id, sub.ID)
 		if !errors.Is(err, gateway.ErrMissing) && !errors.Is(err, gateway.ErrAlreadyPaid) {
 			failed = errors.Join(failed, err)

@@ -23,13 +23,15 @@ func goneRef(sub lifecycle.Row) intent.Ref {
 }
 
 // ReadRunning reads the recurrence of a live subscription that was there once.
-func (s *Calls) ReadRunning(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
+func (s *Calls) ReadRunning(ctx context.Context, gateway gateway.Gateway,
+	sub lifecycle.Row) (gateway.RemoteSubscription, error) {
 	remote, err := gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 	return remote, s.FoundOnce(ctx, sub, err)
 }
 
 // ReadAuthorization reads the automatic PIX of a live subscription.
-func (s *Calls) ReadAuthorization(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.PixAuthorization, error) {
+func (s *Calls) ReadAuthorization(ctx context.Context, gateway gateway.Gateway,
+	sub lifecycle.Row) (gateway.PixAuthorization, error) {
 	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	return auth, s.FoundOnce(ctx, sub, err)
 }
@@ -86,7 +88,11 @@ func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, 
 func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
 	return &intent.Operation[lifecycle.Row, struct{}]{
 		Kind: intent.SubscriptionGone, Intents: s.deps.Intents, WasFound: true,
-		Opening:  func(sub lifecycle.Row) intent.Opening { return intent.Opening{Ref: goneRef(sub), Gateway: sub.Gateway} },
+		Opening: func(sub lifecycle.Row) intent.Opening {
+			return intent.Opening{
+				Ref: goneRef(sub), Gateway: sub.Gateway,
+			}
+		},
 		Row:      s.perhapsGone,
 		Steps:    []intent.Step[lifecycle.Row, struct{}]{{Find: s.findGone}},
 		SettleTx: s.endGoneTx,
@@ -99,7 +105,8 @@ func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle
 	return sub, sub.Status.Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
 }
 
-func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, _ struct{}) (none struct{}, found bool, err error) {
+func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row,
+	_ struct{}) (none struct{}, found bool, err error) {
 	ctx = gateway.Background(ctx)
 	if lifecycle.RemoteID(sub) != "" {
 		_, err = gw.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
@@ -114,7 +121,8 @@ func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.
 
 // endGoneTx ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
-func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}], _ intent.By) error {
+func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}],
+	_ intent.By) error {
 	locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 	if err != nil || locked.Status.Ended() {
 		return err
@@ -122,7 +130,8 @@ func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ 
 	if locked.ExpiresAt != nil && locked.ExpiresAt.After(s.deps.Clock.Now()) {
 		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 	}
-	if _, err := s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.GoneAtGateway, Source: state.ByRecovery}); err != nil {
+	if _, err := s.deps.Store.MoveTx(ctx, tx, &locked,
+		lifecycle.Change{Action: state.GoneAtGateway, Source: state.ByRecovery}); err != nil {
 		return err
 	}
 	return s.deps.Store.EndAtGatewayTx(ctx, tx, locked)

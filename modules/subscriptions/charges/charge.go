@@ -36,7 +36,8 @@ type chargeOrder struct {
 // RenewPix answers the open PIX code that pays the next period of the customer's
 // manual PIX, and makes one where there is none (docs/contract/subscriptions.md, Renewing). Unpaid it
 // changes nothing.
-func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (lifecycle.Row, lifecycle.RenewalCharge, error) {
+func (s *Charges) renewPix(ctx context.Context,
+	customerID objectid.ID) (lifecycle.Row, lifecycle.RenewalCharge, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
@@ -66,7 +67,8 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 	case sub.Status != state.Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
-		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.deps.Calendar.Day(*sub.ExpiresAt), fault.Count(s.deps.Config.RenewPixDays, "day"))
+		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.",
+			s.deps.Calendar.Day(*sub.ExpiresAt), fault.Count(s.deps.Config.RenewPixDays, "day"))
 	}
 	return nil
 }
@@ -75,8 +77,10 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 // for the order is committed before the gateway is asked. May is asked again with the
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
-func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
-	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.deps.Pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
+func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOrder,
+	may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
+	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.deps.Pool,
+		subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
 		if err != nil || charge.State == state.ChargeOpen {
@@ -87,7 +91,8 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOr
 	}
 	least := lifecycle.LeastPix(sub.Gateway)
 	if o.amount < least {
-		return lifecycle.RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
+		return lifecycle.RenewalCharge{},
+			fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
 	code, err := s.createIntent(ctx, sub, o, may)
 	if err != nil {
@@ -118,7 +123,8 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 }
 
 // createIntent commits the order. Of two at once the second finds the first.
-func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (codeOrder, error) {
+func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeOrder,
+	may func(lifecycle.Row) error) (codeOrder, error) {
 	ctx = context.WithoutCancel(ctx)
 	code := codeOrder{sub: sub}
 	if _, err := s.deps.Payments.Gateway(sub.Gateway); err != nil {
@@ -138,7 +144,8 @@ func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeO
 		now := s.deps.Clock.Now()
 		look := now.Add(lifecycle.AdoptAfter)
 		code.charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
-			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway, Cycle: s.cycleDate(o.cycle),
+			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
+			Cycle:       s.cycleDate(o.cycle),
 			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &look, Now: now,
 		})
 		if err != nil {
@@ -157,7 +164,8 @@ func errChargeBeingMade() error {
 }
 
 // openCode answers an open charge with its code: the same as before while it can be
-// paid. While it is not known whether there is a code, its intent is open. One that has run out is made unpayable first, and comes back as gone; one that
+// paid. While it is not known whether there is a code, its intent is open. One that has run out is made unpayable
+// first, and comes back as gone; one that
 // has just been paid is settled, which is 409.
 func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) (lifecycle.RenewalCharge, error) {
 	if charge.IntentOpen {
@@ -191,7 +199,8 @@ func (s *Charges) runsOut(c lifecycle.RenewalCharge) bool {
 }
 
 // keepCodeTx writes the gateway's code, and settles it if it is paid already.
-func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.RenewalCharge, made gateway.PixCharge, by intent.By) error {
+func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.RenewalCharge, made gateway.PixCharge,
+	by intent.By) error {
 	sub, err := s.deps.Store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
 	if err != nil {
 		return err
@@ -200,19 +209,24 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 		return err
 	}
 	first := charge.GatewayPaymentID == nil
-	if err := s.deps.Intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{}, by); err != nil {
+	if err := s.deps.Intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Succeeded[any]{},
+		by); err != nil {
 		return err
 	}
-	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, state.CodeMade, func(c *lifecycle.RenewalCharge) { setCode(c, made) }); err != nil {
+	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, state.CodeMade,
+		func(c *lifecycle.RenewalCharge) { setCode(c, made) }); err != nil {
 		return err
 	}
 	if first {
-		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, charge.Gateway, charge.ID.String(), made.Payment.ID); err != nil {
+		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, charge.Gateway, charge.ID.String(),
+			made.Payment.ID); err != nil {
 			return err
 		}
 	}
 	if made.Payment.Status == gateway.PaymentStatusSettled {
-		return s.deps.Settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
+		return s.deps.Settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{
+			Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid,
+		})
 	}
 	if sub.Status.Ended() {
 		return s.deps.Store.TendTx(ctx, tx, charge.ID, s.deps.Clock.Now())
@@ -254,7 +268,8 @@ func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 
 // ApplyChargeTx applies an event about the payment of a renewal charge. Done is false
 // for what concerns any payment, such as refunds and disputes.
-func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, done bool, err error) {
+func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	e gateway.Event) (ignored gateway.Reason, done bool, err error) {
 	switch e.Payload.(type) {
 	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment:
 	default:
@@ -272,7 +287,8 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	case gateway.SettledPayment:
 		asked := false
 		err := s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
-			Payment: p.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
+			Payment: p.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge,
+			Recurs: charge.Cycle.Valid, Asked: &asked,
 		})
 		if err == nil && asked {
 			return gateway.ReasonAskedPayment, true, nil
@@ -312,7 +328,8 @@ func (s *Charges) checkCharge(ctx context.Context, charge lifecycle.RenewalCharg
 	err := s.deps.Intents.CheckNow(ctx, charge.ID)
 	found, failed := s.db.GetRenewalCharge(ctx, s.deps.Pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {
-		s.deps.Log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()),
+			slog.Any("error", err))
 	}
 	if failed != nil {
 		return charge

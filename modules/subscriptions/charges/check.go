@@ -29,15 +29,19 @@ type codeOrder struct {
 func (s *Charges) CodeOrder() *intent.Operation[codeOrder, gateway.PixCharge] {
 	return &intent.Operation[codeOrder, gateway.PixCharge]{
 		Kind: intent.RenewalCharge, Intents: s.deps.Intents, Committed: "renewal_charge.after_intent",
-		Opening:  func(o codeOrder) intent.Opening { return openingOf(o.charge, s.deps.Intents.CallTime()) },
-		Row:      s.codeOrderOf,
-		Steps:    []intent.Step[codeOrder, gateway.PixCharge]{{Answered: "renewal_charge.after_call", Call: s.makeCode, Find: s.findCode}},
+		Opening: func(o codeOrder) intent.Opening { return openingOf(o.charge, s.deps.Intents.CallTime()) },
+		Row:     s.codeOrderOf,
+		Steps: []intent.Step[codeOrder, gateway.PixCharge]{
+			{Answered: "renewal_charge.after_call", Call: s.makeCode, Find: s.findCode},
+		},
 		SettleTx: s.settleCodeTx,
 	}
 }
 
 func openingOf(c lifecycle.RenewalCharge, callTime time.Duration) intent.Opening {
-	return intent.Opening{Ref: lifecycle.IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime}
+	return intent.Opening{
+		Ref: lifecycle.IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime,
+	}
 }
 
 // codeOrderOf reads an order whose answer was lost; over when its intent is closed.
@@ -57,12 +61,15 @@ func (s *Charges) codeTerms(ctx context.Context, o codeOrder) (gateway.PixTerms,
 	}
 	until := o.charge.PayableUntil
 	return gateway.PixTerms{
-		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.deps.Reads.PayerOfRow(ctx, o.sub), Amount: money.Cents(o.charge.AmountCents), Description: plan.Name,
-		DueDate: lifecycle.StartOfDay(until, s.deps.Config.Zone).In(s.deps.Config.Zone), ExpiresIn: max(until.Sub(s.deps.Clock.Now()), time.Minute),
+		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.deps.Reads.PayerOfRow(ctx, o.sub),
+		Amount: money.Cents(o.charge.AmountCents), Description: plan.Name,
+		DueDate:   lifecycle.StartOfDay(until, s.deps.Config.Zone).In(s.deps.Config.Zone),
+		ExpiresIn: max(until.Sub(s.deps.Clock.Now()), time.Minute),
 	}, nil
 }
 
-func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, o codeOrder, _ gateway.PixCharge) (gateway.PixCharge, error) {
+func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
+	_ gateway.PixCharge) (gateway.PixCharge, error) {
 	terms, err := s.codeTerms(ctx, o)
 	if err != nil {
 		return gateway.PixCharge{}, err
@@ -70,7 +77,8 @@ func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 	return gw.CreatePix(ctx, terms)
 }
 
-func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder, _ gateway.PixCharge) (gateway.PixCharge, bool, error) {
+func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
+	_ gateway.PixCharge) (gateway.PixCharge, bool, error) {
 	terms, err := s.codeTerms(ctx, o)
 	if err != nil {
 		return gateway.PixCharge{}, false, err
@@ -79,7 +87,8 @@ func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 }
 
 // settleCodeTx keeps the code that was made. Without one the order can no longer be paid.
-func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge], by intent.By) (err error) {
+func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge],
+	by intent.By) (err error) {
 	if made, ok := outcome.(intent.Succeeded[gateway.PixCharge]); ok {
 		if err := s.keepCodeTx(ctx, tx, o.charge, made.Answer, by); err != nil {
 			return fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
@@ -120,7 +129,8 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		at := s.deps.Clock.Now().Add(lifecycle.AdoptAfter)
-		if c, err = s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeAdopted, func(c *lifecycle.RenewalCharge) { c.LookAt = &at }); err != nil {
+		if c, err = s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeAdopted,
+			func(c *lifecycle.RenewalCharge) { c.LookAt = &at }); err != nil {
 			return err
 		}
 		if _, open, err := s.deps.Intents.OpenOf(ctx, tx, id); err != nil || open {

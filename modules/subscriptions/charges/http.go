@@ -47,14 +47,18 @@ func (h Handlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[re
 	return h.service.renewPixOutput(ctx, sub, charge)
 }
 
-func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row, c lifecycle.RenewalCharge) (*httpapi.Output[renewPixBody], error) {
+func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row,
+	c lifecycle.RenewalCharge) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
 	if c.State == state.ChargePaid || c.State == state.ChargeUnapplied {
 		status = "CONFIRMED"
 	}
 	body := renewPixBody{
-		Subscription: lifecycle.NewDoc(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
-		Pix: calls.PixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
+		Subscription: lifecycle.NewDoc(sub),
+		Payment:      renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
+		Pix: calls.PixCodeInfo{
+			Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt),
+		},
 	}
 	i, open, err := s.OpenIntentOf(ctx, c)
 	if err != nil {
@@ -84,7 +88,8 @@ func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (
 
 // ChargeClarified tells a customer that the code of their renewal is being found out.
 func ChargeClarified(i intent.Intent) string {
-	return "Your PIX is being clarified. " + calls.NotKnownSentence(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
+	return "Your PIX is being clarified. " + calls.NotKnownSentence(i) +
+		" Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
 }
 
 // ReplayRenewPix tells what became of the order of a request that was cut off.

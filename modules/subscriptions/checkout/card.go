@@ -56,11 +56,13 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 		var rejected *gateway.Rejected
 		err = s.refused(ctx, c.Sub, outcome.Cause, err)
 		if errors.As(outcome.Cause, &rejected) && fault.Is(err, fault.KindBadRequest) {
-			err = fault.BadRequest("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(outcome.Cause)
+			err = fault.BadRequest("The payment gateway did not accept this payment method.").
+				WithField("payment_method_id").WithCause(outcome.Cause)
 		}
 		return CardOutcome{}, err
 	case settle.Declined:
-		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true, Message: declinedMessage(outcome.Cause)}, err
+		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true,
+			Message: declinedMessage(outcome.Cause)}, err
 	case intent.NotKnown[settle.Made]:
 		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.OutcomeUnknown)}, err
 	case settle.Pending:

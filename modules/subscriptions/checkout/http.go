@@ -103,12 +103,16 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 
 func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 	return httpapi.One(ctx, lifecycle.NewDoc(out.Sub), gwaInfo{
-		Message: lifecycle.StatusMessages[out.Sub.Status], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
+		Message: lifecycle.StatusMessages[out.Sub.Status], SubscriptionID: out.Sub.GwaSubscriptionID,
+		PaymentStatus: out.PaymentStatus,
 	})
 }
 
 // Subscribe always refuses: the gateways have routes of their own
 // (docs/contract/README.md, Versions).
 func (Handlers) Subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
-	return nil, &fault.Error{Kind: fault.KindUnimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
+	return nil, &fault.Error{
+		Kind:    fault.KindUnimplemented,
+		Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe.",
+	}
 }

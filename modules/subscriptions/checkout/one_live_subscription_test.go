@@ -28,14 +28,20 @@ func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	customers, cfg, promos := accountstest.Service(t, db), lifecycle.Config{}.WithDefaults(), lifecycle.NoPromoCodes{}
-	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: now, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})
+	p := payments.New(payments.Deps{
+		Pool: db, Jobs: client, Clock: now, Log: log, Adapters: paymentstest.NewGateways(t).Adapters(),
+	})
 	calendar, reads, store := lifecycle.New(lifecycle.Deps{
-		Pool: db, Jobs: client, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos, Config: cfg,
+		Pool: db, Jobs: client, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(),
+		Promos: promos, Config: cfg,
 	})
 	return New(Deps{
-		Pool: db, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos, Config: cfg,
+		Pool: db, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos,
+		Config:   cfg,
 		Calendar: calendar, Reads: reads, Store: store,
-		Plans: plans.New(plans.Deps{Pool: db, Clock: now, Log: log, Payments: p, Config: cfg, Calendar: calendar, Store: store}),
+		Plans: plans.New(plans.Deps{
+			Pool: db, Clock: now, Log: log, Payments: p, Config: cfg, Calendar: calendar, Store: store,
+		}),
 	})
 }
 
@@ -46,7 +52,9 @@ func (s *Checkout) requestOf(t *testing.T, db *pgxpool.Pool) request {
 	require.NoError(t, err)
 	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	require.NoError(t, err)
-	return request{customer: accountstest.Customer(t, db), plan: plan, gateway: gw, method: gateway.MethodCard, months: 1}
+	return request{
+		customer: accountstest.Customer(t, db), plan: plan, gateway: gw, method: gateway.MethodCard, months: 1,
+	}
 }
 
 // twoIntents inserts two intents of one customer at once, each of which saw no
@@ -71,7 +79,8 @@ func twoIntents(t *testing.T, s *Checkout, db *pgxpool.Pool) (live int, second e
 	if _, second = s.insertTx(ctx, b, w); second == nil {
 		second = b.Commit(ctx)
 	}
-	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1", w.customer.ID).Scan(&live))
+	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1",
+		w.customer.ID).Scan(&live))
 	return live, second
 }
 

@@ -152,7 +152,8 @@ func (h Handlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInp
 
 func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*lifecycle.Envelope, error) {
 	out, err := h.service.subscribePix(ctx, gateway.GWA, pixOrder{
-		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode), automatic: automatic,
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
+		automatic: automatic,
 	})
 	if err != nil {
 		return nil, err
@@ -163,8 +164,9 @@ func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automa
 func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
 	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixInfo{
-		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
-		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
+		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths,
+		PaymentID: sub.PixPaymentID,
+		Pix:       codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
 	})
 }
 
@@ -172,7 +174,9 @@ func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 const PayPix = "Pay the PIX to start your subscription."
 
 func codeOf(sub lifecycle.Row) calls.PixCodeInfo {
-	return calls.PixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)}
+	return calls.PixCodeInfo{
+		Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
+	}
 }
 
 type subscribePixGWBInput struct {
@@ -193,7 +197,8 @@ type pixGWBInfo struct {
 
 // SubscribePixGWB is POST /gwb/subscribe/pix.
 func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*lifecycle.Envelope, error) {
-	out, err := h.service.subscribePix(ctx, gateway.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
+	out, err := h.service.subscribePix(ctx, gateway.GWB,
+		pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +208,9 @@ func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput)
 func pixGWBEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
 	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixGWBInfo{
-		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
-		ClientSecret: nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: calls.NotKnownOf(out.clarifying),
+		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths,
+		PaymentIntentID: sub.PixPaymentID,
+		ClientSecret:    nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub),
+		PixNotKnown: calls.NotKnownOf(out.clarifying),
 	})
 }

@@ -50,14 +50,16 @@ type request struct {
 // callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
 // discounted first month is charged at gateway A before the recurrence is made.
 func (s *Checkout) callTimeOf(w request) time.Duration {
-	if w.renews != nil || w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
+	if w.renews != nil ||
+		w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
 		return 2 * s.deps.Intents.CallTime()
 	}
 	return s.deps.Intents.CallTime()
 }
 
 // prepare checks everything that can be checked without the gateway.
-func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gateway.Name, planID string) (request, error) {
+func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gateway.Name,
+	planID string) (request, error) {
 	var w request
 	plan, err := s.deps.Plans.SellablePlan(ctx, planID)
 	if err != nil {
@@ -68,7 +70,8 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 		return w, err
 	}
 	if customer.TaxID == "" || !taxid.Valid(customer.TaxID, s.deps.Config.AlphanumericTaxIDs) {
-		return w, fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+		return w,
+			fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 	}
 	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
@@ -129,7 +132,8 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 // start commits the row that stands for the wish, before the gateway is asked (docs/contract/subscriptions.md, Money
 // moves once), has it made there, and settles what became of it. A client who
 // goes away meanwhile does not stop it half-way: the call follows what is committed.
-func (s *Checkout) start(ctx context.Context, w request, card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
+func (s *Checkout) start(ctx context.Context, w request,
+	card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
 	ctx = context.WithoutCancel(ctx)
 	c = recovery.FirstCall{Plan: w.plan, Payer: w.payer, Instrument: card, CallTime: s.callTimeOf(w)}
 	err = s.deps.Recovery.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {
@@ -180,7 +184,8 @@ func (s *Checkout) endReplacedTx(ctx context.Context, tx pgx.Tx, w *request) err
 	if live.Status != state.Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, &live, lifecycle.Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &w.customer.ID})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, &live,
+		lifecycle.Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &w.customer.ID})
 	if err != nil {
 		return err
 	}
@@ -241,7 +246,8 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 	if w.renews != nil {
 		began = state.Renew
 	}
-	return sub, s.deps.Store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}), lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
+	return sub, s.deps.Store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}),
+		lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
 }
 
 // claimTrialTx takes the one trial of the customer's tax id for a subscription that is
@@ -251,7 +257,8 @@ func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w request, subsc
 	now := s.deps.Clock.Now()
 	before := lifecycle.Forgotten(now)
 	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
-		TaxIDMac: s.deps.Accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now, Forgotten: &before,
+		TaxIDMac: s.deps.Accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now,
+		Forgotten: &before,
 	})
 	if err != nil {
 		return false, fmt.Errorf("claim trial: %w", err)
@@ -309,7 +316,8 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 		return err
 	}
 	if err == nil && lifecycle.Running(remote.Status) {
-		_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
+			settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return err
 	}
 	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {

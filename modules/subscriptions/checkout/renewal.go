@@ -95,13 +95,15 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 // ReadRenewal is GET /gwb/subscription while a renewal waits beside the subscription:
 // it is read live, and the secret with which its payer authenticates is shown with
 // the current one.
-func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Row, failed error) (lifecycle.Row, string, error) {
+func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Row,
+	failed error) (lifecycle.Row, string, error) {
 	if failed != nil || !recovery.NeedsStatusCheck(waiting) {
 		return sub, "", failed
 	}
 	_, clientSecret, err := s.deps.Recovery.Resolve(ctx, waiting)
 	if err != nil {
-		s.deps.Log.WarnContext(ctx, "live read failed", slog.String("subscription_id", waiting.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "live read failed", slog.String("subscription_id", waiting.ID.String()),
+			slog.Any("error", err))
 		return sub, "", nil
 	}
 	sub, err = s.deps.Reads.Current(ctx, sub.CustomerID)

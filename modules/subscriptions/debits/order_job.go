@@ -55,9 +55,11 @@ func (o debitOrder) isNew() bool {
 func (s *Debits) Order() *intent.Operation[debitOrder, gateway.Payment] {
 	return &intent.Operation[debitOrder, gateway.Payment]{
 		Kind: intent.Debit, Intents: s.deps.Intents, Unattended: true,
-		Opening:  s.openingOf,
-		Row:      s.debitOf,
-		Steps:    []intent.Step[debitOrder, gateway.Payment]{{Answered: "debit.after_call", Call: s.orderDebit, Find: s.findDebit, Again: s.stillNext}},
+		Opening: s.openingOf,
+		Row:     s.debitOf,
+		Steps: []intent.Step[debitOrder, gateway.Payment]{
+			{Answered: "debit.after_call", Call: s.orderDebit, Find: s.findDebit, Again: s.stillNext},
+		},
 		SettleTx: s.settleDebitTx,
 	}
 }
@@ -76,7 +78,8 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject); err != nil {
 		return o, false, err
 	}
-	o.debit, err = s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
+	o.debit, err = s.db.GetDebit(ctx, s.deps.Pool,
+		subscriptionsdb.GetDebitParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, true, nil
 	}
@@ -86,7 +89,8 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 	return o, o.debit.GatewayPaymentID != nil || o.sub.GwaPixAuthID == nil, nil
 }
 
-func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrder, _ gateway.Payment) (gateway.Payment, error) {
+func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrder,
+	_ gateway.Payment) (gateway.Payment, error) {
 	terms, err := s.debitTerms(ctx, o.sub, o.debit)
 	if err != nil {
 		return gateway.Payment{}, err
@@ -98,7 +102,8 @@ func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrde
 	return made, nil
 }
 
-func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder, _ gateway.Payment) (made gateway.Payment, found bool, err error) {
+func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder,
+	_ gateway.Payment) (made gateway.Payment, found bool, err error) {
 	terms, err := s.debitTerms(ctx, o.sub, o.debit)
 	if err != nil {
 		return made, false, err
@@ -110,7 +115,8 @@ func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder
 }
 
 // stillNext has a debit ordered again while its cycle is still the next one.
-func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway, o debitOrder) (intent.Outcome[gateway.Payment], error) {
+func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway,
+	o debitOrder) (intent.Outcome[gateway.Payment], error) {
 	if !s.debitDue(o.sub) || s.deps.Calendar.DateOf(*o.sub.NextBillingDate) != o.debit.Cycle {
 		return intent.Missing[gateway.Payment]{}, nil
 	}
@@ -120,7 +126,8 @@ func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway, o debitOrder) (
 // settleDebitTx keeps what was ordered, and gives up what was never made and nobody needs
 // any more. Of what the gateway refused the sweep sets about it again after a while, and
 // looks before it orders.
-func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, outcome intent.Outcome[gateway.Payment], _ intent.By) error {
+func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, outcome intent.Outcome[gateway.Payment],
+	_ intent.By) error {
 	if _, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID); err != nil {
 		return err
 	}
@@ -129,7 +136,9 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 		return s.keepDebitTx(ctx, tx, o.sub, o.debit, outcome.Answer)
 	case intent.Missing[gateway.Payment]:
 		now := s.deps.Clock.Now()
-		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: o.sub.ID, Cycle: o.debit.Cycle, Now: &now, Failure: new(FailedGone)})
+		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
+			SubscriptionID: o.sub.ID, Cycle: o.debit.Cycle, Now: &now, Failure: new(FailedGone),
+		})
 		if err != nil {
 			return fmt.Errorf("give up debit: %w", err)
 		}
@@ -138,7 +147,8 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 }
 
 func (s *Debits) debitDue(sub lifecycle.Row) bool {
-	ready := sub.PixAutomatic && sub.Status == state.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
+	ready := sub.PixAutomatic && sub.Status == state.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil &&
+		!sub.CancelAtPeriodEnd
 	return ready && !s.deps.Calendar.DebitAt(*sub.NextBillingDate).After(s.deps.Clock.Now())
 }
 
@@ -163,12 +173,14 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 		return err
 	}
 	cycle, now := s.deps.Calendar.DateOf(*locked.NextBillingDate), s.deps.Clock.Now()
-	twice, err := s.db.HasOpenDebitWithin(ctx, tx, subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: locked.ID, Cycle: cycle, Months: locked.PeriodMonths})
+	twice, err := s.db.HasOpenDebitWithin(ctx, tx,
+		subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: locked.ID, Cycle: cycle, Months: locked.PeriodMonths})
 	if err != nil || twice {
 		return err // an admin's extension has moved the cycle since one was ordered
 	}
 	o.debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
-		SubscriptionID: locked.ID, Cycle: cycle, DueDate: s.deps.Calendar.DateOf(s.deps.Calendar.DebitDueDate(*locked.NextBillingDate)),
+		SubscriptionID: locked.ID, Cycle: cycle,
+		DueDate:     s.deps.Calendar.DateOf(s.deps.Calendar.DebitDueDate(*locked.NextBillingDate)),
 		AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-lifecycle.DebitSilence),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -180,20 +192,24 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 	return nil
 }
 
-func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (gateway.DebitTerms, error) {
+func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row,
+	d subscriptionsdb.SubscriptionsDebit) (gateway.DebitTerms, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, sub.PlanID)
 	if err != nil {
 		return gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
 	return gateway.DebitTerms{
 		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.deps.Reads.PayerOfRow(ctx, sub),
-		Cycle: s.deps.Calendar.DayOf(d.Cycle), DueDate: lifecycle.LatestOf(s.deps.Calendar.DayOf(d.DueDate), new(s.deps.Calendar.DebitDueDate(s.deps.Calendar.DayOf(d.Cycle)))),
+		Cycle: s.deps.Calendar.DayOf(d.Cycle),
+		DueDate: lifecycle.LatestOf(s.deps.Calendar.DayOf(d.DueDate),
+			new(s.deps.Calendar.DebitDueDate(s.deps.Calendar.DayOf(d.Cycle)))),
 		Amount: money.Cents(d.AmountCents), Description: plan.Name,
 	}, nil
 }
 
 // keepDebitTx keeps what was ordered.
-func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit, made gateway.Payment) error {
+func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit,
+	made gateway.Payment) error {
 	now := s.deps.Clock.Now()
 	if made.DueDate != nil {
 		d.DueDate = s.deps.Calendar.DateOf(*made.DueDate)
@@ -209,7 +225,9 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 		return fmt.Errorf("find payment: %w", err)
 	}
 	if paid != nil { // its money overtook our knowing of it
-		err = s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now})
+		err = s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{
+			SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now,
+		})
 		if err != nil {
 			return fmt.Errorf("note paid debit: %w", err)
 		}

@@ -37,7 +37,9 @@ func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	o := intent.Opening{Ref: pauseIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
+	o := intent.Opening{
+		Ref: pauseIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
+	}
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, o.Ref); err != nil || open {
 		return errors.Join(err, s.deps.Intents.CheckOne(ctx, intent.Pause, id)) // turned the other way, perhaps
 	}
@@ -48,14 +50,18 @@ func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pau
 
 // Order is the order to pause collection, or to resume it.
 func (s *Pauses) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.Pause, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error { return s.requestPause(ctx, r.Subject) }}
+	return &intent.Repeated{
+		Kind: intent.Pause, Intents: s.deps.Intents,
+		Do: func(ctx context.Context, r intent.Ref) error { return s.requestPause(ctx, r.Subject) },
+	}
 }
 
 // requestPause asks the gateway for what the pause is. Repeating it is harmless; one
 // worker at a time asks.
 func (s *Pauses) requestPause(ctx context.Context, id objectid.ID) error {
 	now := s.deps.Clock.Now()
-	p, err := s.db.ClaimPause(ctx, s.deps.Pool, subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
+	p, err := s.db.ClaimPause(ctx, s.deps.Pool,
+		subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.pauseDue(ctx, id)
 	}
@@ -120,12 +126,15 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecy
 	return s.confirmed(ctx, p, n, err)
 }
 
-func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p lifecycle.CollectionPause, by state.PauseAction) (n int64, err error) {
+func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p lifecycle.CollectionPause,
+	by state.PauseAction) (n int64, err error) {
 	to, err := state.Pauses.Move(p.State, by)
 	if err != nil {
 		return 0, err
 	}
-	return s.db.ConfirmPause(ctx, db, subscriptionsdb.ConfirmPauseParams{ID: p.ID, FromState: p.State, State: to, Now: s.deps.Clock.Now()})
+	return s.db.ConfirmPause(ctx, db, subscriptionsdb.ConfirmPauseParams{
+		ID: p.ID, FromState: p.State, State: to, Now: s.deps.Clock.Now(),
+	})
 }
 
 // confirmed lets go of a pause that was turned the other way meanwhile.
@@ -156,7 +165,8 @@ func CollectionOf(sub lifecycle.Row) gateway.Collection {
 
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
-func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, p lifecycle.CollectionPause) error {
+func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row,
+	p lifecycle.CollectionPause) error {
 	for range MaxDropRounds {
 		open, err := gw.OpenCharges(ctx, CollectionOf(sub))
 		if err != nil {
@@ -169,7 +179,8 @@ func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecy
 			if charge.DueDate == nil {
 				continue
 			}
-			if err := s.db.PauseSetDue(ctx, s.deps.Pool, subscriptionsdb.PauseSetDueParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
+			if err := s.db.PauseSetDue(ctx, s.deps.Pool,
+				subscriptionsdb.PauseSetDueParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
 				return fmt.Errorf("keep due date: %w", err)
 			}
 		}
@@ -191,7 +202,8 @@ const MaxDropRounds = 3
 // cycle can be ordered again.
 func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
 	since := s.deps.Calendar.DateOf(s.deps.Clock.Now().Add(-retriesReach))
-	debits, err := s.db.ListDebitsSince(ctx, s.deps.Pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
+	debits, err := s.db.ListDebitsSince(ctx, s.deps.Pool,
+		subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
 	if err != nil {
 		return fmt.Errorf("list debits: %w", err)
 	}
@@ -204,7 +216,8 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 				return errors.Join(err, calls.ErrDebitUnderWay)
 			}
 			// The order may have been found since the debit was read: what it has made is dropped, too.
-			d, err = s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle})
+			d, err = s.db.GetDebit(ctx, s.deps.Pool,
+				subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle})
 			if errors.Is(err, pgx.ErrNoRows) || err == nil && d.PaidAt != nil {
 				continue
 			}
@@ -222,12 +235,15 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			}
 		}
 		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.deps.Calendar.DateOf(*sub.NextBillingDate).Time) {
-			if err := s.debits.DropRetries(ctx, sub, d, state.RetryDisputed, ""); err != nil { // of a cycle that is over
+			if err := s.debits.DropRetries(ctx, sub, d, state.RetryDisputed,
+				""); err != nil { // of a cycle that is over
 				return err
 			}
 			continue
 		}
-		err = s.db.ForgetDebit(ctx, s.deps.Pool, subscriptionsdb.ForgetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: d.GatewayPaymentID})
+		err = s.db.ForgetDebit(ctx, s.deps.Pool, subscriptionsdb.ForgetDebitParams{
+			SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: d.GatewayPaymentID,
+		})
 		if err != nil {
 			return fmt.Errorf("forget debit: %w", err)
 		}
@@ -239,7 +255,8 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 // charged last, or from today: nothing is charged for the time of the pause.
 func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
 	var remote *gateway.RemoteSubscription
-	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !lifecycle.Stops(sub) { // else it is to charge no more
+	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil &&
+		!lifecycle.Stops(sub) { // else it is to charge no more
 		gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 		if err != nil {
 			return err
@@ -302,7 +319,9 @@ func (s *Pauses) madeAhead(sub lifecycle.Row, told *time.Time) *time.Time {
 // postponePause lets go of a pause that was not carried out; one that was turned the
 // other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
 func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause, why error) error {
-	n, err := s.db.PostponePause(ctx, s.deps.Pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
+	n, err := s.db.PostponePause(ctx, s.deps.Pool, subscriptionsdb.PostponePauseParams{
+		ID: p.ID, State: p.State, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter),
+	})
 	if err == nil && n == 0 {
 		err = s.db.ReleasePause(ctx, s.deps.Pool, p.ID)
 		return errors.Join(err, s.requestPause(ctx, p.ID))
@@ -313,6 +332,7 @@ func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause,
 // SweepPause takes up a pause that nobody asks about.
 func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, pauseIntent(id), func() error { return s.CarryOutPause(ctx, id) }, func() error {
-		return s.db.DeferPause(ctx, s.deps.Pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.DeferPause(ctx, s.deps.Pool,
+			subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }

@@ -63,7 +63,8 @@ func (s *Debits) InTime(day pgtype.Date) bool {
 
 // EndRetriesTx ends what of a cycle's retries the action finds; only that of a day, unless
 // it is the zero date. Why it ended is the action's reason, else what was told.
-func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, by state.RetryAction, told string) error {
+func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, by state.RetryAction,
+	told string) error {
 	from, to := state.Retries.Of(by)
 	err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, FromStates: from, ToStates: to,
@@ -78,19 +79,23 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit,
 // PayDebitTx notes with a debit that its money came, be it by the bank, by a retry or
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
-func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) (cycle *time.Time, older bool, err error) {
+func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	p gateway.Payment) (cycle *time.Time, older bool, err error) {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.ID)
 	if err != nil || !found {
 		return nil, false, err
 	}
 	now := s.deps.Clock.Now()
-	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now}); err != nil {
+	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{
+		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now,
+	}); err != nil {
 		return nil, false, fmt.Errorf("note paid debit: %w", err)
 	}
 	if err := s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryDebitPaid, ""); err != nil {
 		return nil, false, err
 	}
-	older, err = s.db.HasLaterFailedDebit(ctx, tx, subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
+	older, err = s.db.HasLaterFailedDebit(ctx, tx,
+		subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
 	if err != nil {
 		return nil, false, fmt.Errorf("read later debits: %w", err)
 	}
@@ -104,7 +109,9 @@ func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 		return err
 	}
 	now := s.deps.Clock.Now()
-	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone)})
+	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
+		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone),
+	})
 	if err != nil {
 		return fmt.Errorf("note deleted debit: %w", err)
 	}
@@ -127,9 +134,11 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 	if err != nil || next == nil {
 		return err
 	}
-	at := lifecycle.LatestOf(s.deps.Calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1)), new(s.deps.Clock.Now())).UTC()
+	at := lifecycle.LatestOf(s.deps.Calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1)), new(s.deps.Clock.Now())).
+		UTC()
 	args := DebitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
-	_, err = s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	_, err = s.deps.Jobs.InsertTx(ctx, tx, args,
+		&river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("schedule retry: %w", err)
 	}
@@ -137,8 +146,10 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 }
 
 // RetriesOf are the next planned retry of a debit, and the one that is with the bank.
-func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debit) (next, open *lifecycle.Retry, err error) {
-	all, err := s.db.ListDebitRetries(ctx, db, subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
+func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB,
+	d lifecycle.Debit) (next, open *lifecycle.Retry, err error) {
+	all, err := s.db.ListDebitRetries(ctx, db,
+		subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list retries: %w", err)
 	}
@@ -154,7 +165,8 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debi
 }
 
 // EndRetry ends one retry and has the next one ordered.
-func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, by state.RetryAction, told string) error {
+func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
+	by state.RetryAction, told string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		if err := s.EndRetriesTx(ctx, tx, d, day, by, told); err != nil {
 			return err
@@ -164,7 +176,8 @@ func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.De
 }
 
 // DropRetries drops all retries of a debit that are still to come.
-func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, by state.RetryAction, told string) error {
+func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, by state.RetryAction,
+	told string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, by, told) })
 }
 
@@ -185,7 +198,8 @@ func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx
 // HowToPayDebit says how a failed debit is paid after all: the bank is asked again, or
 // the payer pays the code of the same payment, which pays its period, and the
 // authorization stays. No code is shown while the bank may still take the money.
-func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row, paymentID string) (again bool, code gateway.PixCharge, paid bool, err error) {
+func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row,
+	paymentID string) (again bool, code gateway.PixCharge, paid bool, err error) {
 	if !sub.PixAutomatic {
 		return false, code, false, nil
 	}

@@ -17,7 +17,8 @@ import (
 
 // LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
-func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (lifecycle.Row, *gateway.LedgerPayment, error) {
+func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx,
+	sub lifecycle.Row) (lifecycle.Row, *gateway.LedgerPayment, error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
@@ -33,11 +34,13 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 // DisputableTx locks the money of a payment and returns how much of it can be disputed,
 // and under which id: what is neither refunded or requested, nor taken by another one.
 // 409 while one is open, and while a withdrawal has still to ask for the money.
-func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid gateway.LedgerPayment) (payment string, left money.Cents, err error) {
+func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row,
+	paid gateway.LedgerPayment) (payment string, left money.Cents, err error) {
 	if err := s.deps.Payments.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
 		return "", 0, err
 	}
-	now, err := s.deps.Payments.FindPayment(ctx, tx, paid.Gateway, paid.Payment.ID) // a refund may have told its payment intent
+	now, err := s.deps.Payments.FindPayment(ctx, tx, paid.Gateway,
+		paid.Payment.ID) // a refund may have told its payment intent
 	if err != nil {
 		return "", 0, err
 	}
@@ -100,7 +103,8 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 
 // WithdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
 // that it followed by renewals, and answers which one's it is.
-func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputeID string) (disputed lifecycle.Row, withdrawn bool, err error) {
+func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	disputeID string) (disputed lifecycle.Row, withdrawn bool, err error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return lifecycle.Row{}, false, err

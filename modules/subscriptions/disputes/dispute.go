@@ -24,7 +24,8 @@ import (
 // won opens it again, when no other one is open and it was the dispute that closed it,
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
-func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (gateway.Reason, error) {
+func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange,
+	c lifecycle.Change) (gateway.Reason, error) {
 	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
 	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
@@ -99,7 +100,8 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		r := &renewals[i]
 		switch {
 		case lifecycle.IsPendingRenewal(*r):
-			if _, err := s.deps.Store.MoveTx(ctx, tx, r, lifecycle.Change{Action: state.DisputeLost, Source: state.ByJob}); err != nil {
+			if _, err := s.deps.Store.MoveTx(ctx, tx, r,
+				lifecycle.Change{Action: state.DisputeLost, Source: state.ByJob}); err != nil {
 				return nil, err
 			}
 			if err := s.deps.Store.EndAtGatewayTx(ctx, tx, *r); err != nil {
@@ -113,7 +115,8 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 }
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
-func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
+func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time,
+	c lifecycle.Change) error {
 	c.Action = state.DisputeWon
 	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
@@ -126,7 +129,8 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 
 // LiftAllTx lifts from a subscription, and from those that followed it by renewals and
 // were held with it.
-func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, lift func(r *lifecycle.Row) error) error {
+func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	lift func(r *lifecycle.Row) error) error {
 	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("lock renewals: %w", err)
@@ -147,7 +151,8 @@ func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
 // dispute that closed it. Money that a withdrawal could not give back meanwhile goes back.
-func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
+func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time,
+	c lifecycle.Change) error {
 	if err := s.deps.Store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
@@ -185,7 +190,8 @@ func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle
 
 // holdingDisputesOf are those of DisputesOf that concern the subscription: of money that
 // gave it time.
-func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub lifecycle.Row) ([]payments.Dispute, error) {
+func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB,
+	sub lifecycle.Row) ([]payments.Dispute, error) {
 	all, err := s.DisputesOf(ctx, db, sub)
 	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
 }
@@ -244,7 +250,8 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 			if d.State != gateway.DisputeOpen && d.State != gateway.DisputeLost {
 				continue
 			}
-			lifted, err := s.db.IsActivatedSince(ctx, tx, subscriptionsdb.IsActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
+			lifted, err := s.db.IsActivatedSince(ctx, tx,
+				subscriptionsdb.IsActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
 			if err != nil {
 				return fmt.Errorf("read who has activated: %w", err)
 			}
@@ -307,7 +314,9 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) er
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		id := objectid.At(now)
-		if err := s.db.InsertPause(ctx, tx, subscriptionsdb.InsertPauseParams{ID: id, SubscriptionID: sub.ID, Since: since, Now: now}); err != nil {
+		if err := s.db.InsertPause(ctx, tx, subscriptionsdb.InsertPauseParams{
+			ID: id, SubscriptionID: sub.ID, Since: since, Now: now,
+		}); err != nil {
 			return fmt.Errorf("write pause: %w", err)
 		}
 		return s.deps.Store.SchedulePauseTx(ctx, tx, id, now)

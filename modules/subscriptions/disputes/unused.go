@@ -45,7 +45,8 @@ func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Ti
 	shut, now := time.Time{}, s.deps.Clock.Now()
 	for _, d := range disputes {
 		if !d.OfNothing && takesMoney(d) {
-			shut, now = lifecycle.LatestOf(d.OpenedAt, &shut), lifecycle.LatestOf(lifecycle.LatestOf(now, d.ClosedAt), &d.OpenedAt)
+			shut, now = lifecycle.LatestOf(d.OpenedAt, &shut),
+				lifecycle.LatestOf(lifecycle.LatestOf(now, d.ClosedAt), &d.OpenedAt)
 		}
 	}
 	if was != state.Suspended || shut.IsZero() {
@@ -54,7 +55,8 @@ func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Ti
 	return shut
 }
 
-func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputes []payments.Dispute, shut time.Time) error {
+func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputes []payments.Dispute,
+	shut time.Time) error {
 	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -82,10 +84,12 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		begun := !begins.After(shut) && !slippedThrough(sub, disputes, p)
 		note := "It paid for a period that had not begun when the subscription ended by a lost dispute of another payment."
 		if begun {
-			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.", ends.UTC().Format(time.RFC3339))
+			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.",
+				ends.UTC().Format(time.RFC3339))
 		}
 		_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
+			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
+			CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 			PaidAt: p.Payment.SettledAt, Note: note, Automatic: !begun, Bought: begun, Reference: reference,
 		})
 		if err != nil {
@@ -99,18 +103,20 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // the subscription, or ended it, had been opened. Gateways tell seconds: what came in that of
 // the opening came before it.
 func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment) bool {
-	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
-		return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
-	})
+	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil &&
+		slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+			return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
+		})
 }
 
 // slippedAsOpened reports whether a payment was charged by itself in the second in which
 // such a dispute was opened, for a period that had not begun then.
 func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment, begins time.Time) bool {
-	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
-		return !d.OfNothing && takesMoney(d) && begins.After(d.OpenedAt) &&
-			p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
-	})
+	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil &&
+		slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+			return !d.OfNothing && takesMoney(d) && begins.After(d.OpenedAt) &&
+				p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
+		})
 }
 
 // listSlippedTx lists what was charged after the dispute had been opened and was booked
@@ -141,7 +147,8 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 			continue
 		}
 		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount, CustomerID: sub.CustomerID,
+			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount,
+			CustomerID:     sub.CustomerID,
 			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: SlippedNote,
 		})
 		if err != nil {
@@ -156,7 +163,8 @@ const SlippedNote = "Charged while another payment of the subscription was dispu
 
 // PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
-func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
+func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	p gateway.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
 		Gateway: p.Gateway, GatewayPaymentID: &p.Payment.ID,
 	})

@@ -49,7 +49,8 @@ func (s *Dunning) MailDunning(ctx context.Context, id objectid.ID, paymentID str
 
 // MailDunningAfter is MailDunning, and takes the mail from whoever has had it in hand for
 // longer than claim.
-func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentID string, day int, claim time.Duration) error {
+func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentID string, day int,
+	claim time.Duration) error {
 	now := s.deps.Clock.Now()
 	lost := now.Add(-claim)
 	m, err := s.db.ClaimDunningMail(ctx, s.deps.Pool, subscriptionsdb.ClaimDunningMailParams{
@@ -62,7 +63,9 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 		return fmt.Errorf("claim dunning mail: %w", err)
 	}
 	sent, failed := s.writeDunning(ctx, m)
-	after := subscriptionsdb.ReleaseDunningMailParams{SubscriptionID: id, PaymentID: paymentID, Day: m.Day, DueAt: m.DueAt}
+	after := subscriptionsdb.ReleaseDunningMailParams{
+		SubscriptionID: id, PaymentID: paymentID, Day: m.Day, DueAt: m.DueAt,
+	}
 	switch now := s.deps.Clock.Now(); {
 	case failed != nil:
 		after.DueAt = now.Add(dunningRetry)
@@ -125,7 +128,8 @@ func (s *Dunning) MailDueDunning(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	lost := now.Add(-DunningClaim)
-	due, err := s.db.ListDueDunningMails(ctx, s.deps.Pool, subscriptionsdb.ListDueDunningMailsParams{Now: now, LostSince: &lost})
+	due, err := s.db.ListDueDunningMails(ctx, s.deps.Pool,
+		subscriptionsdb.ListDueDunningMailsParams{Now: now, LostSince: &lost})
 	if err != nil {
 		return fmt.Errorf("list dunning mails: %w", err)
 	}

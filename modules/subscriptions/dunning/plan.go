@@ -36,7 +36,8 @@ func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, faile
 	}
 	now := s.deps.Clock.Now()
 	for _, day := range s.deps.Config.DunningDays {
-		if _, err := s.planDunningTx(ctx, tx, sub, failed, day, now.In(s.deps.Config.Zone).AddDate(0, 0, day).UTC()); err != nil {
+		if _, err := s.planDunningTx(ctx, tx, sub, failed, day,
+			now.In(s.deps.Config.Zone).AddDate(0, 0, day).UTC()); err != nil {
 			return err
 		}
 	}
@@ -45,13 +46,15 @@ func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, faile
 
 // DunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
-func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit, failed *gateway.Payment) error {
+func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit,
+	failed *gateway.Payment) error {
 	if s.deps.Mail == nil || d.FailedAt == nil {
 		return nil
 	}
 	now := s.deps.Clock.Now()
 	day := int(now.Sub(*d.FailedAt) / (24 * time.Hour))
-	for planned, tries := false, 0; !planned && tries <= len(s.deps.Config.DunningDays)+len(s.deps.Config.PixRetryDays); tries++ {
+	for planned, tries := false,
+		0; !planned && tries <= len(s.deps.Config.DunningDays)+len(s.deps.Config.PixRetryDays); tries++ {
 		var err error
 		if planned, err = s.planDunningTx(ctx, tx, sub, failed, day+tries, now); err != nil {
 			return err
@@ -62,7 +65,8 @@ func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
-func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment, day int, due time.Time) (planned bool, err error) {
+func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment, day int,
+	due time.Time) (planned bool, err error) {
 	amount, now := int64(failed.Amount), s.deps.Clock.Now()
 	if amount == 0 { // a status event names the invoice alone
 		amount = sub.PriceCents * int64(sub.PeriodMonths)

@@ -28,7 +28,8 @@ const HandOver = 24 * time.Hour
 // out; of an automatic PIX the next debit, whose money may come late on its day; of
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
-func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, to func(end time.Time) (time.Time, error)) error {
+func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	to func(end time.Time) (time.Time, error)) error {
 	if sub.Status.Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}
@@ -115,7 +116,8 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		}
 		return lifecycle.LatestOf(now, &due), nil
 	}
-	if next := sub.NextBillingDate; lifecycle.Recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
+	if next := sub.NextBillingDate; lifecycle.Recurs(sub) && next != nil &&
+		next.Before(now) { // charged by now, and not told yet
 		return lifecycle.LatestOf(now, new(s.deps.Calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
 	}
 	return lifecycle.LatestOf(now, sub.NextBillingDate), nil
@@ -126,14 +128,17 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // given comes after that.
 func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
 	next := *sub.NextBillingDate
-	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(next)})
+	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{
+		SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(next),
+	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
 		return lifecycle.LatestOf(s.deps.Clock.Now(), &next), nil
 	case err != nil:
 		return next, fmt.Errorf("read debit: %w", err)
 	case d.GatewayPaymentID == nil:
-		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.deps.Calendar.Day(next))
+		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.",
+			s.deps.Calendar.Day(next))
 	}
 	return s.deps.Calendar.MonthsOn(next, int(sub.PeriodMonths), sub), nil
 }
@@ -145,7 +150,8 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if most := lifecycle.TraitsOf(sub).MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
 		return fault.Conflict("Gateway B accepts no charge more than %s ahead.", fault.Count(most, "year"))
 	}
-	n, err := s.db.LengthenChargeMove(ctx, tx, subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
+	n, err := s.db.LengthenChargeMove(ctx, tx,
+		subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
 	if err != nil {
 		return fmt.Errorf("lengthen charge move: %w", err)
 	}

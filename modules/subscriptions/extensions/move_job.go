@@ -55,7 +55,9 @@ func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	o := intent.Opening{Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
+	o := intent.Opening{
+		Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
+	}
 	return s.order(s.requestChargeMove).Run(ctx, o)
 }
 
@@ -76,7 +78,10 @@ func (s *Extensions) Order() *intent.Repeated {
 }
 
 func (s *Extensions) order(ask func(context.Context, objectid.ID) error) *intent.Repeated {
-	return &intent.Repeated{Kind: intent.ChargeMove, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error { return ask(ctx, r.Subject) }}
+	return &intent.Repeated{
+		Kind: intent.ChargeMove, Intents: s.deps.Intents,
+		Do: func(ctx context.Context, r intent.Ref) error { return ask(ctx, r.Subject) },
+	}
 }
 
 // requestChargeMove asks the gateway once. Repeating it is harmless: it looks first.
@@ -96,7 +101,8 @@ func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) erro
 	if sub.Status.Ended() || !move.ToAt.After(s.deps.Clock.Now()) {
 		return s.endChargeMove(ctx, sub, move, state.MoveOvertaken, nil)
 	}
-	paused, err := s.db.HasPauseSince(ctx, s.deps.Pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.deps.Clock.Now()})
+	paused, err := s.db.HasPauseSince(ctx, s.deps.Pool,
+		subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.deps.Clock.Now()})
 	if err != nil || paused {
 		return errors.Join(err, calls.ErrPauseUnderWay) // nothing is charged meanwhile
 	}
@@ -124,7 +130,8 @@ func refusedForGood(err error) bool {
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
-func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move chargeMove) (gateway.RemoteSubscription, error) {
+func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row,
+	move chargeMove) (gateway.RemoteSubscription, error) {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -155,7 +162,8 @@ func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move cha
 			return remote, err
 		}
 	}
-	return gateway.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", gateway.ErrUnavailable, debits.MaxDropRounds)
+	return gateway.RemoteSubscription{},
+		fmt.Errorf("%w: charges are left after %d rounds", gateway.ErrUnavailable, debits.MaxDropRounds)
 }
 
 // chargesFrom reports whether gateway A charges first on the day: by the charge that it
@@ -177,7 +185,8 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, by state.MoveAction, remote *gateway.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, by state.MoveAction,
+	remote *gateway.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
@@ -205,7 +214,8 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 }
 
 // writeEndTx ends a move; none of one that was moved further on meanwhile.
-func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove, by state.MoveAction, refusal *string) (n int64, err error) {
+func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove, by state.MoveAction,
+	refusal *string) (n int64, err error) {
 	to, err := state.Moves.Move(move.State, by)
 	if err != nil {
 		return 0, err
@@ -218,7 +228,8 @@ func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove,
 // SweepChargeMove takes up an extension's next charge that nobody asks about.
 func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, chargeMoveIntent(id), func() error { return s.MoveCharge(ctx, id) }, func() error {
-		return s.db.PostponeChargeMove(ctx, s.deps.Pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.PostponeChargeMove(ctx, s.deps.Pool,
+			subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }
 
@@ -236,8 +247,10 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, mo
 	if !errors.Is(cause, gateway.ErrUnsupported) && now.Before(since.Add(refusalCounts)) {
 		return fmt.Errorf("%w: %w", errChargeMoveRefused, cause)
 	}
-	s.deps.Log.ErrorContext(ctx, "the gateway refuses to charge an extended subscription later: the extension is taken back",
-		slog.String("subscription_id", sub.ID.String()), slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
+	s.deps.Log.ErrorContext(ctx,
+		"the gateway refuses to charge an extended subscription later: the extension is taken back",
+		slog.String("subscription_id", sub.ID.String()), slog.String("gateway", string(sub.Gateway)),
+		slog.Any("error", cause))
 	return s.takeExtensionBack(ctx, sub, move, cause)
 }
 
@@ -254,13 +267,15 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if err != nil || n == 0 {
 			return err
 		}
-		if err := s.deps.Payments.Cases().TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate, cause.Error()); err != nil {
+		if err := s.deps.Payments.Cases().TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate,
+			cause.Error()); err != nil {
 			return err
 		}
 		if sub.Status.Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
 			return nil // something else has moved the end since
 		}
-		earlier, err := s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})
+		earlier, err := s.db.GoesOnAfter(ctx, tx,
+			subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})
 		if err != nil {
 			return fmt.Errorf("read earlier extension: %w", err)
 		}

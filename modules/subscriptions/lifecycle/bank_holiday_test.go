@@ -25,13 +25,16 @@ func TestBusinessDaysLeaveOutBankHolidays(t *testing.T) {
 	} {
 		from, err := time.ParseInLocation(time.DateOnly, tc.from, zone)
 		require.NoError(t, err)
-		require.Equal(t, tc.want, businessDays(from.Add(9*time.Hour), tc.n, zone).In(zone).Format(time.DateOnly), tc.from)
+		require.Equal(t, tc.want, businessDays(from.Add(9*time.Hour), tc.n, zone).In(zone).Format(time.DateOnly),
+			tc.from)
 	}
 }
 
 func TestEaster(t *testing.T) {
 	t.Parallel()
-	for year, want := range map[int]string{2000: "04-23", 2024: "03-31", 2026: "04-05", 2027: "03-28", 2035: "03-25", 2038: "04-25"} {
+	for year, want := range map[int]string{
+		2000: "04-23", 2024: "03-31", 2026: "04-05", 2027: "03-28", 2035: "03-25", 2038: "04-25",
+	} {
 		require.Equal(t, want, easter(year).Format("01-02"), year)
 	}
 }

@@ -16,8 +16,10 @@ import (
 // found after a crash.
 func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
 	return gateway.SubscriptionTerms{
-		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: nullable.Value(sub.GwbPriceID),
-		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
+		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name,
+		PriceID: nullable.Value(sub.GwbPriceID),
+		Amount:  money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents),
+		TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
 		FirstDue: s.FirstDue(sub),
 	}
 }
@@ -33,7 +35,8 @@ func (*Calendar) ChargesFirstMonth(sub Row) bool {
 const discountedDays = 30
 
 // FirstDue is the day of the first charge: the first, or the one after the trial, the
-// month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it renews.
+// month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it
+// renews.
 func (s *Calendar) FirstDue(sub Row) time.Time {
 	if sub.StartsAt != nil {
 		return StartOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
@@ -50,7 +53,8 @@ func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gat
 	return gateway.AuthorizationTerms{
 		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
 		FirstAmount: PixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
-		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone),
+		ExpiresIn:  s.cfg.PixPendingTTL,
 	}
 }
 
@@ -58,8 +62,9 @@ func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gat
 // found after a crash.
 func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.PixTerms {
 	return gateway.PixTerms{
-		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,
-		DueDate: StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub),
+		Description: plan.Name,
+		DueDate:     StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
 	}
 }
 

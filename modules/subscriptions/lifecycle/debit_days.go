@@ -36,7 +36,9 @@ func (s *Calendar) DebitAt(cycle time.Time) time.Time {
 // DueDebitParams looks a little further than the lead, since weekends vary it.
 func (s *Calendar) DueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
 	horizon := businessDays(now, debitLead, s.cfg.Zone)
-	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-DebitSilence)}
+	return subscriptionsdb.ListDueDebitsParams{
+		Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-DebitSilence),
+	}
 }
 
 // firstUnpaidOf is the first debit of the last unbroken row of periods that nobody has

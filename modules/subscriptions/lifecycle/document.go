@@ -52,7 +52,8 @@ type SubscriptionDoc struct {
 // NewDoc is the row as the API shows it.
 func NewDoc(r Row) SubscriptionDoc {
 	return SubscriptionDoc{
-		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status, PaymentMethod: r.PaymentMethod,
+		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status,
+		PaymentMethod:     r.PaymentMethod,
 		GWASubscriptionID: r.GwaSubscriptionID, GWACustomerID: r.GwaCustomerID, GWAPixAuthID: r.GwaPixAuthID,
 		GWBSubscriptionID: r.GwbSubscriptionID, GWBPriceID: r.GwbPriceID,
 		StartedAt: httpapi.TimePtr(r.StartedAt), NextBillingDate: httpapi.TimePtr(r.NextBillingDate),
@@ -60,7 +61,8 @@ func NewDoc(r Row) SubscriptionDoc {
 		CreatedAt: httpapi.Time(r.RegisterDate), GatewayDeletedAt: httpapi.TimePtr(r.GatewayDeletedAt),
 		PaymentFailures: r.PaymentFailures, TotalRefunded: r.TotalRefundedCents, HasChargeback: r.HasChargeback,
 		CancelAtPeriodEnd: r.CancelAtPeriodEnd,
-		CreatedByID:       r.DocumentCreatedByID, RegisterDate: httpapi.Time(r.RegisterDate), UpdateDate: httpapi.Time(r.RegisterUpdateDate),
+		CreatedByID:       r.DocumentCreatedByID, RegisterDate: httpapi.Time(r.RegisterDate),
+		UpdateDate: httpapi.Time(r.RegisterUpdateDate),
 	}
 }
 

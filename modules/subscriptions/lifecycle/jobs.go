@@ -109,7 +109,8 @@ func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) er
 	if !Stops(sub) {
 		return nil
 	}
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, StopArgs{SubscriptionID: sub.ID}, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, StopArgs{SubscriptionID: sub.ID},
+		&river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
 	if err != nil {
 		return fmt.Errorf("queue the end of a recurrence: %w", err)
 	}

@@ -32,7 +32,8 @@ func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) err
 	return s.turnOpenTx(ctx, tx, id, state.PauseDebitFound, nil)
 }
 
-func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction, until *time.Time) error {
+func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction,
+	until *time.Time) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -45,13 +46,16 @@ func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by st
 
 // TurnPauseTx turns a locked pause into another state and has it carried out, unless it
 // stays as it is.
-func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, by state.PauseAction, since time.Time, until *time.Time) error {
+func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, by state.PauseAction, since time.Time,
+	until *time.Time) error {
 	to, err := state.Pauses.Move(p.State, by)
 	if err != nil || to == p.State {
 		return err
 	}
 	now := s.deps.Clock.Now()
-	err = s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: p.ID, State: to, Since: since, Until: until, Now: now})
+	err = s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{
+		ID: p.ID, State: to, Since: since, Until: until, Now: now,
+	})
 	if err != nil {
 		return fmt.Errorf("turn pause: %w", err)
 	}
@@ -61,7 +65,9 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, b
 // VoidPauses ends what is open of the pauses of a subscription that has ended.
 func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, at time.Time) error {
 	from, to := state.Pauses.Of(state.PauseOvertaken)
-	err := s.db.VoidPauses(ctx, db, subscriptionsdb.VoidPausesParams{SubscriptionID: id, FromStates: from, ToStates: to, Now: &at})
+	err := s.db.VoidPauses(ctx, db, subscriptionsdb.VoidPausesParams{
+		SubscriptionID: id, FromStates: from, ToStates: to, Now: &at,
+	})
 	if err != nil {
 		return fmt.Errorf("void pauses: %w", err)
 	}

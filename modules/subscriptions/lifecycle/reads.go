@@ -35,7 +35,9 @@ func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) 
 	if !Recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
 		return false, nil
 	}
-	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second)})
+	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{
+		SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second),
+	})
 }
 
 // IsPausedTx reports whether nothing is to be collected for the subscription now, or
@@ -50,7 +52,9 @@ func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool
 
 // PausedLatelyTx is IsPausedTx for what was read a moment ago.
 func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
-	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: id, At: s.deps.Clock.Now().Add(-time.Hour)})
+	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{
+		SubscriptionID: id, At: s.deps.Clock.Now().Add(-time.Hour),
+	})
 }
 
 // PausedAtTx reports whether an instant lies within a pause. Gateway B's clock has
@@ -65,7 +69,8 @@ func (s *Reads) PausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at ti
 
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
 // of a pause, which may come late.
-func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway.RemoteSubscription, at time.Time) (bool, error) {
+func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway.RemoteSubscription,
+	at time.Time) (bool, error) {
 	if !remote.Inactive {
 		return false, nil
 	}
@@ -126,7 +131,8 @@ func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (
 	if id == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: no charge
 	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
+	c, err := s.db.GetRenewalChargeByPayment(ctx, db,
+		subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -175,7 +181,8 @@ func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error
 }
 
 // WaitingRenewal is the customer's renewal that waits; ok is false when there is none.
-func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB, customerID objectid.ID) (waiting Row, ok bool, err error) {
+func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB,
+	customerID objectid.ID) (waiting Row, ok bool, err error) {
 	waiting, err = s.db.GetWaitingRenewal(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Row{}, false, nil

@@ -13,7 +13,8 @@ import (
 // Recurs reports whether a recurrence at the gateway charges the card of the row by
 // itself, and goes on to.
 func Recurs(sub Row) bool {
-	return sub.PaymentMethod == gateway.MethodCard && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
+	return sub.PaymentMethod == gateway.MethodCard && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil &&
+		!Stopped(sub)
 }
 
 // PaysOnce reports whether each period is paid by a code of its own.
@@ -36,7 +37,8 @@ type (
 // HasNoRecurrence reports whether no recurrence charges the card of a row, now or when it
 // is made.
 func HasNoRecurrence(sub Row) bool {
-	return sub.PaymentMethod == gateway.MethodCard && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
+	return sub.PaymentMethod == gateway.MethodCard &&
+		(RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
 // HasNoAuthorization reports whether a row's automatic PIX has no authorization at the
@@ -47,7 +49,10 @@ func HasNoAuthorization(sub Row) bool {
 
 // AuthorizationRef names the row's automatic PIX at gateway A.
 func AuthorizationRef(sub Row) gateway.AuthorizationRef {
-	return gateway.AuthorizationRef{ID: nullable.Value(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: nullable.Value(sub.GwaCustomerID)}
+	return gateway.AuthorizationRef{
+		ID: nullable.Value(sub.GwaPixAuthID), SubscriptionID: sub.ID,
+		CustomerGatewayID: nullable.Value(sub.GwaCustomerID),
+	}
 }
 
 // SetAuthorization keeps what the gateway tells of an authorization.
@@ -131,7 +136,8 @@ func IsPendingRenewal(sub Row) bool { return sub.Status == state.Pending && sub.
 // or was opened again while its end was not confirmed: nothing that it charges, or fails
 // to charge, is owed.
 func EndsThere(sub Row) bool {
-	return !sub.Status.Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
+	return !sub.Status.Ended() &&
+		(sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
 }
 
 // Resumable reports whether a subscription that was to end with its paid time can
@@ -139,7 +145,8 @@ func EndsThere(sub Row) bool {
 // nothing that would have to be taken back. Gateway A cannot undo a deletion.
 func Resumable(sub Row) bool {
 	once := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
-	return sub.Status == state.Active && sub.CancelAtPeriodEnd && (once || TraitsOf(sub).EndsWithPeriod && !EndsThere(sub))
+	return sub.Status == state.Active && sub.CancelAtPeriodEnd &&
+		(once || TraitsOf(sub).EndsWithPeriod && !EndsThere(sub))
 }
 
 // StartsFree reports whether the first charge lies ahead: a trial, or a promo code

@@ -56,7 +56,8 @@ func TestAllColumnsAreCompared(t *testing.T) {
 	t.Parallel()
 	require.ElementsMatch(t, state.AllColumns, columns.Outside(nil))
 	pgtest.Compared(t, columns,
-		"id", "customer_id", "gateway", "payment_method", "period_months", "trial_days", "document_created_by_id", "register_date", "register_update_date",
+		"id", "customer_id", "gateway", "payment_method", "period_months", "trial_days", "document_created_by_id",
+		"register_date", "register_update_date",
 		"pix_automatic", "promo_code", "first_amount_cents", "renews_id", "starts_at")
 
 	named := map[string]bool{}
@@ -67,7 +68,8 @@ func TestAllColumnsAreCompared(t *testing.T) {
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(named)), chargeColumns.Outside(nil))
 	pgtest.Compared(t, chargeColumns,
-		"id", "subscription_id", "customer_id", "gateway", "cycle", "amount_cents", "payable_until", "misses", "register_date", "register_update_date")
+		"id", "subscription_id", "customer_id", "gateway", "cycle", "amount_cents", "payable_until", "misses",
+		"register_date", "register_update_date")
 }
 
 // A renewal charge is not read again either, and another's change of it stays.
@@ -80,7 +82,8 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	customer := accountstest.Customer(t, db).ID
 	now := s.deps.Clock.Now()
 	charge, err := s.db.InsertRenewalCharge(t.Context(), db, subscriptionsdb.InsertRenewalChargeParams{
-		ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer, Gateway: gateway.GWA,
+		ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer,
+		Gateway:     gateway.GWA,
 		AmountCents: 4990, PayableUntil: now, LookAt: &now, Now: now,
 	})
 	require.NoError(t, err)
@@ -102,7 +105,8 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	require.Equal(t, found, saved)
 	require.Empty(t, log.String())
 
-	_, err = db.Exec(t.Context(), "UPDATE subscriptions.renewal_charges SET pix_image = 'meanwhile' WHERE id = $1", charge.ID)
+	_, err = db.Exec(t.Context(), "UPDATE subscriptions.renewal_charges SET pix_image = 'meanwhile' WHERE id = $1",
+		charge.ID)
 	require.NoError(t, err)
 	_, err = edit(saved, state.CodeGone, func(c *RenewalCharge) { c.State, c.PixPayload = state.ChargeGone, nil })
 	require.NoError(t, err)
@@ -129,15 +133,18 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 	edit := func(as state.Edit, edit func(r *Row)) Row {
 		read, err := s.db.GetSubscription(t.Context(), db, id)
 		require.NoError(t, err)
-		_, err = db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET pix_payload = 'meanwhile' WHERE id = $1", id)
+		_, err = db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET pix_payload = 'meanwhile' WHERE id = $1",
+			id)
 		require.NoError(t, err)
-		require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) error { return s.EditTx(t.Context(), tx, &read, as, edit) }))
+		require.NoError(t, postgres.InTx(t.Context(), db,
+			func(tx pgx.Tx) error { return s.EditTx(t.Context(), tx, &read, as, edit) }))
 		read, err = s.db.GetSubscription(t.Context(), db, id)
 		require.NoError(t, err)
 		require.Equal(t, "meanwhile", nullable.Value(read.PixPayload))
 		return read
 	}
-	require.EqualValues(t, 500, edit(state.RefundsTotalled, func(r *Row) { r.TotalRefundedCents = 500 }).TotalRefundedCents)
+	require.EqualValues(t, 500,
+		edit(state.RefundsTotalled, func(r *Row) { r.TotalRefundedCents = 500 }).TotalRefundedCents)
 	require.Empty(t, log.String())
 	after := edit(state.RefundsTotalled, func(r *Row) { r.TotalRefundedCents, r.HasChargeback = 700, true })
 	require.EqualValues(t, 700, after.TotalRefundedCents)

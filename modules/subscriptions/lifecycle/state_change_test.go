@@ -25,10 +25,13 @@ func newStore(t *testing.T, db *pgxpool.Pool) *Store {
 	log := secrettest.Logger(t)
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
-	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})
+	p := payments.New(payments.Deps{
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters(),
+	})
 	_, _, store := New(Deps{
-		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p, Intents: p.Intents(),
-		Promos: NoPromoCodes{}, Config: Config{}.WithDefaults(),
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p,
+		Intents: p.Intents(),
+		Promos:  NoPromoCodes{}, Config: Config{}.WithDefaults(),
 	})
 	return store
 }
@@ -63,7 +66,10 @@ func TestStateChangesCompareAndSet(t *testing.T) {
 // those that end an active subscription carry one that churn knows.
 func TestEveryMoveHasAReason(t *testing.T) {
 	t.Parallel()
-	churn := []state.Reason{state.ReasonPaymentFailure, state.ReasonCustomerCancelled, state.ReasonAdminCancelled, state.ReasonChargeback, state.ReasonExpired, state.ReasonReplaced, state.ReasonGoneAtGateway, state.ReasonWithdrawn}
+	churn := []state.Reason{
+		state.ReasonPaymentFailure, state.ReasonCustomerCancelled, state.ReasonAdminCancelled, state.ReasonChargeback,
+		state.ReasonExpired, state.ReasonReplaced, state.ReasonGoneAtGateway, state.ReasonWithdrawn,
+	}
 	for _, action := range state.Actions {
 		for _, from := range state.Statuses {
 			to, ok := state.Next(from, action)

@@ -123,7 +123,8 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 
 // RecordMoveTx writes the history. A move by an event that an admin had applied
 // again names that admin.
-func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state.Status, reason state.Reason, c Change) error {
+func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state.Status, reason state.Reason,
+	c Change) error {
 	if c.Event != nil {
 		c.Actor = CallerID(ctx)
 	}
@@ -162,7 +163,8 @@ func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, 
 }
 
 // EditEndingTx is EditTx, for an edit that may close the intent in another way.
-func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, end IntentEnd, edit func(sub *Row)) error {
+func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, end IntentEnd,
+	edit func(sub *Row)) error {
 	after := *sub
 	edit(&after)
 	saved, err := s.saveTx(ctx, tx, *sub, after, named{string(as), state.EditedBy(as)}, end)
@@ -176,7 +178,8 @@ func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.
 // knownOf is what of a row decides on the reason of its next move.
 func knownOf(sub Row) state.Known {
 	return state.Known{
-		Status: sub.Status, CancelAtPeriodEnd: sub.CancelAtPeriodEnd, HasChargeback: sub.HasChargeback, PaymentFailures: sub.PaymentFailures,
+		Status: sub.Status, CancelAtPeriodEnd: sub.CancelAtPeriodEnd, HasChargeback: sub.HasChargeback,
+		PaymentFailures: sub.PaymentFailures,
 	}
 }
 
@@ -249,7 +252,8 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	}
 	status := sub.Status
 	if sub.ExpiresAt != nil && (status == state.Active || status == state.Suspended) {
-		if err := at(*sub.ExpiresAt, ExpireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault); err != nil {
+		if err := at(*sub.ExpiresAt, ExpireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt},
+			jobs.QueueDefault); err != nil {
 			return err
 		}
 	}

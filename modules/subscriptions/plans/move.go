@@ -39,7 +39,8 @@ func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	open, err := s.db.GetOpenPlanMove(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
-			return fault.Conflict("The subscription is being moved to the plan %s. Try again in a few minutes.", open.PlanID)
+			return fault.Conflict("The subscription is being moved to the plan %s. Try again in a few minutes.",
+				open.PlanID)
 		}
 		return nil
 	}
@@ -49,7 +50,8 @@ func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	now := s.deps.Clock.Now()
 	id, at := objectid.At(now), now.Add(s.deps.Config.RecoveryDelay)
 	err = s.db.InsertPlanMove(ctx, tx, subscriptionsdb.InsertPlanMoveParams{
-		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at, CreatedByID: lifecycle.CallerID(ctx), Now: now,
+		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at,
+		CreatedByID: lifecycle.CallerID(ctx), Now: now,
 	})
 	if err != nil {
 		return fmt.Errorf("write plan move: %w", err)
@@ -60,7 +62,8 @@ func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		Move   string `json:"plan_move,omitempty"`
 	}
 	return audit.RecordTx(ctx, tx, audit.Change{
-		Resource: "subscriptions", RecordID: sub.ID, Before: planned{PlanID: sub.PlanID}, After: planned{PlanID: plan.PlanID, Move: id.String()},
+		Resource: "subscriptions", RecordID: sub.ID, Before: planned{PlanID: sub.PlanID},
+		After: planned{PlanID: plan.PlanID, Move: id.String()},
 	})
 }
 
@@ -71,9 +74,11 @@ func CheckMovable(sub lifecycle.Row) (local bool, err error) {
 	case status.Ended():
 		return true, nil
 	case sub.IntentOpen || status == state.Pending:
-		return false, fault.Conflict("A payment of the subscription is being confirmed at the old price. Try again when that is over.")
+		return false,
+			fault.Conflict("A payment of the subscription is being confirmed at the old price. Try again when that is over.")
 	case sub.PixAutomatic:
-		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe again.")
+		return false,
+			fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe again.")
 	}
 	return lifecycle.RemoteID(sub) == "", nil
 }
@@ -120,7 +125,8 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
-		n, err := s.db.BeginPlanMove(ctx, tx, subscriptionsdb.BeginPlanMoveParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
+		n, err := s.db.BeginPlanMove(ctx, tx,
+			subscriptionsdb.BeginPlanMoveParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
 		if err == nil && n == 0 {
 			o = moveOrder{} // it has ended meanwhile
 		}
@@ -180,7 +186,8 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *subscriptionsdb.Plan] {
 		Kind: intent.PlanMove, Intents: s.deps.Intents,
 		Opening: func(o moveOrder) intent.Opening {
 			return intent.Opening{
-				Ref: intent.Ref{Kind: intent.PlanMove, Subject: o.move.ID}, Customer: o.sub.CustomerID, Gateway: o.sub.Gateway, Reference: o.sub.ID.String(),
+				Ref: intent.Ref{Kind: intent.PlanMove, Subject: o.move.ID}, Customer: o.sub.CustomerID,
+				Gateway: o.sub.Gateway, Reference: o.sub.ID.String(),
 				CallTime: s.deps.Intents.CallTime(),
 			}
 		},
@@ -188,7 +195,9 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *subscriptionsdb.Plan] {
 			o, err := s.readMove(ctx, i.Subject)
 			return o, o.move.State != state.MoveOpen, err
 		},
-		Steps:    []intent.Step[moveOrder, *subscriptionsdb.Plan]{{Answered: "plan_move.after_call", Call: s.changePrice, Judge: judgeMove}},
+		Steps: []intent.Step[moveOrder, *subscriptionsdb.Plan]{
+			{Answered: "plan_move.after_call", Call: s.changePrice, Judge: judgeMove},
+		},
 		SettleTx: s.settleMoveTx,
 	}
 }
@@ -213,7 +222,8 @@ func (s *Plans) readMove(ctx context.Context, id objectid.ID) (o moveOrder, err 
 
 // changePrice makes the plan's price known and has the recurrence charge it; no plan: the
 // recurrence is gone.
-func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder, _ *subscriptionsdb.Plan) (_ *subscriptionsdb.Plan, err error) {
+func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder,
+	_ *subscriptionsdb.Plan) (_ *subscriptionsdb.Plan, err error) {
 	if o.sub.Status.Ended() {
 		return nil, nil
 	}
@@ -223,8 +233,9 @@ func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder
 	}
 	if err == nil {
 		err = gw.ChangePrice(ctx, gateway.PriceChange{
-			SubscriptionID: o.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(o.sub), PriceID: nullable.Value(plan.GwbPriceID),
-			Amount: money.Cents(plan.AmountCents), Description: plan.Name,
+			SubscriptionID: o.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(o.sub),
+			PriceID: nullable.Value(plan.GwbPriceID),
+			Amount:  money.Cents(plan.AmountCents), Description: plan.Name,
 		})
 	}
 	if errors.Is(err, gateway.ErrMissing) {
@@ -246,7 +257,8 @@ func judgeMove(o moveOrder, plan *subscriptionsdb.Plan) intent.Outcome[*subscrip
 
 // settleMoveTx writes what the gateway has confirmed. Who ended the subscription meanwhile
 // was faster.
-func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder, outcome intent.Outcome[*subscriptionsdb.Plan], _ intent.By) error {
+func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
+	outcome intent.Outcome[*subscriptionsdb.Plan], _ intent.By) error {
 	sub, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
 	if err != nil {
 		return err
@@ -255,7 +267,8 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder, outco
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[*subscriptionsdb.Plan]:
 		by, plan = state.MoveConfirmed, outcome.Answer
-	case intent.Declined[*subscriptionsdb.Plan], intent.Refused[*subscriptionsdb.Plan], intent.Void[*subscriptionsdb.Plan]:
+	case intent.Declined[*subscriptionsdb.Plan], intent.Refused[*subscriptionsdb.Plan],
+		intent.Void[*subscriptionsdb.Plan]:
 	default:
 		return fmt.Errorf("settle plan move %s: an outcome %T", o.move.ID, outcome)
 	}
@@ -266,7 +279,9 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder, outco
 	if err != nil {
 		return err
 	}
-	n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: o.move.ID, FromState: o.move.State, State: to, Now: new(s.deps.Clock.Now())})
+	n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{
+		ID: o.move.ID, FromState: o.move.State, State: to, Now: new(s.deps.Clock.Now()),
+	})
 	if err != nil || n == 0 || to != state.MoveDone {
 		return err
 	}
@@ -285,7 +300,8 @@ func (s *Plans) moveFault(ctx context.Context, err error) error {
 	case errors.Is(err, gateway.ErrMissing):
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it, and have the customer subscribe again.").WithCause(err)
 	case errors.As(err, &rejected):
-		return fault.BadRequest("The payment gateway did not accept the price of this plan.").WithField("plan_id").WithCause(err)
+		return fault.BadRequest("The payment gateway did not accept the price of this plan.").WithField("plan_id").
+			WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
 			Kind: fault.KindUnavailable, RetryAfter: s.deps.Config.RecoveryDelay,

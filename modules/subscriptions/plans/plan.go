@@ -35,16 +35,26 @@ var plans = resource.New(resource.Definition{
 			Rule: resource.Rule{Required: true, Min: resource.Limit(0), Max: resource.Limit(100_000_000)}},
 		{Name: "interval_unit", Kind: query.String, Rule: resource.Rule{Default: "MONTH", Enum: []string{"MONTH"}}},
 		{Name: "trial_enabled", Kind: query.Bool, Rule: resource.Rule{Default: false}},
-		{Name: "trial_days", Kind: query.Int, Rule: resource.Rule{Default: 0, Min: resource.Limit(0), Max: resource.Limit(730)}},
-		{Name: "tier", Kind: query.Int, Doc: "1 basic, 2 plus, 3 premium", Rule: resource.Rule{Default: 1, Min: resource.Limit(1), Max: resource.Limit(100)}},
+		{
+			Name: "trial_days", Kind: query.Int,
+			Rule: resource.Rule{Default: 0, Min: resource.Limit(0), Max: resource.Limit(730)},
+		},
+		{
+			Name: "tier", Kind: query.Int, Doc: "1 basic, 2 plus, 3 premium",
+			Rule: resource.Rule{Default: 1, Min: resource.Limit(1), Max: resource.Limit(100)},
+		},
 		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
 		{Name: "gwb_product_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
 		{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
 	},
 	Constraints: map[string]resource.Violation{
-		"plans_plan_id_unique":     {Field: "plan_id", Message: "is already taken"},
-		"subscriptions_plan_known": {Message: "A plan that has been subscribed to cannot be deleted. Inactivate it instead."},
-		"plan_moves_plan_known":    {Message: "A plan that a subscription was moved to cannot be deleted. Inactivate it instead."},
+		"plans_plan_id_unique": {Field: "plan_id", Message: "is already taken"},
+		"subscriptions_plan_known": {
+			Message: "A plan that has been subscribed to cannot be deleted. Inactivate it instead.",
+		},
+		"plan_moves_plan_known": {
+			Message: "A plan that a subscription was moved to cannot be deleted. Inactivate it instead.",
+		},
 	},
 })
 
@@ -69,7 +79,8 @@ func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsd
 
 // SyncPlan makes the plan's price known at gateway B if it is not, or if the
 // amount has changed since.
-func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway,
+	p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
 		return p, nil
 	}
@@ -78,7 +89,8 @@ func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway, p subscri
 
 // pushPlan asks gateway B for the plan's product and price, makes what is
 // missing there, and keeps the ids.
-func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway,
+	p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	terms := gateway.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
 		ProductID: nullable.Value(p.GwbProductID), PriceID: nullable.Value(p.GwbPriceID),
@@ -107,9 +119,19 @@ func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway, p subscription
 // are.
 func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 	for _, p := range []subscriptionsdb.InsertPlanIfNewParams{
-		{PlanID: "basic", Name: "Basic", Description: nullable.Ptr("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
-		{PlanID: "plus", Name: "Plus", Description: nullable.Ptr("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
-		{PlanID: "premium", Name: "Premium", Description: nullable.Ptr("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
+		{
+			PlanID: "basic", Name: "Basic", Description: nullable.Ptr("The whole catalogue on one screen."),
+			AmountCents: 1990, Tier: 1,
+		},
+		{
+			PlanID: "plus", Name: "Plus", Description: nullable.Ptr("The whole catalogue on two screens, in full HD."),
+			AmountCents: 2990, Tier: 2,
+		},
+		{
+			PlanID: "premium", Name: "Premium",
+			Description: nullable.Ptr("The whole catalogue on four screens, in 4K. Seven days free."),
+			AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7,
+		},
 	} {
 		p.ID, p.Now = objectid.At(now), now
 		if err := subscriptionsdb.New().InsertPlanIfNew(ctx, db, p); err != nil {
@@ -124,13 +146,19 @@ func (s *Plans) PlanRoutes(api *httpapi.API) {
 	crud := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
 
-	httpapi.Route(api, http.MethodGet, "/plans/admin", "plan_list_all", httpapi.Admin, crud.List(plans.View), plans.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/plans", "plan_create", httpapi.Admin, crud.Create(plans), plans.CreateDoc()...)
+	httpapi.Route(api, http.MethodGet, "/plans/admin", "plan_list_all", httpapi.Admin, crud.List(plans.View),
+		plans.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/plans", "plan_create", httpapi.Admin, crud.Create(plans),
+		plans.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/plans", "plan_update", httpapi.Admin, crud.Update(plans), plans.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/plans", "plan_delete", httpapi.Admin, crud.Delete(plans), plans.DeleteDoc()...)
-	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/inactivate", "plan_inactivate", httpapi.Admin, s.planHandler(s.inactivatePlan), one)
-	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/activate", "plan_activate", httpapi.Admin, s.planHandler(s.activatePlan), one)
-	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/sync-gwb", "plan_sync_gwb", httpapi.Admin, s.planHandler(s.syncPlanNow), one)
+	httpapi.Route(api, http.MethodDelete, "/plans", "plan_delete", httpapi.Admin, crud.Delete(plans),
+		plans.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/inactivate", "plan_inactivate", httpapi.Admin,
+		s.planHandler(s.inactivatePlan), one)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/activate", "plan_activate", httpapi.Admin,
+		s.planHandler(s.activatePlan), one)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/sync-gwb", "plan_sync_gwb", httpapi.Admin,
+		s.planHandler(s.syncPlanNow), one)
 }
 
 // PlanSearch makes the plans searchable: all of them for admins, what is on
@@ -150,7 +178,8 @@ type planInput struct {
 
 // planHandler finds the plan in the path, changes it, and answers with what it is
 // then. Errors: 404 for an unknown plan, and those of change.
-func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*resource.Response, error) {
+func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context,
+	*planInput) (*resource.Response, error) {
 	return func(ctx context.Context, in *planInput) (*resource.Response, error) {
 		p, err := s.db.FindPlan(ctx, s.deps.Pool, in.PlanID)
 		if postgres.IsNoRows(err) {
@@ -179,7 +208,8 @@ func (s *Plans) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) erro
 
 func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
 	err := s.changePlan(ctx, p, func(tx pgx.Tx) error {
-		return s.db.UpdatePlanActive(ctx, tx, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.deps.Clock.Now()})
+		return s.db.UpdatePlanActive(ctx, tx,
+			subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.deps.Clock.Now()})
 	})
 	if err != nil {
 		return fmt.Errorf("set plan %s active %t: %w", p.PlanID, active, err)

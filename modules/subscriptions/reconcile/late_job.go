@@ -20,7 +20,8 @@ import (
 func (s *Reconciler) retryConfirmation(ctx context.Context, a settle.LateMoneyArgs, why error) error {
 	again, err := s.retryLater(ctx, a)
 	if err == nil && !again {
-		s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
+		s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm gives nothing",
+			slog.String("subscription_id", a.SubscriptionID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
 		return s.finishConfirmation(ctx, gateway.GWA, a.EventID, a.SubscriptionID, gateway.ReasonNotAsIsTold)
 	}
@@ -35,7 +36,8 @@ func (s *Reconciler) retryLater(ctx context.Context, a settle.LateMoneyArgs) (bo
 	}
 	at := s.deps.Clock.Now().Add(pause)
 	a.Misses++
-	return true, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Settler.InsertLateTx(ctx, tx, a, at) })
+	return true, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool,
+		func(tx pgx.Tx) error { return s.deps.Settler.InsertLateTx(ctx, tx, a, at) })
 }
 
 // ConfirmLateMoney applies money as the gateway shows it. What it does not know, or shows
@@ -47,7 +49,8 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 	}
 	reference := sub.ID
 	charge, err := s.deps.Reads.ChargeOf(ctx, s.deps.Pool, gateway.Event{
-		Gateway: gateway.GWA, Reference: a.ChargeID, Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: a.PaymentID}},
+		Gateway: gateway.GWA, Reference: a.ChargeID,
+		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: a.PaymentID}},
 	})
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
@@ -74,7 +77,9 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 			return err
 		}
 	}
-	if told := a.SettledAt; told != nil && remote.SettledAt != nil && lifecycle.StartOfDay(*told, s.deps.Config.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt, s.deps.Config.Zone)) {
+	if told := a.SettledAt; told != nil && remote.SettledAt != nil &&
+		lifecycle.StartOfDay(*told, s.deps.Config.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt,
+			s.deps.Config.Zone)) {
 		remote.SettledAt = told
 	}
 	e := gateway.Event{
@@ -106,7 +111,8 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		return err
 	}
 	for _, id := range untrue {
-		s.deps.Log.WarnContext(ctx, "payment that the gateway does not show counts no more", slog.String("subscription_id", sub.ID.String()), slog.String("payment_id", id))
+		s.deps.Log.WarnContext(ctx, "payment that the gateway does not show counts no more",
+			slog.String("subscription_id", sub.ID.String()), slog.String("payment_id", id))
 		if err := s.deps.Payments.Cases().UncountUnshownTx(ctx, tx, gateway.GWA, id); err != nil {
 			return err
 		}
@@ -116,13 +122,16 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 
 // finishConfirmation tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
-func (s *Reconciler) finishConfirmation(ctx context.Context, gw gateway.Name, event string, id objectid.ID, ignored gateway.Reason) error {
+func (s *Reconciler) finishConfirmation(ctx context.Context, gw gateway.Name, event string, id objectid.ID,
+	ignored gateway.Reason) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.db.GetSubscription(ctx, tx, id)
 		if err != nil {
 			return fmt.Errorf("read subscription: %w", err)
 		}
-		r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: ignored}
+		r := gateway.Result{
+			Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: ignored,
+		}
 		if ignored != "" {
 			r.Status = gateway.ResultIgnored
 		}

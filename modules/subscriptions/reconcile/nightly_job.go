@@ -39,10 +39,12 @@ func (ReconcileArgs) Kind() string { return "subscriptions_reconcile" }
 
 // ReconcileSilent reads the recurrences whose next payment should have been told by
 // now; of automatic PIX its debit and its authorization.
-func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOptions,
+	report *payments.ReconcileReport) error {
 	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
-	silent, err := s.db.ListOverdueRecurrences(ctx, s.deps.Pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
+	silent, err := s.db.ListOverdueRecurrences(ctx, s.deps.Pool,
+		subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
 	if err != nil {
 		return fmt.Errorf("list overdue recurrences: %w", err)
 	}
@@ -78,7 +80,8 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 
 // reconcileOne reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
-func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
+func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
+	dryRun bool) (f payments.Finding, ended bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
@@ -86,7 +89,8 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row, dryRun
 	}
 	read := s.deps.Calls.ReadRunning
 	if dryRun {
-		read = func(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
+		read = func(ctx context.Context, gateway gateway.Gateway,
+			sub lifecycle.Row) (gateway.RemoteSubscription, error) {
 			return gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 		}
 	}
@@ -102,7 +106,8 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row, dryRun
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.deps.Settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.deps.Settler.Settle(ctx, sub, state.ByReconcile,
+			settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -118,10 +123,12 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row, dryRun
 		if locked.Status.Ended() {
 			return nil
 		}
-		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.deps.Clock.Now()) {
+		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil &&
+			locked.ExpiresAt.After(s.deps.Clock.Now()) {
 			return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 		}
-		err = s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
+		err = s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked,
+			lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
 		ended = locked.Status.Ended()
 		return err
 	})

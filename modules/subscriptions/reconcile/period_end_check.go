@@ -27,7 +27,8 @@ const (
 // RecordPeriodEndCallTx notes that one of our calls has told gateway B whether the subscription
 // ends with its period. When another was answered since before was read, nobody knows which the
 // gateway took last: it has to be read at once.
-func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row, told bool) error {
+func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row,
+	told bool) error {
 	if !told {
 		return nil
 	}
@@ -62,7 +63,8 @@ func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycl
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	if err := s.checkPeriodEnd(ctx, sub.ID); err != nil {
-		s.deps.Log.WarnContext(ctx, "not known yet whether it ends with its period", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "not known yet whether it ends with its period",
+			slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
 	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
 }
@@ -110,13 +112,16 @@ func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 }
 
 // agree writes what was read into the row, unless that has changed since before it.
-func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gateway.RemoteSubscription, missing bool) (written bool, err error) {
+func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gateway.RemoteSubscription,
+	missing bool) (written bool, err error) {
 	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.deps.Store.LockTx(ctx, tx, before.CustomerID, before.ID)
 		if err != nil {
 			return err
 		}
-		same := sub.PeriodEndTells == before.PeriodEndTells && nullable.Value(sub.LastEventID) == nullable.Value(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
+		same := sub.PeriodEndTells == before.PeriodEndTells &&
+			nullable.Value(sub.LastEventID) == nullable.Value(before.LastEventID) &&
+			sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
 		if !same {
 			return nil
 		}
@@ -129,18 +134,21 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
-		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled && remote.Status != gateway.RemoteIncompleteExpired
+		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled &&
+			remote.Status != gateway.RemoteIncompleteExpired
 		err = s.deps.Store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Row) {
 			r.PeriodEndLookAt = nil
 			if follows {
 				s.deps.Applier.SetPeriodEnd(r, &remote, extended)
 			}
-			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-webhooks.LookAhead).After(s.deps.Clock.Now()) {
+			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil &&
+				end.Add(-webhooks.LookAhead).After(s.deps.Clock.Now()) {
 				s.deps.Applier.PlanPeriodEndCheck(r)
 			}
 		})
 		if err == nil && sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
-			s.deps.Log.WarnContext(ctx, "whether it ends with its period stood otherwise at the gateway", slog.String("subscription_id", sub.ID.String()),
+			s.deps.Log.WarnContext(ctx, "whether it ends with its period stood otherwise at the gateway",
+				slog.String("subscription_id", sub.ID.String()),
 				slog.Bool("cancel_at_period_end", sub.CancelAtPeriodEnd))
 		}
 		return err

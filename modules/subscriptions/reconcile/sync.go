@@ -45,7 +45,8 @@ func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedAr
 	return s.finishConfirmation(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row,
+	a webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return gateway.ReasonOtherSubscription, nil
 	}
@@ -57,20 +58,23 @@ func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row, a we
 	ref.ID = a.AuthorizationID
 	auth, err := gw.ReadPixAuthorization(ctx, ref)
 	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationStatusActive {
-		s.deps.Log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
+		s.deps.Log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing",
+			slog.String("subscription_id", sub.ID.String()),
 			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+	_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
+		settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 	return "", err
 }
 
 // syncRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
+	told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -87,7 +91,8 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row, told we
 	}
 	action, ended := endedAuthorizations[a.Status]
 	if !ended {
-		s.deps.Log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
+		s.deps.Log.InfoContext(ctx, "authorization stands although an event says that it is over",
+			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
 	return "", postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -113,7 +118,8 @@ func (s *Reconciler) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceAr
 	return s.finishConfirmation(ctx, sub.Gateway, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row, a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
+func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
+	a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -136,7 +142,8 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row, a we
 	case remote.Status != gateway.RemoteCanceled && a.Moved:
 		return s.syncChargeDay(ctx, sub, remote)
 	case remote.Status != gateway.RemoteCanceled:
-		s.deps.Log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
+		s.deps.Log.WarnContext(ctx, "recurrence goes on although an event says that it has ended",
+			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
 	return "", postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
@@ -149,12 +156,14 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row, a we
 				return err
 			}
 		}
-		return s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &a.EventID}, remote)
+		return s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked,
+			lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &a.EventID}, remote)
 	})
 }
 
 // syncChargeDay learns on which day the recurrence charges next, as it was read.
-func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
+func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Row,
+	remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
@@ -164,7 +173,8 @@ func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Row, remot
 			ignored = gateway.ReasonEnded
 			return nil
 		}
-		return s.deps.Store.EditTx(ctx, tx, &locked, state.RecurrenceRead, func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) })
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.RecurrenceRead,
+			func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) })
 	})
 }
 
@@ -180,7 +190,8 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	if err != nil {
 		return err
 	}
-	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil || ok && waiting.ID != sub.ID && recovery.NeedsStatusCheck(waiting) {
+	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil ||
+		ok && waiting.ID != sub.ID && recovery.NeedsStatusCheck(waiting) {
 		if err == nil {
 			_, _, err = s.deps.Recovery.Resolve(ctx, waiting)
 		}
@@ -245,12 +256,16 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 
 // syncTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
-func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
+func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	remote gateway.RemoteSubscription) error {
 	action, known := lifecycle.StatusActions[remote.Status]
 	if !known || action == state.GatewaySaysIncomplete {
 		return nil
 	}
-	c := lifecycle.Change{Action: action, Source: state.ByLiveRead, Edit: func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) }}
+	c := lifecycle.Change{
+		Action: action, Source: state.ByLiveRead,
+		Edit: func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) },
+	}
 	switch {
 	case action == state.GatewaySaysActive:
 		if !lifecycle.TraitsOf(sub).StatusTellsPayment || sub.Status != state.Suspended {
@@ -260,7 +275,8 @@ func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r
 			return err
 		}
 		c.Edit = func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote); r.PaymentFailures = 0 }
-	case action == state.GatewaySaysSuspended && s.deps.Config.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue:
+	case action == state.GatewaySaysSuspended && s.deps.Config.PastDueOnlyCounts &&
+		remote.Status == gateway.RemotePastDue:
 		return nil
 	case action != state.GatewaySaysCancelled && lifecycle.EndsThere(sub):
 		return nil

@@ -42,13 +42,15 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Ac
 
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
-func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, by state.Action, source state.Source) error {
+func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, by state.Action,
+	source state.Source) error {
 	auth, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err
 	}
 	if err == nil && auth.Status == gateway.AuthorizationStatusActive {
-		_, err = s.deps.Settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+		_, err = s.deps.Settler.Settle(ctx, sub, source,
+			settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 		return err
 	}
 	err = gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
@@ -65,14 +67,16 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 // a job repeats that call, and nobody is kept from subscribing again. What is paid for it
 // anyway is given back, as late money.
 func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state.Source, cause error) error {
-	s.deps.Log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+	s.deps.Log.WarnContext(ctx, "replaced, and not ended at the gateway yet",
+		slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {
 			return err
 		}
-		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: state.Replaced, Source: source}); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked,
+			lifecycle.Change{Action: state.Replaced, Source: source}); err != nil {
 			return err
 		}
 		return s.deps.Store.EndAtGatewayTx(ctx, tx, locked)

@@ -31,7 +31,8 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if goesOn, err := s.deps.Reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
-			return errors.Join(err, s.deps.Store.EditTx(ctx, tx, &locked, state.EndLifted, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
+			return errors.Join(err,
+				s.deps.Store.EditTx(ctx, tx, &locked, state.EndLifted, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
 		}
 		if locked.ExpiresAt.After(now) {
 			return nil
@@ -40,7 +41,8 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 		if locked.CancelAtPeriodEnd && lifecycle.RemoteID(locked) != "" {
 			action = state.CustomerCancels // as the gateway's own event says, whichever comes first
 		}
-		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: action, Source: state.ByJob}); err != nil {
+		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked,
+			lifecycle.Change{Action: action, Source: state.ByJob}); err != nil {
 			return err
 		}
 		return s.deps.Store.EndAtGatewayTx(ctx, tx, locked)

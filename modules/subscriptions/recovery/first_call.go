@@ -39,7 +39,8 @@ type step = intent.Step[FirstCall, settle.Made]
 // a charged first month has left makes the recurrence behind it.
 func (s *Recovery) FirstCalls() *intent.Operation[FirstCall, settle.Made] {
 	return &intent.Operation[FirstCall, settle.Made]{
-		Kind: intent.Subscription, Intents: s.deps.Intents, Committed: "subscribe.after_intent", Settling: "subscribe.before_commit",
+		Kind: intent.Subscription, Intents: s.deps.Intents, Committed: "subscribe.after_intent",
+		Settling: "subscribe.before_commit",
 		Opening:  func(c FirstCall) intent.Opening { return openingOf(c.Sub, c.CallTime) },
 		Row:      s.firstCallOf,
 		Ways:     s.ways,
@@ -66,8 +67,14 @@ func (s *Recovery) ways(c FirstCall) []step {
 		}}
 	case s.deps.Calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0:
 		return []step{
-			{Answered: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth, Judge: s.judgeFirstMonth},
-			{Answered: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew, Behind: true},
+			{
+				Answered: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth,
+				Judge: s.judgeFirstMonth,
+			},
+			{
+				Answered: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew,
+				Behind: true,
+			},
 		}
 	case sub.PaymentMethod == gateway.MethodPix:
 		terms := s.deps.Calendar.PixTermsOf(sub, plan, payer)
@@ -102,7 +109,9 @@ func (s *Recovery) ways(c FirstCall) []step {
 func anew(context.Context, gateway.Gateway, FirstCall) (settle.Outcome, error) { return nil, nil }
 
 func openingOf(sub lifecycle.Row, callTime time.Duration) intent.Opening {
-	return intent.Opening{Ref: lifecycle.IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime}
+	return intent.Opening{
+		Ref: lifecycle.IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime,
+	}
 }
 
 // firstCallOf reads a subscription whose call was not known; over when its intent is closed.
@@ -136,7 +145,8 @@ func JudgeRemote(remote gateway.RemoteSubscription) settle.Outcome {
 	made := settle.Recurrence{RemoteSubscription: remote}
 	incomplete := remote.Status == gateway.RemoteIncomplete
 	switch {
-	case remote.Status == gateway.RemoteCanceled, remote.Status == gateway.RemoteIncompleteExpired, incomplete && remote.Outcome == gateway.RequiresPaymentMethod:
+	case remote.Status == gateway.RemoteCanceled, remote.Status == gateway.RemoteIncompleteExpired,
+		incomplete && remote.Outcome == gateway.RequiresPaymentMethod:
 		return settle.Declined{Answer: made}
 	case incomplete && remote.Outcome == gateway.OutcomeUnknown:
 		return settle.Pending{Answer: made}
@@ -147,7 +157,8 @@ func JudgeRemote(remote gateway.RemoteSubscription) settle.Outcome {
 // firstMonthOf is what gateway A is asked for to charge a first month that a promo code lowered.
 func firstMonthOf(c FirstCall) gateway.CardTerms {
 	return gateway.CardTerms{
-		Reference: c.Sub.ID, Kind: gateway.KindFirstMonth, Payer: c.Payer, Amount: money.Cents(*c.Sub.FirstAmountCents), Description: c.Plan.Name, Instrument: c.Instrument,
+		Reference: c.Sub.ID, Kind: gateway.KindFirstMonth, Payer: c.Payer, Amount: money.Cents(*c.Sub.FirstAmountCents),
+		Description: c.Plan.Name, Instrument: c.Instrument,
 	}
 }
 
@@ -181,7 +192,8 @@ func (s *Recovery) judgeFirstMonth(c FirstCall, made settle.Made) settle.Outcome
 // recurByToken makes what charges from the second month on, with the card that the first
 // has left at the gateway. Without it the month that was paid stays paid, and a look finds
 // it or has it made again. Declined there, the month is the last.
-func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c FirstCall, made settle.Made) (settle.Made, error) {
+func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c FirstCall,
+	made settle.Made) (settle.Made, error) {
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before makes it
 	terms := s.deps.Calendar.TermsOf(c.Sub, c.Plan, c.Payer)
 	terms.Instrument = gateway.Instrument{CardToken: month.Charge.CardToken, RemoteIP: c.Instrument.RemoteIP}
@@ -203,7 +215,8 @@ func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c First
 
 // findRecurrenceBehind looks for the recurrence behind a first month. Where none may be
 // made, the month stands alone: whose money is disputed or back is charged no further.
-func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway, c FirstCall, made settle.Made) (settle.Made, bool, error) {
+func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway, c FirstCall,
+	made settle.Made) (settle.Made, bool, error) {
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before finds it
 	remote, found, err := gw.FindSubscription(gateway.Background(ctx), s.deps.Calendar.TermsOf(c.Sub, c.Plan, c.Payer))
 	if err != nil {
@@ -212,13 +225,15 @@ func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway,
 	if found {
 		month.Recurrence = &remote
 	}
-	alone := month.Charge.CardToken.Empty() || c.Sub.HasChargeback || month.Charge.Payment.Status != gateway.PaymentStatusSettled
+	alone := month.Charge.CardToken.Empty() || c.Sub.HasChargeback ||
+		month.Charge.Payment.Status != gateway.PaymentStatusSettled
 	return month, found || alone, nil
 }
 
 // settleTx writes an outcome. What the payer was declined for may be left at the gateway;
 // the charge of a first month is told by its event, or the looks.
-func (s *Recovery) settleTx(ctx context.Context, tx pgx.Tx, c *FirstCall, outcome settle.Outcome, by intent.By) (err error) {
+func (s *Recovery) settleTx(ctx context.Context, tx pgx.Tx, c *FirstCall, outcome settle.Outcome,
+	by intent.By) (err error) {
 	source := state.ByRecovery
 	if by == intent.ByAnswer {
 		source, outcome = state.BySubscribe, asReplied(outcome)

@@ -39,7 +39,8 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 		if err := s.endMissing(ctx, sub, remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
+			settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return resolved, "", err
 	}
 	resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, outcome)
@@ -95,7 +96,8 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentStatusSettled
 	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusTellsPayment {
-		_, err = s.deps.Settler.Settle(ctx, waiting, state.ByLiveRead, settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+		_, err = s.deps.Settler.Settle(ctx, waiting, state.ByLiveRead,
+			settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
 		return true, err
 	}
 	return false, gw.CancelSubscription(ctx, id, waiting.ID)

@@ -21,7 +21,8 @@ import (
 
 // CheckAutomatic asks about an automatic PIX whose cycle has begun without news: first
 // about its debit, then, unless that was paid, whether it is authorized at all.
-func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row,
+	dryRun bool) (f payments.Finding, found bool, err error) {
 	f, found, err = s.checkDebit(ctx, sub, dryRun)
 	if err != nil || found && f.Kind == payments.MissedPayment {
 		return f, found, err
@@ -35,7 +36,8 @@ func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row, dryRun 
 
 // checkAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
-func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, over bool, err error) {
+func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
+	dryRun bool) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: nullable.Value(sub.GwaPixAuthID)}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
@@ -62,7 +64,8 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row, dry
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.deps.Settler.Settle(ctx, sub, state.ByReconcile, settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+	ended, err := s.deps.Settler.Settle(ctx, sub, state.ByReconcile,
+		settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
 	return f, err == nil && ended.Status.Ended(), err
 }
 
@@ -71,9 +74,11 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row, dry
 // dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then
 // it is debited no more, and goes on giving access. Found is false where there is
 // nothing to be learned, such as a debit that is still to be ordered.
-func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
+	dryRun bool) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
-	debit, err := s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
+	debit, err := s.db.GetDebit(ctx, s.deps.Pool,
+		subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
 		return f, false, nil
 	}
@@ -102,7 +107,8 @@ func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row, dryRun bool
 
 // debitAsEvent reads a debit and says what its present state means. Waits: it falls
 // due only now, since its order came late.
-func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waits bool, err error) {
+func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row,
+	debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waits bool, err error) {
 	now := s.deps.Clock.Now()
 	e = gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now,

@@ -34,13 +34,14 @@ func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.D
 
 // Order is the order to take a debit again; its item is the cycle.
 func (s *Retries) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.DebitRetry, Intents: s.deps.Intents, Do: func(ctx context.Context, r intent.Ref) error {
-		cycle, err := time.Parse(time.DateOnly, r.Item)
-		if err != nil {
-			return fmt.Errorf("cycle of a debit: %w", err)
-		}
-		return s.requestRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
-	}}
+	return &intent.Repeated{Kind: intent.DebitRetry, Intents: s.deps.Intents,
+		Do: func(ctx context.Context, r intent.Ref) error {
+			cycle, err := time.Parse(time.DateOnly, r.Item)
+			if err != nil {
+				return fmt.Errorf("cycle of a debit: %w", err)
+			}
+			return s.requestRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
+		}}
 }
 
 // requestRetry orders the next planned retry of a debit, from the day before its day on.
@@ -108,7 +109,8 @@ func (s *Retries) collects(sub lifecycle.Row) bool {
 	return !sub.HasChargeback && (sub.Status == state.Active || unpaid)
 }
 
-func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry, refused gateway.PixOrder) error {
+func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d lifecycle.Debit,
+	r lifecycle.Retry, refused gateway.PixOrder) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
 		return err
@@ -116,14 +118,17 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 	if !claimed {
 		return calls.ErrDebitUnderWay
 	}
-	order, err := gw.RetryPixOrder(ctx, gateway.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.deps.Calendar.DayOf(r.RetryDate)})
+	order, err := gw.RetryPixOrder(ctx, gateway.RetryTerms{
+		OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.deps.Calendar.DayOf(r.RetryDate),
+	})
 	faultpoint.Hit("debit_retry.after_call")
 	var rejected *gateway.Rejected
 	switch {
 	case err == nil:
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
 	case errors.As(err, &rejected) && r.TriedAt == nil:
-		s.deps.Log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()),
+			slog.Any("error", err))
 		return s.deps.Debits.EndRetry(ctx, sub, d, r.RetryDate, state.RetryRejected, rejected.Code)
 	}
 	// A refused repetition proves nothing about the call before: its order is looked for.
@@ -132,7 +137,8 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
-func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry) (claimed bool, err error) {
+func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit,
+	r lifecycle.Retry) (claimed bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.deps.Debits.InTime(r.RetryDate) {
@@ -143,7 +149,8 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 		}
 		now := s.deps.Clock.Now()
 		n, err := s.db.ClaimDebitRetry(ctx, tx, subscriptionsdb.ClaimDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-lifecycle.DebitGrace)),
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now,
+			Before: new(now.Add(-lifecycle.DebitGrace)),
 		})
 		claimed = n == 1
 		return err
@@ -154,20 +161,23 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 	return claimed, nil
 }
 
-func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, order gateway.PixOrder) error {
+func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
+	order gateway.PixOrder) error {
 	return s.deps.Debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		to, err := state.Retries.Move(state.RetryPlanned, state.RetryTaken)
 		if err != nil {
 			return err
 		}
 		return s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, FromState: state.RetryPlanned, State: to, OrderID: &order.ID, Now: new(s.deps.Clock.Now()),
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, FromState: state.RetryPlanned, State: to,
+			OrderID: &order.ID, Now: new(s.deps.Clock.Now()),
 		})
 	})
 }
 
 // afterRetry ends one retry and goes on with the next.
-func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, by state.RetryAction, told string) error {
+func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
+	by state.RetryAction, told string) error {
 	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, by, told); err != nil {
 		return err
 	}
@@ -188,7 +198,9 @@ func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Row, d lifecyc
 
 // dueRetryParams: what is to be ordered until tomorrow.
 func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
-	return subscriptionsdb.ListDueDebitRetriesParams{Until: lifecycle.DateAfter(s.deps.Calendar.DateOf(now), 1), Since: new(now.Add(-lifecycle.DebitSilence))}
+	return subscriptionsdb.ListDueDebitRetriesParams{
+		Until: lifecycle.DateAfter(s.deps.Calendar.DateOf(now), 1), Since: new(now.Add(-lifecycle.DebitSilence)),
+	}
 }
 
 // RetryDue orders the retries whose own jobs are silent.

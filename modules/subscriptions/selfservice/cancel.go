@@ -23,9 +23,11 @@ import (
 // DELETE /customers/me/subscription, also for a PIX that they do not want to pay.
 // 404 when there is none; 409 while the gateway is being asked whether it charged the
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
-// nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
+// nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown
+// away, "" for
 // none.
-func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, string, error) {
+func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID,
+	only gateway.Name) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -69,7 +71,8 @@ func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID, onl
 // made unpayable by job, and money that was quicker is late money.
 func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
 	if err := s.deps.Recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
-		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet",
+			slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
 		return after, err
@@ -86,7 +89,8 @@ func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecy
 		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}
 	if last == state.ReasonReplaced {
-		return lifecycle.Row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
+		return lifecycle.Row{},
+			fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
 	}
 	return after, nil
 }
@@ -95,7 +99,8 @@ func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecy
 // is in the same commit, so that no crash leaves a recurrence running. The
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
-func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
+func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row,
+	c lifecycle.Change) (lifecycle.Row, string, error) {
 	sub, givenUp, err := s.cancelHere(ctx, sub, c)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -105,7 +110,8 @@ func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecy
 }
 
 // cancelHere ends a subscription here, and by job at its gateway.
-func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
+func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
+	c lifecycle.Change) (lifecycle.Row, string, error) {
 	var paid *time.Time
 	wasPaid := false
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -152,7 +158,8 @@ func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row, c lifec
 // gateway tells of the deleting changes nothing, and a job in the same commit deletes.
 // 409 when nothing is paid; with anyPeriod not while gateway B has a period, paid or
 // not, that can end.
-func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name, anyPeriod bool) (lifecycle.Row, error) {
+func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name,
+	anyPeriod bool) (lifecycle.Row, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, err
@@ -172,7 +179,8 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 	}
 	var told *time.Time
 	before := sub
-	if sub.GwbSubscriptionID != nil && !lifecycle.EndsThere(sub) { // also where the row says so already: a resumption may be under way
+	if sub.GwbSubscriptionID != nil &&
+		!lifecycle.EndsThere(sub) { // also where the row says so already: a resumption may be under way
 		told, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true)
 		if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
 			err = s.deps.Calls.ProvedMissing(ctx, sub, err)
@@ -231,7 +239,8 @@ func (s *SelfService) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifec
 		}
 	})
 	if err == nil {
-		err = s.deps.Store.EndWaitingTx(ctx, tx, *sub, lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &sub.CustomerID})
+		err = s.deps.Store.EndWaitingTx(ctx, tx, *sub,
+			lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &sub.CustomerID})
 	}
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ import (
 // without one, 400 when it is with the other gateway, is not paid by card, or the
 // card is refused. At gateway B, what a failed renewal left open is then paid with
 // it; the text tells how that went.
-func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name, card gateway.Instrument) (lifecycle.Row, string, error) {
+func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name,
+	card gateway.Instrument) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -29,14 +30,16 @@ func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, na
 		return lifecycle.Row{}, "", fault.BadRequest("Your subscription is not paid by card.")
 	}
 	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
-		return lifecycle.Row{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
+		return lifecycle.Row{}, "",
+			s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
 	}
 	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
 		return lifecycle.Row{}, "", gateway.FaultOf(err)
 	}
 	_, err = gw.ChangeCard(ctx, gateway.CardChange{
-		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), Payer: s.deps.Reads.PayerOfRow(ctx, sub), Instrument: card,
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub),
+		Payer: s.deps.Reads.PayerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
 		return lifecycle.Row{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
@@ -62,7 +65,8 @@ func (s *SelfService) cardRefused(ctx context.Context, err error, field string) 
 		return fault.BadRequest("The payment gateway did not accept this card.").WithField(field).WithCause(err)
 	}
 	if errors.Is(err, gateway.ErrMissing) {
-		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe again.").WithCause(err)
+		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe again.").
+			WithCause(err)
 	}
 	return s.deps.Payments.Refused(ctx, "change card", err)
 }
@@ -87,8 +91,10 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 		Kind: intent.OpenInvoice, Intents: s.deps.Intents,
 		Opening: func(i invoice) intent.Opening {
 			return intent.Opening{
-				Ref: intent.Ref{Kind: intent.OpenInvoice, Subject: i.sub.ID, Item: i.attempt.String()}, Customer: i.sub.CustomerID, Gateway: i.sub.Gateway,
-				Reference: i.attempt.String(), Excludes: "open_invoice:" + i.sub.ID.String(), CallTime: s.deps.Intents.CallTime(),
+				Ref:      intent.Ref{Kind: intent.OpenInvoice, Subject: i.sub.ID, Item: i.attempt.String()},
+				Customer: i.sub.CustomerID, Gateway: i.sub.Gateway,
+				Reference: i.attempt.String(), Excludes: "open_invoice:" + i.sub.ID.String(),
+				CallTime: s.deps.Intents.CallTime(),
 			}
 		},
 		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
@@ -97,7 +103,8 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 			return invoice{sub: sub, attempt: objectid.ID(i.Item), looks: true}, over, err
 		},
 		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},
-		SettleTx: func(ctx context.Context, tx pgx.Tx, i *invoice, outcome intent.Outcome[*gateway.Payment], by intent.By) (err error) {
+		SettleTx: func(ctx context.Context, tx pgx.Tx, i *invoice, outcome intent.Outcome[*gateway.Payment],
+			by intent.By) (err error) {
 			paid, ok := outcome.(intent.Succeeded[*gateway.Payment])
 			if !ok || !isPaid(paid.Answer) {
 				return nil
@@ -106,7 +113,8 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 			if by == intent.ByAnswer {
 				source = state.ByCustomer
 			}
-			i.sub, err = s.deps.Settler.SettleTx(ctx, tx, i.sub, source, settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
+			i.sub, err = s.deps.Settler.SettleTx(ctx, tx, i.sub, source,
+				settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
 			return err
 		},
 	}

@@ -42,7 +42,8 @@ func (*cancelInput) Resolve(ctx huma.Context) []error {
 }
 
 // CancelCustomerSubscription is DELETE /customers/me/subscription.
-func (h Handlers) CancelCustomerSubscription(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
+func (h Handlers) CancelCustomerSubscription(ctx context.Context,
+	in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
 	sub, message, err := h.cancel(ctx, in, "")
 	if err != nil {
 		return nil, err
@@ -101,7 +102,8 @@ type renewedDoc struct {
 // Renew is PUT /customers/me/subscription/renew.
 func (h Handlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
 	out, err := h.service.renew(ctx, httpapi.CallerOf(ctx).ID, renewal{
-		card: in.Body.CreditCard, holder: in.Body.Holder, token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx),
+		card: in.Body.CreditCard, holder: in.Body.Holder, token: in.Body.PaymentMethodID,
+		remoteIP: httpapi.ClientIP(ctx),
 	})
 	if err != nil {
 		return nil, err
@@ -234,7 +236,9 @@ func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, checkout.GwbInfo{Message: lifecycle.StatusMessages[sub.Status], ClientSecret: nullable.Ptr(clientSecret)}), nil
+	return httpapi.One(ctx, doc, checkout.GwbInfo{
+		Message: lifecycle.StatusMessages[sub.Status], ClientSecret: nullable.Ptr(clientSecret),
+	}), nil
 }
 
 type pixQRBody struct {
@@ -264,9 +268,11 @@ func (h Handlers) PixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQR
 	}
 	sub := out.sub
 	return httpapi.OK(pixQRBody{
-		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message, Clarifying: calls.NotKnownOf(out.clarifying).Clarifying,
+		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message,
+		Clarifying: calls.NotKnownOf(out.clarifying).Clarifying,
 		Pix: pixQR{
-			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
+			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload,
+			QRCodeImage:    sub.PixImage,
 			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
 		},
 	})

@@ -28,7 +28,8 @@ import (
 // readPending returns the customer's subscription at a gateway; a pending one is read
 // live and resolved (docs/contract/subscriptions.md, The customer's own). The client secret is there while the payer
 // has to authenticate.
-func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID, at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
+func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID,
+	at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
 	sub, err = s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -39,7 +40,8 @@ func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID, a
 	if httpapi.HeadOnly(ctx) {
 		return sub, "", nil // the gateway is not asked
 	}
-	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil || ok && waiting.ID != sub.ID {
+	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil ||
+		ok && waiting.ID != sub.ID {
 		return s.deps.Checkout.ReadRenewal(ctx, sub, waiting, err)
 	}
 	if sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodCard {
@@ -48,7 +50,8 @@ func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID, a
 	resolved, clientSecret, err := s.deps.Recovery.Resolve(ctx, sub)
 	if err != nil {
 		// The gateway's silence is no reason to hide what is known here.
-		s.deps.Log.WarnContext(ctx, "live read failed", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		s.deps.Log.WarnContext(ctx, "live read failed", slog.String("subscription_id", sub.ID.String()),
+			slog.Any("error", err))
 		return sub, "", nil
 	}
 	return resolved, clientSecret, nil
@@ -113,7 +116,8 @@ func (s *SelfService) chargeCode(ctx context.Context, sub lifecycle.Row) (pixDoc
 	if !ok {
 		return s.debitCode(ctx, sub)
 	}
-	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
+	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage,
+		c.PixExpiresAt
 	i, open, err := s.deps.Charges.OpenIntentOf(ctx, c)
 	if err != nil {
 		return pixDoc{}, err
@@ -128,9 +132,11 @@ func (s *SelfService) chargeCode(ctx context.Context, sub lifecycle.Row) (pixDoc
 func (s *SelfService) payRenewal(sub lifecycle.Row, c lifecycle.RenewalCharge) string {
 	switch {
 	case c.Cycle.Valid:
-		return "Pay the PIX for the period of your subscription that begins on " + s.deps.Calendar.Day(s.deps.Calendar.DayOf(c.Cycle)) + "."
+		return "Pay the PIX for the period of your subscription that begins on " +
+			s.deps.Calendar.Day(s.deps.Calendar.DayOf(c.Cycle)) + "."
 	case sub.ExpiresAt != nil:
-		return "Pay the PIX to renew your subscription, which is paid until " + s.deps.Calendar.Day(*sub.ExpiresAt) + "."
+		return "Pay the PIX to renew your subscription, which is paid until " + s.deps.Calendar.Day(*sub.ExpiresAt) +
+			"."
 	}
 	return "Pay the PIX to renew your subscription."
 }
@@ -145,7 +151,8 @@ func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycl
 		after, err := s.deps.Recovery.CheckNow(ctx, sub)
 		switch {
 		case err != nil:
-			s.deps.Log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+			s.deps.Log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()),
+				slog.Any("error", err))
 			return sub, nil
 		case after.Status != state.Pending:
 			return lifecycle.Row{}, fault.NotFound("Pending subscription")
@@ -165,7 +172,10 @@ func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycl
 		return lifecycle.Row{}, errCodeGone()
 	}
 	if sub.PixPayload == nil {
-		return lifecycle.Row{}, &fault.Error{Kind: fault.KindUnavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
+		return lifecycle.Row{}, &fault.Error{
+			Kind: fault.KindUnavailable, RetryAfter: 10 * time.Second,
+			Message: "The PIX code is not there yet. Try again in a moment.",
+		}
 	}
 	return sub, nil
 }
@@ -192,7 +202,8 @@ func (s *SelfService) debitCode(ctx context.Context, sub lifecycle.Row) (pixDoc,
 	if !sub.PixAutomatic || sub.HasChargeback {
 		return pixDoc{}, none
 	}
-	d, err := s.db.GetFailedDebit(ctx, s.deps.Pool, subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
+	d, err := s.db.GetFailedDebit(ctx, s.deps.Pool,
+		subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return pixDoc{}, none
 	}
@@ -209,6 +220,7 @@ func (s *SelfService) debitCode(ctx context.Context, sub lifecycle.Row) (pixDoc,
 	if code.Payload == "" {
 		return pixDoc{}, none
 	}
-	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = d.GatewayPaymentID, &code.Payload, &code.EncodedImage, code.ExpiresAt
+	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = d.GatewayPaymentID, &code.Payload,
+		&code.EncodedImage, code.ExpiresAt
 	return pixDoc{sub: sub, message: payDebit}, nil
 }

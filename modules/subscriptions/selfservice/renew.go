@@ -32,10 +32,12 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 		return checkout.CardOutcome{}, err
 	}
 	if old.Status == state.Suspended && old.HasChargeback {
-		return checkout.CardOutcome{}, fault.BadRequest("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe again.")
+		return checkout.CardOutcome{},
+			fault.BadRequest("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe again.")
 	}
 	if status := old.Status; status != state.Active && status != state.Pending {
-		return checkout.CardOutcome{}, fault.BadRequest("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe again.", old.Status)
+		return checkout.CardOutcome{},
+			fault.BadRequest("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe again.", old.Status)
 	}
 	if r.empty() && lifecycle.Resumable(old) && lifecycle.TraitsOf(old).EndsWithPeriod {
 		return s.resume(ctx, old)
@@ -45,7 +47,8 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 		return checkout.CardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return checkout.CardOutcome{}, s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(old, state.Pending))
+		return checkout.CardOutcome{},
+			s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(old, state.Pending))
 	}
 	if _, err := s.deps.Plans.SellablePlan(ctx, old.PlanID); err != nil {
 		return checkout.CardOutcome{}, err
@@ -93,7 +96,8 @@ func (s *SelfService) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 	}
 	out.Sub.Status, out.Sub.StartedAt = state.Pending, nil
 	if out.Sub.StartsAt != nil {
-		out.Message = "The card was accepted: it is charged first on " + s.deps.Calendar.Day(s.deps.Calendar.FirstDue(out.Sub)) + "."
+		out.Message = "The card was accepted: it is charged first on " +
+			s.deps.Calendar.Day(s.deps.Calendar.FirstDue(out.Sub)) + "."
 	}
 	return out
 }

@@ -21,12 +21,14 @@ import (
 // It is a no-op at the gateway when repeated. Write gets the locked row in the
 // transaction that follows the gateway's word. 409 when the gateway refuses; other
 // errors of the gateway are as it gave them.
-func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
+func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row,
+	write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
 	if sub.GwbSubscriptionID != nil {
 		_, err := s.deps.Calls.SetPeriodEnd(ctx, sub, false)
 		var rejected *gateway.Rejected
 		if errors.Is(err, gateway.ErrMissing) || errors.As(err, &rejected) {
-			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.deps.Calendar.Day(*sub.ExpiresAt)).WithCause(err)
+			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.",
+				s.deps.Calendar.Day(*sub.ExpiresAt)).WithCause(err)
 		}
 		if err != nil {
 			return err
@@ -40,7 +42,8 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row, write func(
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
-		if err := s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
+		if err := s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &locked, sub,
+			sub.GwbSubscriptionID != nil); err != nil {
 			return err
 		}
 		return write(tx, &locked)

@@ -79,7 +79,8 @@ func recurrenceOf(made Made) *gateway.RemoteSubscription {
 }
 
 // Settle writes what a gateway reports outside of the subscription's own call.
-func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.Source, outcome Outcome) (settled lifecycle.Row, err error) {
+func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.Source,
+	outcome Outcome) (settled lifecycle.Row, err error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
@@ -91,7 +92,8 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.So
 }
 
 // SettleTx locks the subscription and writes an outcome into it.
-func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source, outcome Outcome) (lifecycle.Row, error) {
+func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source,
+	outcome Outcome) (lifecycle.Row, error) {
 	settled, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 	ended := err == nil && settled.Status.Ended()
 	if err == nil {
@@ -106,7 +108,8 @@ func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, so
 	return settled, nil
 }
 
-func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, outcome Outcome) error {
+func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
+	outcome Outcome) error {
 	switch outcome := outcome.(type) {
 	case Succeeded:
 		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, false); err != nil {
@@ -141,7 +144,9 @@ func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 	if err != nil || moved {
 		return err
 	}
-	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.MadeNothing, lifecycle.IntentEnd{How: intent.Missing[any]{}, By: intent.By(source)}, s.closeUnmade) // it was ended or opened by somebody else
+	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.MadeNothing,
+		lifecycle.IntentEnd{How: intent.Missing[any]{}, By: intent.By(source)},
+		s.closeUnmade) // it was ended or opened by somebody else
 	if err != nil || !s.deps.Calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
 		return err
 	}
@@ -167,12 +172,16 @@ func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 		return err
 	}
 	// Events may have overtaken the ids by which they are found.
-	ids := []string{sub.ID.String(), nullable.Value(sub.GwaSubscriptionID), nullable.Value(sub.GwbSubscriptionID), nullable.Value(sub.PixPaymentID), nullable.Value(sub.GwaPixAuthID), nullable.Value(sub.PixConciliationID)}
+	ids := []string{
+		sub.ID.String(), nullable.Value(sub.GwaSubscriptionID), nullable.Value(sub.GwbSubscriptionID),
+		nullable.Value(sub.PixPaymentID), nullable.Value(sub.GwaPixAuthID), nullable.Value(sub.PixConciliationID),
+	}
 	return s.deps.Payments.ReplayWaitingTx(ctx, tx, sub.Gateway, ids...)
 }
 
 // settleMadeTx does what follows from it.
-func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made, open bool) error {
+func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made,
+	open bool) error {
 	switch made := made.(type) {
 	case Code:
 		if made.Payment.Status != gateway.PaymentStatusSettled {
@@ -180,7 +189,8 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 		}
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: false})
 	case Invoice:
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: !sub.Status.Ended()})
+		return s.SettlePaymentTx(ctx, tx, sub,
+			Payment{Payment: made.Payment, Source: source, Recurs: !sub.Status.Ended()})
 	case Authorization:
 		return s.settleAuthorizationTx(ctx, tx, sub, source, &made.PixAuthorization)
 	case FirstMonth:
@@ -198,14 +208,16 @@ func (s *Settler) closeUnmade(r *lifecycle.Row) {
 	lifecycle.CloseIntent(r)
 	if r.Status == state.Active && r.ExpiresAt == nil && lifecycle.HasNoAuthorization(*r) {
 		r.AnchorDay = nil
-		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r), nil
+		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r),
+			nil
 	}
 }
 
 // declineTx ends the subscription here, and by job at the gateway: what is left
 // there could still be paid.
 func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made) error {
-	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: source}); err != nil {
+	if _, err := s.deps.Store.MoveTx(ctx, tx, sub,
+		lifecycle.Change{Action: state.PaymentDeclined, Source: source}); err != nil {
 		return err
 	}
 	if remote := recurrenceOf(made); remote != nil && remote.Status != gateway.RemoteIncomplete {
@@ -217,7 +229,8 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // settleRemoteTx writes what became of a card subscription. At gateway A the
 // charge runs after the call, so only a trial is active at once; the rest is
 // told by webhook, or by a look when that one is lost.
-func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, remote *gateway.RemoteSubscription) error {
+func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
+	remote *gateway.RemoteSubscription) error {
 	if !lifecycle.Running(remote.Status) {
 		return nil
 	}
@@ -231,23 +244,28 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		if sub.StartsAt != nil {
 			action = state.RenewalTaken
 		}
-		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
-			if due := s.deps.Calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
-				r.NextBillingDate = &due // its answer already tells the charge after the first
-			}
-		}})
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub,
+			lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
+				if due := s.deps.Calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
+					r.NextBillingDate = &due // its answer already tells the charge after the first
+				}
+			}})
 		return err
 	case paid && !waits:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
-	case lifecycle.TraitsOf(*sub).StatusTellsPayment && sub.Status != state.Suspended: // what reopens that is judged elsewhere
-		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 }})
+	case lifecycle.TraitsOf(*sub).StatusTellsPayment &&
+		sub.Status != state.Suspended: // what reopens that is judged elsewhere
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
+			Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 },
+		})
 		return err
 	}
 	return nil
 }
 
 // settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, auth *gateway.PixAuthorization) error {
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
+	auth *gateway.PixAuthorization) error {
 	c := lifecycle.Change{Source: source}
 	switch auth.Status {
 	case gateway.AuthorizationStatusActive:
@@ -271,7 +289,8 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 }
 
 // AuthorizeTx activates an automatic PIX that the payer has authorized.
-func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *gateway.PixAuthorization) error {
+func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change,
+	a *gateway.PixAuthorization) error {
 	now, note := s.deps.Clock.Now(), c.Edit
 	c.Edit = func(r *lifecycle.Row) {
 		if note != nil {
@@ -295,14 +314,16 @@ const NoAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
 // behind it or not, or it is open whether there is one.
-func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, m FirstMonth, open bool) error {
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
+	m FirstMonth, open bool) error {
 	paid := m.Charge.Payment.Status == gateway.PaymentStatusSettled
 	if open && !paid {
 		return nil
 	}
 	recurs := m.Recurrence != nil || open
 	if paid {
-		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: m.Charge.Payment, Source: source, Recurs: recurs, First: recurs})
+		err := s.SettlePaymentTx(ctx, tx, sub,
+			Payment{Payment: m.Charge.Payment, Source: source, Recurs: recurs, First: recurs})
 		if err != nil {
 			return err
 		}
@@ -328,5 +349,6 @@ func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *life
 	if sub.StartedAt != nil {
 		began = *sub.StartedAt
 	}
-	return s.deps.Store.EditTx(ctx, tx, sub, state.FirstMonthAlone, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(began, r), nil })
+	return s.deps.Store.EditTx(ctx, tx, sub, state.FirstMonthAlone,
+		func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(began, r), nil })
 }

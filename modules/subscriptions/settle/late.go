@@ -34,14 +34,16 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
 			return err
 		}
-		return s.ListUnappliedTx(ctx, tx, *sub, p, "Charged before the subscription ended, and told after it: it added no paid time.", true)
+		return s.ListUnappliedTx(ctx, tx, *sub, p,
+			"Charged before the subscription ended, and told after it: it added no paid time.", true)
 	}
 	why, err := s.cannotOpenTx(ctx, tx, *sub, p)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		s.deps.Log.WarnContext(ctx, "money for an ended subscription opens nothing", slog.String("subscription_id", sub.ID.String()),
+		s.deps.Log.WarnContext(ctx, "money for an ended subscription opens nothing",
+			slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.String("payment_id", p.ID), slog.String("why", why))
 		return s.ListUnappliedTx(ctx, tx, *sub, p, why, true)
 	}
@@ -51,16 +53,17 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			return err
 		}
 	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
-		if p.Charge == nil || sub.Status != state.Expired { // a renewal counts from the old end, if that is later
-			r.ExpiresAt, r.AnchorDay = nil, nil
-		}
-		r.CancelAtPeriodEnd = false
-		if !p.Recurs { // what ended here was to end at the gateway, too
-			s.deps.Store.Reopen(r, *sub)
-		}
-		s.pay(r, p)
-	}})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub,
+		lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
+			if p.Charge == nil || sub.Status != state.Expired { // a renewal counts from the old end, if that is later
+				r.ExpiresAt, r.AnchorDay = nil, nil
+			}
+			r.CancelAtPeriodEnd = false
+			if !p.Recurs { // what ended here was to end at the gateway, too
+				s.deps.Store.Reopen(r, *sub)
+			}
+			s.pay(r, p)
+		}})
 	if err != nil || !moved {
 		return err
 	}
@@ -111,7 +114,8 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // came after it. A code that was paid before the end and is told after it opens the row.
 func chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
 	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
-	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
+	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil &&
+		p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }
 
 // LateMoneyArgs reads money live that would open a subscription which has ended, or that

@@ -86,7 +86,10 @@ func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 			return false, err
 		}
 	}
-	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First, SettledAt: p.SettledAt}
+	a := LateMoneyArgs{
+		SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First,
+		SettledAt: p.SettledAt,
+	}
 	if p.Charge != nil {
 		a.ChargeID = p.Charge.ID
 	}
@@ -158,7 +161,8 @@ func expectedAmount(sub lifecycle.Row, p Payment) money.Cents {
 
 // settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
 func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
-	if made := nullable.Value(p.Charge.GatewayPaymentID); made != "" && made != p.ID { // it names the charge, and is not its code
+	if made := nullable.Value(p.Charge.GatewayPaymentID); made != "" &&
+		made != p.ID { // it names the charge, and is not its code
 		p.Charge, p.Beside = nil, sub.PixAutomatic
 		return s.settleBookedTx(ctx, tx, sub, p)
 	}
@@ -223,10 +227,13 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
-		err = s.deps.Store.EditTx(ctx, tx, sub, state.PaidWhileDisputed, func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
+		err = s.deps.Store.EditTx(ctx, tx, sub, state.PaidWhileDisputed,
+			func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
 		return errors.Join(err, s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID))
 	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) }})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
+		Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) },
+	})
 	if err != nil || !moved {
 		return err
 	}

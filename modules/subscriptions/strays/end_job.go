@@ -43,7 +43,8 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	default:
 		return nil // a person has decided otherwise
 	}
-	if _, err := s.deps.Locator.LocateRemote(ctx, s.deps.Pool, a.Gateway, a.RecurrenceID); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.deps.Locator.LocateRemote(ctx, s.deps.Pool, a.Gateway, a.RecurrenceID); !errors.Is(err,
+		pgx.ErrNoRows) {
 		return err // a row owns it by now
 	}
 	held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool)
@@ -66,13 +67,15 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 		reference = ""
 	}
 	remote, err := gw.ReadSubscription(ctx, a.RecurrenceID, reference)
-	if err == nil && (remote.Status == gateway.RemoteCanceled || a.CustomerID != "" && remote.CustomerGatewayID != a.CustomerID) {
+	if err == nil &&
+		(remote.Status == gateway.RemoteCanceled || a.CustomerID != "" && remote.CustomerGatewayID != a.CustomerID) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, gateway.ErrMissing) { // one read ends nothing: what is missing is deleted, too
 		return fmt.Errorf("read recurrence %s: %w", a.RecurrenceID, err)
 	}
-	s.deps.Log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway", slog.String("gateway", string(a.Gateway)),
+	s.deps.Log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway",
+		slog.String("gateway", string(a.Gateway)),
 		slog.String("recurrence_id", a.RecurrenceID), slog.String("subscription_id", a.SubscriptionID.String()))
 	if err := gw.CancelSubscription(ctx, a.RecurrenceID, reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", a.RecurrenceID, err)

@@ -49,7 +49,8 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 		return unclaimed, err
 	}
 	paymentID := e.PaymentID()
-	if state, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, paymentID); err != nil || state != "" {
+	if state, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, tx, e.Gateway, paymentID); err != nil ||
+		state != "" {
 		return unclaimed, err // it is listed, and needs no ledger for that
 	}
 	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paymentID)
@@ -64,7 +65,8 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 	if customer == "" {
 		unclaimed.Reason = gateway.ReasonNamedMoney
 	}
-	_, err = s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	_, err = s.deps.Jobs.InsertTx(ctx, tx, args,
+		&river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return unclaimed, fmt.Errorf("have stray money read: %w", err)
 	}
@@ -119,14 +121,16 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		return s.leaveStray(ctx, a, "it is another customer's")
 	}
 	if customer == "" {
-		return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error { return s.listNamedTx(ctx, tx, a, remote) })
+		return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool,
+			func(tx pgx.Tx) error { return s.listNamedTx(ctx, tx, a, remote) })
 	}
 	waits := false
 	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.deps.Store.LockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
-		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
+		waits, err = s.db.HasOpenIntent(ctx, tx,
+			subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
 		if err != nil || waits {
 			return err
 		}
@@ -147,7 +151,8 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
-func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs, p gateway.Payment) error {
+func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs,
+	p gateway.Payment) error {
 	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
@@ -157,14 +162,18 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row, and is applied with it
 	}
-	s.deps.Log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
-		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence), slog.String("customer_id", sub.CustomerID.String()))
+	s.deps.Log.WarnContext(ctx, "money of a customer of ours that is of no subscription",
+		slog.String("gateway", string(a.Gateway)),
+		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence),
+		slog.String("customer_id", sub.CustomerID.String()))
 	if err := s.deps.Locator.BookTx(ctx, tx, sub, a.Gateway, p); err != nil {
 		return err
 	}
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
-		PaidAt: p.SettledAt, Note: "The gateway took it of this customer, and it names no subscription or order of ours.", Automatic: true,
+		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
+		PaidAt: p.SettledAt,
+		Note:   "The gateway took it of this customer, and it names no subscription or order of ours.", Automatic: true,
 	})
 	if err != nil {
 		return err
@@ -178,14 +187,16 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 }
 
 func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) error {
-	s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm is left alone", slog.String("gateway", string(a.Gateway)),
+	s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm is left alone",
+		slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", a.PaymentID), slog.String("reason", why))
 	return nil
 }
 
 // ofGatewayCustomer finds whose customer a gateway's is: "" when it is nobody's of ours.
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
-func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name, gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
+func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name,
+	gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
 	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
 		Gateway: gateway, GatewayCustomerID: gatewayID,
 	})
@@ -205,7 +216,8 @@ func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway 
 // gateway. What a recurrence took that names an id of ours is of a subscription that is
 // lost, and goes back by itself; about all else people decide, since it may be what they
 // have bought of somebody else there. The recurrence ends when its money goes back.
-func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p gateway.Payment) error {
+func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs,
+	p gateway.Payment) error {
 	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
@@ -214,14 +226,18 @@ func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid
 	if _, err := s.deps.Locator.LocateRemote(ctx, tx, a.Gateway, recurrence); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
-	note, lost := "The gateway took it of this customer, who has no subscription there, and it names no order of ours.", recurrence != "" && a.Reference != ""
+	note, lost := "The gateway took it of this customer, who has no subscription there, and it names no order of ours.",
+		recurrence != "" && a.Reference != ""
 	if lost {
-		note = "The gateway took it of this customer by recurrence " + recurrence + ", which names " + a.Reference.String() + ": no subscription of ours, as after a restore of an older database."
+		note = "The gateway took it of this customer by recurrence " + recurrence + ", which names " +
+			a.Reference.String() + ": no subscription of ours, as after a restore of an older database."
 	}
-	if err := s.deps.Payments.Cases().ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil || recurrence == "" {
+	if err := s.deps.Payments.Cases().ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil ||
+		recurrence == "" {
 		return err
 	}
 	return s.deps.Locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
-		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: a.Reference, PaymentID: p.ID, CustomerID: a.CustomerID,
+		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: a.Reference, PaymentID: p.ID,
+		CustomerID: a.CustomerID,
 	})
 }

@@ -38,7 +38,9 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 	if err != nil {
 		return err
 	}
-	note := "It names " + a.Reference.String() + ", which is not known here, as after a restore of an older database; " + payments.NoCustomer + ", " + a.CustomerID + "."
+	note := "It names " + a.Reference.String() +
+		", which is not known here, as after a restore of an older database; " + payments.NoCustomer + ", " +
+		a.CustomerID + "."
 	if customer != "" {
 		note = strings.Replace(note, payments.NoCustomer, payments.ItsCustomer, 1)
 	}
@@ -46,7 +48,8 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 		note += " Recurrence " + p.SubscriptionGatewayID + " charged it."
 	}
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, Reference: a.Reference, PaidAt: p.SettledAt,
+		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer,
+		Reference: a.Reference, PaidAt: p.SettledAt,
 		Note: note, GatewayCustomerID: a.CustomerID,
 	})
 	if err != nil || p.SubscriptionGatewayID == "" {
@@ -57,7 +60,8 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 		return err
 	}
 	err = s.db.InsertStrayRecurrence(ctx, tx, subscriptionsdb.InsertStrayRecurrenceParams{
-		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held, Now: s.deps.Clock.Now(),
+		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held,
+		Now: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("note stray recurrence: %w", err)
@@ -91,7 +95,8 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 			of = append(of, string(gateway))
 		}
 	}
-	err := s.db.ConfirmStrayRecurrences(ctx, s.deps.Pool, subscriptionsdb.ConfirmStrayRecurrencesParams{Now: s.deps.Clock.Now(), Gateways: of})
+	err := s.db.ConfirmStrayRecurrences(ctx, s.deps.Pool,
+		subscriptionsdb.ConfirmStrayRecurrencesParams{Now: s.deps.Clock.Now(), Gateways: of})
 	if err != nil {
 		return fmt.Errorf("confirm stray recurrences: %w", err)
 	}
@@ -188,7 +193,8 @@ func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRe
 	if err == nil && remote.Status.Ended() && !remote.Inactive {
 		return nil
 	}
-	s.deps.Log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway", slog.String("gateway", string(r.Gateway)),
+	s.deps.Log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway",
+		slog.String("gateway", string(r.Gateway)),
 		slog.String("recurrence_id", r.RecurrenceID), slog.String("reference", r.Reference.String()))
 	if err := gw.CancelSubscription(ctx, r.RecurrenceID, r.Reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", r.RecurrenceID, err)
@@ -203,7 +209,9 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 		var lines strings.Builder
 		told := 0
 		for _, r := range waiting {
-			n, err := s.db.TellStrayRecurrence(ctx, tx, subscriptionsdb.TellStrayRecurrenceParams{Now: new(s.deps.Clock.Now()), Gateway: r.Gateway, RecurrenceID: r.RecurrenceID})
+			n, err := s.db.TellStrayRecurrence(ctx, tx, subscriptionsdb.TellStrayRecurrenceParams{
+				Now: new(s.deps.Clock.Now()), Gateway: r.Gateway, RecurrenceID: r.RecurrenceID,
+			})
 			if err != nil {
 				return fmt.Errorf("tell of stray recurrence: %w", err)
 			}
@@ -215,7 +223,9 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 		if told == 0 {
 			return nil
 		}
-		s.deps.Log.ErrorContext(ctx, "recurrences charge that name ids which are not known here: nothing is ended by itself", slog.Int("recurrences", told))
+		s.deps.Log.ErrorContext(ctx,
+			"recurrences charge that name ids which are not known here: nothing is ended by itself",
+			slog.Int("recurrences", told))
 		return s.deps.Operators.TellTx(ctx, tx, fault.Count(told, "recurrence")+" that nobody here owns", fmt.Sprintf(
 			"Found charging customers at the gateways: %s, with ids that this database does not know, most likely because it was restored from an older backup.\n"+
 				"They go on charging; none is ended by itself.\n\n%s\nList them by `marquee reconcile --since`; what was listed before is ended by `--apply`. See docs/operations.md, \"Recurrences that nobody owns\".\n",
@@ -225,7 +235,8 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 
 // ReconcileStrays lists the recurrences that name one of our ids but belong to no row;
 // a run that is not dry ends those that do not wait for a confirmation.
-func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOptions,
+	report *payments.ReconcileReport) error {
 	before, err := s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)
@@ -243,12 +254,14 @@ func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOption
 			continue
 		}
 		f := payments.Finding{
-			Gateway: r.Gateway, Kind: payments.StrayRecurrence, ID: r.RecurrenceID, LocalID: r.Reference, Verdict: payments.Repairable,
-			Detail: "charges, and names an id that is not known here: to be ended at the gateway",
+			Gateway: r.Gateway, Kind: payments.StrayRecurrence, ID: r.RecurrenceID, LocalID: r.Reference,
+			Verdict: payments.Repairable,
+			Detail:  "charges, and names an id that is not known here: to be ended at the gateway",
 		}
 		if !o.DryRun {
 			f.Verdict = payments.Repaired
-			if slices.ContainsFunc(left, func(l strayRecurrence) bool { return l.Gateway == r.Gateway && l.RecurrenceID == r.RecurrenceID }) {
+			if slices.ContainsFunc(left,
+				func(l strayRecurrence) bool { return l.Gateway == r.Gateway && l.RecurrenceID == r.RecurrenceID }) {
 				f.Verdict, f.Detail = payments.Unchanged, f.Detail+" by the next --apply"
 			}
 		}

@@ -22,8 +22,10 @@ const PlanID = "fixture-plan"
 func Plan(t testing.TB, db postgres.DB, planID string, amountCents int64) {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	_, err := db.Exec(t.Context(), `INSERT INTO subscriptions.plans (id, plan_id, name, amount_cents, tier, register_date, register_update_date)
-		VALUES ($1, $2, $2, $3, 1, $4, $4) ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING`, objectid.New(), planID, amountCents, now)
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO subscriptions.plans (id, plan_id, name, amount_cents, tier, register_date, register_update_date)
+		VALUES ($1, $2, $2, $3, 1, $4, $4) ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING`, objectid.New(),
+		planID, amountCents, now)
 	require.NoError(t, err)
 }
 
@@ -39,7 +41,8 @@ func Paid(t testing.TB, db *pgxpool.Pool, customerID objectid.ID) objectid.ID {
 	t.Helper()
 	id := Active(t, db, customerID)
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	_, err := db.Exec(t.Context(), `INSERT INTO payments.payments (gateway, gateway_payment_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method,
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO payments.payments (gateway, gateway_payment_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method,
 			native_status, settled_at, created_at, updated_at, counted)
 		VALUES ('gwb', 'in_' || $1::text, 'pi_' || $1::text, 'subscription', $1::text, $2, 4990, 'credit_card', 'paid', $3, $3, $3, true)`, id, customerID, now)
 	require.NoError(t, err)
@@ -65,7 +68,8 @@ func In(t testing.TB, db *pgxpool.Pool, customerID objectid.ID, status string) o
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(t.Context(), `INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, to_status, reason, source)
+		_, err = tx.Exec(t.Context(),
+			`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, to_status, reason, source)
 			VALUES ($1, $2, $3, $4, 'subscribed', 'subscribe')`, id, customerID, now, status)
 		if err != nil || ended {
 			return err

@@ -17,14 +17,20 @@ import (
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
-func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
+func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	told gateway.PixAuthorization) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, told) && !e.IsProof() {
-		return gateway.ReasonAskedAuthorization, s.queueAuthorizationCheckTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
+		return gateway.ReasonAskedAuthorization,
+			s.queueAuthorizationCheckTx(ctx, tx,
+				RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
-	c := lifecycle.Change{Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { recordEvent(r, e) }}
+	c := lifecycle.Change{
+		Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID,
+		Edit: func(r *lifecycle.Row) { recordEvent(r, e) },
+	}
 	return "", s.deps.Settler.AuthorizeTx(ctx, tx, sub, c, &told)
 }
 
@@ -39,7 +45,8 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
-func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.PixAuthorization) (gateway.Reason, error) {
+func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	told gateway.PixAuthorization) (gateway.Reason, error) {
 	cancelled := told.Status == gateway.AuthorizationStatusCancelled
 	switch {
 	case sub.Status.Ended():
@@ -53,11 +60,13 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
-	return gateway.ReasonAskedAuthorization, s.queueAuthorizationCheckTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
+	return gateway.ReasonAskedAuthorization,
+		s.queueAuthorizationCheckTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 }
 
 // UnauthorizeTx ends a subscription with its authorization.
-func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, event string) error {
+func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
+	event string) error {
 	now := s.deps.Clock.Now()
 	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &event, Edit: func(r *lifecycle.Row) {
 		r.GatewayEndedAt = &now

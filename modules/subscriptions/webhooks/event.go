@@ -18,7 +18,8 @@ import (
 
 // applyOneTx does what each kind of event does to the subscription it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, err error) {
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	e gateway.Event) (ignored gateway.Reason, err error) {
 	switch told := e.Payload.(type) {
 	case gateway.SettledPayment:
 		return s.applyPaymentTx(ctx, tx, sub, e, told.Payment)
@@ -81,7 +82,8 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		}
 	}
 	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
-		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: gateway.ReasonOthersPayment}, err
+		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID,
+			NewStatus: new(string(sub.Status)), Reason: gateway.ReasonOthersPayment}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
@@ -100,7 +102,9 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.Result{}, err
 	}
 	faultpoint.Hit("webhook.before_commit")
-	r := gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: ignored}
+	r := gateway.Result{
+		Status: gateway.ResultApplied, SubscriptionID: &sub.ID, NewStatus: new(string(sub.Status)), Reason: ignored,
+	}
 	switch ignored {
 	case "":
 	case gateway.ReasonAskedPayment, gateway.ReasonAskedRecurrence, gateway.ReasonAskedAuthorization:
@@ -122,7 +126,8 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // applyToTx applies an event to the subscription that it was found to be of. What was
 // taken back was paid before, which may never be told, or when the gateway shows it no
 // more: a payment that the ledger lacks is booked first.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (ignored gateway.Reason, err error) {
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	e gateway.Event) (ignored gateway.Reason, err error) {
 	if paid, ok := paidBefore(e); ok {
 		if sub.Status.Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, paid)
@@ -146,7 +151,8 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // confirmFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
-func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) (bool, error) {
+func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray,
+	e gateway.Event) (bool, error) {
 	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
 	told, settled := e.Payload.(gateway.SettledPayment)
 	if !settled || e.IsProof() || why.reason == "" && !teaches {
@@ -157,8 +163,9 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		return false, err
 	}
 	a := settle.LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: told.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
-		SettledAt: told.Payment.SettledAt,
+		SubscriptionID: sub.ID, PaymentID: told.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e),
+		AuthorizationID: e.AuthorizationID,
+		SettledAt:       told.Payment.SettledAt,
 	}
 	charge, err := s.deps.Reads.ChargeOf(ctx, tx, e)
 	if err != nil {
@@ -179,7 +186,8 @@ func isMatchedByID(sub lifecycle.Row, e gateway.Event) bool {
 
 // lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
 // locks whose it is by now.
-func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e *gateway.Event) (lifecycle.Row, error) {
+func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	e *gateway.Event) (lifecycle.Row, error) {
 	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
 	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
 		return sub, err
@@ -189,7 +197,8 @@ func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	p gateway.Payment) (gateway.Reason, error) {
 	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
@@ -228,7 +237,8 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, p gateway.Payment) (bool, error) {
+func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+	p gateway.Payment) (bool, error) {
 	status := sub.Status
 	if p.InvoiceID == "" || p.Amount == 0 || status != state.Active && status != state.Suspended {
 		return false, nil
@@ -243,6 +253,8 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
 func chargedThoughEnding(sub lifecycle.Row, e gateway.Event, p gateway.Payment) bool {
-	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && sub.Status == state.Active && !lifecycle.EndsThere(sub) &&
-		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != nullable.Value(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
+	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && sub.Status == state.Active &&
+		!lifecycle.EndsThere(sub) &&
+		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != nullable.Value(sub.LastPaidInvoiceID) &&
+		lifecycle.RemoteID(sub) != ""
 }

@@ -24,7 +24,8 @@ import (
 // (docs/contract/figures.md, Attempts). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, f gateway.FailedPayment) (gateway.Reason, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	f gateway.FailedPayment) (gateway.Reason, error) {
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
@@ -45,12 +46,14 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case status == state.Pending && s.deps.Calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
-		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub,
+			lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", err
 	case lifecycle.Stopped(*sub):
 		return gateway.ReasonRecurrenceStopped, nil
 	case lifecycle.IsPendingRenewal(*sub) && !e.Gateway.Traits().PayerConfirms:
-		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub,
+			lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub))
 	case f.First || status == state.Pending:
 		return gateway.ReasonFirstFailed, nil
@@ -80,7 +83,8 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
-func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, paymentID string) error {
+func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	paymentID string) error {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, *sub, paymentID)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
@@ -90,12 +94,14 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	if !early || sub.Status != state.Active || int(sub.PaymentFailures) < s.deps.Config.MaxPaymentFailures {
 		return nil
 	}
-	_, err = s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+	_, err = s.deps.Store.MoveTx(ctx, tx, sub,
+		lifecycle.Change{Action: state.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 	return err
 }
 
 // failTx counts a failed payment, which may not be known; the one that reaches the limit suspends.
-func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, failed *gateway.Payment) error {
+func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	failed *gateway.Payment) error {
 	paymentID := ""
 	if failed != nil {
 		paymentID = failed.ID
@@ -112,12 +118,14 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 	if int(sub.PaymentFailures)+1 >= s.deps.Config.MaxPaymentFailures && !ahead {
 		action = state.PaymentFailsTooOften
 	}
-	_, err = s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e), Edit: func(r *lifecycle.Row) {
-		r.PaymentFailures++
-		if next != nil {
-			r.NextBillingDate = next
-		}
-	}})
+	_, err = s.deps.Store.MoveTx(ctx, tx, sub,
+		lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e),
+			Edit: func(r *lifecycle.Row) {
+				r.PaymentFailures++
+				if next != nil {
+					r.NextBillingDate = next
+				}
+			}})
 	if err != nil {
 		return err
 	}
@@ -150,7 +158,8 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	}
 	switch {
 	case !retryable:
-		if err := s.deps.Debits.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryFailsForGood, told); err != nil || first || !d.Retryable {
+		if err := s.deps.Debits.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryFailsForGood,
+			told); err != nil || first || !d.Retryable {
 			return err
 		}
 		return s.deps.Dunning.DunAgainTx(ctx, tx, sub, d, &f.Payment)
@@ -167,7 +176,8 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	p gateway.Payment) (gateway.Reason, error) {
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
@@ -177,7 +187,8 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		return gateway.ReasonOtherAwaited, nil
 	}
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
-		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.SetOnce(&r.PixPaymentID, p.ID) },
+		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID,
+		Edit: func(r *lifecycle.Row) { lifecycle.SetOnce(&r.PixPaymentID, p.ID) },
 	})
 	if err != nil {
 		return "", err
@@ -188,7 +199,8 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, p gateway.Payment) (gateway.Reason, error) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	p gateway.Payment) (gateway.Reason, error) {
 	if sub.Status.Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return gateway.ReasonNoConsequence, nil
 	}
@@ -208,7 +220,8 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // cycleAfterTx is the beginning of the cycle after the one whose debit failed or is
 // gone; nil when the payment is no debit. Without it the debits would stop at the first
 // that nobody paid.
-func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, paymentID string) (*time.Time, error) {
+func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	paymentID string) (*time.Time, error) {
 	if !sub.PixAutomatic || paymentID == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
 	}
@@ -223,10 +236,12 @@ func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // skipCycleTx has the debits go on with the cycle after the one of the payment's
 // debit, which nobody will pay. Moved is false when they have gone on already, and
 // when the payment is no debit.
-func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, paymentID string) (moved bool, err error) {
+func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	paymentID string) (moved bool, err error) {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, paymentID)
 	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
 		return false, err
 	}
-	return true, s.deps.Store.EditTx(ctx, tx, sub, state.CycleSkipped, func(r *lifecycle.Row) { r.NextBillingDate = next })
+	return true, s.deps.Store.EditTx(ctx, tx, sub, state.CycleSkipped,
+		func(r *lifecycle.Row) { r.NextBillingDate = next })
 }

@@ -49,7 +49,8 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 }
 
 // LocateRemote finds the subscription by the gateway's id of its recurrence.
-func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.Name, recurrence string) (lifecycle.Row, error) {
+func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.Name,
+	recurrence string) (lifecycle.Row, error) {
 	if recurrence == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
@@ -86,11 +87,13 @@ func (s *Locator) locateByPix(ctx context.Context, tx pgx.Tx, e gateway.Event) (
 	if id == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
-	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: e.Gateway, PixPaymentID: &id})
+	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx,
+		subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: e.Gateway, PixPaymentID: &id})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return sub, err
 	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
+	c, err := s.db.GetRenewalChargeByPayment(ctx, tx,
+		subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
@@ -155,7 +158,8 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 		return stray{reason: gateway.ReasonOtherAuthorization, ours: true}, nil
 	case ofAuthorization && e.Reference != "" && e.Reference != sub.ID:
 		return stray{reason: gateway.ReasonOtherContract}, nil
-	case otherRecurrence && known != "", otherRecurrence && !e.Gateway.Traits().SignsEvents && sub.PaymentMethod != gateway.MethodCard:
+	case otherRecurrence && known != "",
+		otherRecurrence && !e.Gateway.Traits().SignsEvents && sub.PaymentMethod != gateway.MethodCard:
 		return stray{reason: gateway.ReasonOtherRecurrence, ours: true}, nil
 	case otherRecurrence && !e.Gateway.Traits().SignsEvents && !settled:
 		return stray{reason: gateway.ReasonRecurrenceUnknown, waits: true}, nil
@@ -187,11 +191,14 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !settled || p.Amount == 0 {
 		return nil
 	}
-	s.deps.Log.WarnContext(ctx, "money that names a subscription and is not its own", slog.String("subscription_id", sub.ID.String()),
-		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID), slog.String("reason", string(why.reason)))
+	s.deps.Log.WarnContext(ctx, "money that names a subscription and is not its own",
+		slog.String("subscription_id", sub.ID.String()),
+		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID),
+		slog.String("reason", string(why.reason)))
 	u := payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: "The event names the subscription, but is about " + string(why.reason) + ".",
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt,
+		Note: "The event names the subscription, but is about " + string(why.reason) + ".",
 	}
 	if why.ours {
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
@@ -206,11 +213,13 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
-func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event) (adopted bool, err error) {
+func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	e gateway.Event) (adopted bool, err error) {
 	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceAdopted, func(r *lifecycle.Row) { lifecycle.SetRecurrence(r, e.SubscriptionID) })
+	err = s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceAdopted,
+		func(r *lifecycle.Row) { lifecycle.SetRecurrence(r, e.SubscriptionID) })
 	if err != nil {
 		return false, err
 	}
@@ -250,12 +259,15 @@ func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if e.SubscriptionID == "" || e.SubscriptionID == lifecycle.RemoteID(sub) {
 		return nil
 	}
-	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.PaymentID()})
+	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{
+		Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.PaymentID(),
+	})
 }
 
 // InsertEndStrayTx has a recurrence ended that nobody owns.
 func (s *Locator) InsertEndStrayTx(ctx context.Context, tx pgx.Tx, args EndStrayArgs) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, args,
+		&river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("queue the end of a recurrence: %w", err)
 	}

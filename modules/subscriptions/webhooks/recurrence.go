@@ -18,7 +18,8 @@ import (
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	remote gateway.RemoteSubscription) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -31,13 +32,17 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	case !e.IsProof():
 		return gateway.ReasonAskedRecurrence, s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
-	c := lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { recordEvent(r, e) }}
+	c := lifecycle.Change{
+		Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID,
+		Edit: func(r *lifecycle.Row) { recordEvent(r, e) },
+	}
 	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
 }
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	told gateway.RemoteSubscription) (gateway.Reason, error) {
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
@@ -46,7 +51,8 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*told.NextBilling):
 		return gateway.ReasonDayKnown, nil
 	case !e.IsProof():
-		return gateway.ReasonAskedRecurrence, s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
+		return gateway.ReasonAskedRecurrence,
+			s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
@@ -72,7 +78,8 @@ func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
 	if lifecycle.TraitsOf(*sub).EndsWithPeriod { // the sweep looks where the job is lost
 		now := s.deps.Clock.Now()
-		if err := s.deps.Store.EditTx(ctx, tx, sub, state.LookAsked, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
+		if err := s.deps.Store.EditTx(ctx, tx, sub, state.LookAsked,
+			func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}
@@ -89,7 +96,8 @@ func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *li
 // written. What gateway A only holds inactive keeps the charges that it made ahead, which
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
-func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, remote gateway.RemoteSubscription) error {
+func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change,
+	remote gateway.RemoteSubscription) error {
 	now := s.deps.Clock.Now()
 	traits := lifecycle.TraitsOf(*sub)
 	told := c.Source == state.ByWebhook && traits.SignsEvents

@@ -15,7 +15,8 @@ import (
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
-func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.SubscriptionChange) (gateway.Reason, error) {
+func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	told gateway.SubscriptionChange) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -45,7 +46,8 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 }
 
 // moveByStatusTx does what the gateway's newest word asks for.
-func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action, e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
+func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
+	e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
 	if action == state.GatewaySaysExpired && sub.IntentOpen {
 		action = state.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
@@ -112,19 +114,22 @@ func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
 	return latest != nil && latest.ID == nullable.Value(sub.LastPaidInvoiceID)
 }
 
-func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time, e gateway.Event, told gateway.RemoteSubscription) error {
+func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time,
+	e gateway.Event, told gateway.RemoteSubscription) error {
 	if counts && sub.Status != state.Pending {
 		if err := s.failTx(ctx, tx, sub, e, told.LatestPayment); err != nil {
 			return err
 		}
 	}
-	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) { s.applyStatusDates(r, e, told, extended) })
+	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed,
+		func(r *lifecycle.Row) { s.applyStatusDates(r, e, told, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
-func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event, latest *gateway.Payment) (bool, error) {
+func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+	latest *gateway.Payment) (bool, error) {
 	if latest == nil || latest.ID == "" || latest.ID == nullable.Value(sub.LastPaidInvoiceID) {
 		return sub.Status != state.Suspended, nil
 	}
@@ -137,7 +142,8 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // applyStatusDates writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription, extended *time.Time) {
+func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription,
+	extended *time.Time) {
 	recordEvent(r, e)
 	s.deps.Calendar.SetRemote(r, &told)
 	s.SetPeriodEnd(r, &told, extended)

@@ -19,14 +19,16 @@ import (
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.DisputeReport) (gateway.Reason, error) {
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	told gateway.DisputeReport) (gateway.Reason, error) {
 	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
 	})
 	if err != nil {
 		return "", err
 	}
-	return s.deps.Disputes.ApplyDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+	return s.deps.Disputes.ApplyDisputeTx(ctx, tx, sub, changed,
+		lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 }
 
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
@@ -59,7 +61,8 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if err != nil || !first {
 		return err
 	}
-	return s.deps.Settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
+	return s.deps.Settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p},
+		"Told after the subscription had ended, by what took it back: it added no paid time.", true)
 }
 
 // applyRefundTx: charge.refunded, refund.*; PAYMENT_REFUNDED,
@@ -67,9 +70,11 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event, told gateway.RefundReport) (gateway.Reason, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	told gateway.RefundReport) (gateway.Reason, error) {
 	record := payments.RefundRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told, Payment: paymentOf(e),
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
+		Payment: paymentOf(e),
 	}
 	changed, err := s.deps.Payments.RecordRefundTx(ctx, tx, record)
 	if err != nil {
@@ -77,7 +82,8 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	reason := gateway.Reason("")
 	if changed.Dispute != nil {
-		reason, err = s.deps.Disputes.ApplyDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
+		reason, err = s.deps.Disputes.ApplyDisputeTx(ctx, tx, sub, *changed.Dispute,
+			lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 		if err != nil || changed.Dispute.State != gateway.DisputeWon {
 			return reason, err
 		}
@@ -101,7 +107,8 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // withdrawAgainTx ends a subscription whose customer had withdrawn from it before the restore
 // of a database lost that: a refund which bears the mark of ours says at the gateway that it
 // was one. Of renewals the one that goes on ends.
-func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, restored []payments.Refund) error {
+func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	restored []payments.Refund) error {
 	lost := func(r payments.Refund) bool {
 		return r.Reason == lifecycle.WithdrawalReason && r.Status != gateway.RefundStatusFailed
 	}
@@ -124,7 +131,8 @@ func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 		}
 		ends = &locked
 	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, ends, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &ends.CustomerID})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, ends,
+		lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &ends.CustomerID})
 	if err != nil || !moved {
 		return err
 	}
@@ -151,7 +159,8 @@ func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		return err
 	}
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
+		Kind: payments.UnappliedLate, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &left,
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
 		PaidAt: r.Payment.SettledAt, Bought: true, Reference: reference,
 		Note: fmt.Sprintf("The payer's bank had taken the PIX back, which ended the subscription; a refund by which it did so failed, and R$ %s of it is with us.", left),
 	})
@@ -177,14 +186,17 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	}
 	part := money.Cents(0)
 	for _, g := range given {
-		if g.Kind == payments.RefundTakenBack && g.Status != gateway.RefundStatusFailed && disputes.IsOne(*r.Payment, []string{g.PaymentID}) {
+		if g.Kind == payments.RefundTakenBack && g.Status != gateway.RefundStatusFailed &&
+			disputes.IsOne(*r.Payment, []string{g.PaymentID}) {
 			part += g.Amount
 		}
 	}
 	return s.deps.Payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part, CustomerID: sub.CustomerID,
+		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part,
+		CustomerID:     sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt, Bought: true,
-		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here asked for it.", part, r.Payment.ID, r.Payment.Amount),
+		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here asked for it.", part,
+			r.Payment.ID, r.Payment.Amount),
 	})
 }
 
@@ -199,7 +211,8 @@ func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			return err
 		}
 	}
-	return s.deps.Store.EditTx(ctx, tx, sub, state.RefundsTotalled, func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
+	return s.deps.Store.EditTx(ctx, tx, sub, state.RefundsTotalled,
+		func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
 }
 
 // TotalRefunds rewrites the total after a refund that was settled elsewhere, in a

@@ -24,7 +24,10 @@ type withdrawnBody struct {
 
 // Schema documents the amount.
 func (amountAt) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeNumber, Description: "In the unit of the purchase's own amounts: reais at gateway A, cents at gateway B"}
+	return &huma.Schema{
+		Type:        huma.TypeNumber,
+		Description: "In the unit of the purchase's own amounts: reais at gateway A, cents at gateway B",
+	}
 }
 
 func withdrawnOutput(w withdrawal, err error) (*httpapi.Output[withdrawnBody], error) {
@@ -32,7 +35,8 @@ func withdrawnOutput(w withdrawal, err error) (*httpapi.Output[withdrawnBody], e
 		return nil, err
 	}
 	return httpapi.OK(withdrawnBody{
-		RefundAmount: amountAt{gateway: w.sub.Gateway, amount: w.amount}, RefundedAt: httpapi.TimePtr(w.refundedAt), Status: w.sub.Status,
+		RefundAmount: amountAt{gateway: w.sub.Gateway, amount: w.amount}, RefundedAt: httpapi.TimePtr(w.refundedAt),
+		Status: w.sub.Status,
 	})
 }
 

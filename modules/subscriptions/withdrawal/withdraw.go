@@ -135,7 +135,8 @@ func (s *Withdrawals) withdrawalEnd(ctx context.Context, db postgres.DB, chain [
 		if first == nil { // a trial that was renewed
 			continue
 		}
-		return new(lifecycle.StartOfDay(*first, s.deps.Config.Zone).In(s.deps.Config.Zone).AddDate(0, 0, s.deps.Config.WithdrawalDays+1)), nil
+		return new(lifecycle.StartOfDay(*first, s.deps.Config.Zone).In(s.deps.Config.Zone).AddDate(0, 0,
+			s.deps.Config.WithdrawalDays+1)), nil
 	}
 	return nil, nil //nolint:nilnil // as above
 }
@@ -149,7 +150,8 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err := s.mayWithdraw(ctx, tx, *sub); err != nil {
 		return err // a payment was disputed since it was read
 	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &sub.CustomerID})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub,
+		lifecycle.Change{Action: state.CustomerWithdraws, Source: state.ByCustomer, Actor: &sub.CustomerID})
 	if err != nil {
 		return err
 	}
@@ -224,7 +226,8 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 			return withdrawal{}, err
 		}
 		for _, p := range paid {
-			w.amount += p.Payment.Amount - min(disputes.LostOf(disputed, p.Payment), p.Payment.Amount) // the bank gave that back
+			w.amount += p.Payment.Amount - min(disputes.LostOf(disputed, p.Payment),
+				p.Payment.Amount) // the bank gave that back
 		}
 		for _, r := range given {
 			before := givenBefore(r, at)
@@ -267,7 +270,8 @@ func belongsToCaller(r payments.Refund) bool {
 }
 
 // paidAndGiven are the payments of a subscription and the refunds of them.
-func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]gateway.LedgerPayment, []payments.Refund, error) {
+func (s *Withdrawals) paidAndGiven(ctx context.Context,
+	id objectid.ID) ([]gateway.LedgerPayment, []payments.Refund, error) {
 	paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, id)
 	if err != nil {
 		return nil, nil, err
@@ -327,7 +331,8 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 // giveBackPayment refunds one payment. What its gateway refuses, now or after it had
 // taken the refund on, is left to people. Gateway A refuses a refund beside another that
 // is under way: once it has, the rest waits for the end of that one.
-func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, given []payments.Refund, left money.Cents) error {
+func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment,
+	given []payments.Refund, left money.Cents) error {
 	beside, refused := false, false
 	for _, r := range given {
 		if !disputes.IsOne(p.Payment, []string{r.PaymentID}) {
@@ -344,7 +349,8 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	}
 	call, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
 	defer cancel()
-	_, err := s.deps.Payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: lifecycle.WithdrawalReason}, nil)
+	_, err := s.deps.Payments.RefundPayment(call,
+		payments.RefundRequest{Payment: p, Reason: lifecycle.WithdrawalReason}, nil)
 	var rejected *gateway.Rejected
 	var declined *gateway.Declined
 	var disputed *payments.RefundDisputedError
@@ -361,7 +367,8 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
 }
 
-func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, left money.Cents, note string) error {
+func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, left money.Cents,
+	note string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,

@@ -57,7 +57,8 @@ func benchmarkPurchases(b *testing.B, spread, cents int) {
 	b.StopTimer()
 	var wrong int
 	require.NoError(b, db.QueryRow(b.Context(), `SELECT count(*) FROM tickets.events e
-		WHERE tickets_issued <> (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.holds_place)`).Scan(&wrong))
+		WHERE tickets_issued <> (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.holds_place)`).
+		Scan(&wrong))
 	require.Zero(b, wrong, "counters equal the rows")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "purchases/s")
 }

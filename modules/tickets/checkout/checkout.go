@@ -61,7 +61,8 @@ type Checkout struct {
 func New(d Deps) *Checkout {
 	s := &Checkout{
 		deps: d, intents: d.Payments.Intents(), db: ticketsdb.New(),
-		declines: secret.Derive(d.Config.FileKey, "tickets/declines"), holders: secret.Derive(d.Config.FileKey, "tickets/holders"),
+		declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
+		holders:  secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}
 	s.lockForSale = s.lockAndCount
 	s.gate = newGate(s.reserveMany)

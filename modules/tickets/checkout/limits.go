@@ -86,7 +86,8 @@ const (
 
 func (w request) placesOf() [4]subject {
 	return [4]subject{
-		{byCustomer, w.customer.ID.String()}, {byTaxID, string(w.holder.taxID)}, {byEmail, string(w.holder.email)}, {byAddress, string(w.holder.address)},
+		{byCustomer, w.customer.ID.String()}, {byTaxID, string(w.holder.taxID)}, {byEmail, string(w.holder.email)},
+		{byAddress, string(w.holder.address)},
 	}
 }
 
@@ -130,8 +131,9 @@ func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []request
 		}
 	}
 	return events.Event{
-		ID: row.ID, Title: row.Title, EndsAt: row.EndsAt, Capacity: row.Capacity, TicketsIssued: row.TicketsIssued, TicketValueCents: row.TicketValueCents,
-		IsSaleBoxOffice: row.IsSaleBoxOffice, ImageID: row.ImageID, IsActive: row.IsActive,
+		ID: row.ID, Title: row.Title, EndsAt: row.EndsAt, Capacity: row.Capacity, TicketsIssued: row.TicketsIssued,
+		TicketValueCents: row.TicketValueCents,
+		IsSaleBoxOffice:  row.IsSaleBoxOffice, ImageID: row.ImageID, IsActive: row.IsActive,
 		MaxPerPerson: row.MaxPerPerson, PlacesUnpaid: row.PlacesUnpaid, PlacesUnpaidGuests: row.PlacesUnpaidGuests,
 	}, held, nil
 }
@@ -174,7 +176,8 @@ func (all holdings) ofPerson(w request) holding {
 
 // withinLimits refuses an order by which one person would have more places than the
 // event sells to one (409), or more would be held unpaid than may be by one person, from
-// one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free but for
+// one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free
+// but for
 // theirs, rounded up, so that the last one can be bought.
 func (s *Checkout) withinLimits(e events.Event, held holdings, w request) error {
 	person := held.ofPerson(w)
@@ -190,7 +193,8 @@ func (s *Checkout) withinLimits(e events.Event, held holdings, w request) error 
 			fault.Count(most, "place"), fault.Count(int(s.deps.Config.PixTTL.Minutes()), "minute"))
 	}
 	if held[w.placesOf()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
-		return fault.TooManyRequests(heldWait, "At most %s of an event may wait for payment from one network at a time. Try again in %s.",
+		return fault.TooManyRequests(heldWait,
+			"At most %s of an event may wait for payment from one network at a time. Try again in %s.",
 			fault.Count(unpaidPerAddress, "place"), fault.Seconds(heldWait))
 	}
 	if !w.asGuest() || e.Capacity == nil {
@@ -207,11 +211,13 @@ func (s *Checkout) withinLimits(e events.Event, held holdings, w request) error 
 
 // crowded reports whether so many places are held unpaid that new ones are held shorter.
 func (s *Checkout) crowded(e events.Event) bool {
-	return !s.deps.Config.NoHoldLimits && e.Capacity != nil && 100*int64(e.PlacesUnpaid) > crowdedPercent*int64(*e.Capacity)
+	return !s.deps.Config.NoHoldLimits && e.Capacity != nil &&
+		100*int64(e.PlacesUnpaid) > crowdedPercent*int64(*e.Capacity)
 }
 
 func errTooManyForOne(e events.Event) *fault.Error {
-	return fault.Conflict("One person can have at most %s of this event, paid for or waiting for payment.", fault.Count(int(*e.MaxPerPerson), "place")).WithField("quantity")
+	return fault.Conflict("One person can have at most %s of this event, paid for or waiting for payment.",
+		fault.Count(int(*e.MaxPerPerson), "place")).WithField("quantity")
 }
 
 // subjects are whom declines count against: the client's address, the card, and
@@ -236,19 +242,25 @@ func (s *Checkout) subjects(ctx context.Context, instrument gateway.Instrument, 
 // declined lately: whoever tries stolen numbers does not try many.
 func (s *Checkout) checkDeclines(ctx context.Context, sub subjects) error {
 	n, err := s.db.DeclineCount(ctx, s.deps.Pool, ticketsdb.DeclineCountParams{
-		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, Since: s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow),
+		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer,
+		Since: s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow),
 	})
 	if err != nil {
 		return fmt.Errorf("count declines: %w", err)
 	}
-	if int(n.Address) >= s.deps.Config.DeclinesPerAddress || int(n.Card) >= s.deps.Config.DeclinesPerCard || int(n.Buyer) >= s.deps.Config.DeclinesPerBuyer {
-		return fault.TooManyRequests(s.deps.Config.DeclineWindow, "Too many declined payments. Wait up to %s, or pay by PIX.", fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
+	if int(n.Address) >= s.deps.Config.DeclinesPerAddress || int(n.Card) >= s.deps.Config.DeclinesPerCard ||
+		int(n.Buyer) >= s.deps.Config.DeclinesPerBuyer {
+		return fault.TooManyRequests(s.deps.Config.DeclineWindow,
+			"Too many declined payments. Wait up to %s, or pay by PIX.",
+			fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
 	}
 	return nil
 }
 
 func (s *Checkout) recordDecline(ctx context.Context, sub subjects) error {
-	err := s.db.DeclineInsert(ctx, s.deps.Pool, ticketsdb.DeclineInsertParams{AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, At: s.deps.Clock.Now()})
+	err := s.db.DeclineInsert(ctx, s.deps.Pool, ticketsdb.DeclineInsertParams{
+		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, At: s.deps.Clock.Now(),
+	})
 	if err != nil {
 		return fmt.Errorf("note decline: %w", err)
 	}

@@ -142,12 +142,14 @@ func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
 	if w.gateway == nil {
 		return r, nil
 	}
-	return s.pay(ctx, r, orders.Purchase{Order: o, Payer: w.payer, Title: w.event.Title, Instrument: instrument}, w.customer)
+	return s.pay(ctx, r, orders.Purchase{Order: o, Payer: w.payer, Title: w.event.Title, Instrument: instrument},
+		w.customer)
 }
 
 func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrument gateway.Instrument, err error) {
 	if p.quantity > s.deps.Config.MaxQuantity {
-		return w, instrument, fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.deps.Config.MaxQuantity), "body", "quantity")
+		return w, instrument,
+			fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.deps.Config.MaxQuantity), "body", "quantity")
 	}
 	e, err := s.db.EventGet(ctx, s.deps.Pool, p.eventID)
 	if postgres.IsNoRows(err) {
@@ -165,7 +167,10 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 	if e.MaxPerPerson != nil && p.quantity > int(*e.MaxPerPerson) {
 		return w, instrument, errTooManyForOne(e)
 	}
-	w = request{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil, attempt: idempotency.AttemptOf(ctx)}
+	w = request{
+		event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil,
+		attempt: idempotency.AttemptOf(ctx),
+	}
 	free := priceOf(e) == 0
 	if !free {
 		if instrument, err = instrumentOf(p, priceOf(e)*int64(p.quantity)); err != nil {
@@ -201,7 +206,8 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 	if p.instrument == nil {
 		if least := p.gateway.Traits().LeastPix; money.Cents(total) < least {
-			return gateway.Instrument{}, fault.BadRequest("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", least).WithField("quantity")
+			return gateway.Instrument{},
+				fault.BadRequest("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", least).WithField("quantity")
 		}
 		return gateway.Instrument{}, nil
 	}
@@ -213,7 +219,8 @@ func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accounts.Customer, error) {
 	if p.buyer != nil {
 		if !taxid.Valid(p.buyer.TaxID, s.deps.Config.AlphanumericTaxIDs) {
-			return accounts.Customer{}, fault.InvalidAt("has to be a CPF or CNPJ with valid check digits", "body", "buyer", "tax_id")
+			return accounts.Customer{},
+				fault.InvalidAt("has to be a CPF or CNPJ with valid check digits", "body", "buyer", "tax_id")
 		}
 		if free {
 			// It costs nothing to have the tickets of a free event mailed to somebody.
@@ -228,7 +235,8 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accou
 		return c, err
 	}
 	if !free && !taxid.Valid(c.TaxID, s.deps.Config.AlphanumericTaxIDs) {
-		return c, fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+		return c,
+			fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 	}
 	return c, nil
 }
@@ -236,9 +244,11 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accou
 // payerAt makes the buyer known to the gateway and keeps the id it has there. Making
 // a customer there twice moves no money. What guests say of themselves is not written into an
 // account that was there before; the gateway gets it where the account has none.
-func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.Customer, b *Buyer) (gateway.Payer, error) {
+func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.Customer,
+	b *Buyer) (gateway.Payer, error) {
 	p := gateway.Payer{
-		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gw.Name())], Name: events.NameOf(c), Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gw.Name())], Name: events.NameOf(c), Email: c.Email,
+		Phone: c.Phone, TaxID: c.TaxID,
 	}
 	if b != nil {
 		if p.TaxID == "" {
@@ -283,7 +293,8 @@ func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c acco
 func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accounts.Customer, cause error) error {
 	var declined *gateway.Declined
 	var rejected *gateway.Rejected
-	if nullable.Value(p.Order.PaymentMethod) != gateway.MethodCard || !errors.As(cause, &declined) && !errors.As(cause, &rejected) {
+	if nullable.Value(p.Order.PaymentMethod) != gateway.MethodCard ||
+		!errors.As(cause, &declined) && !errors.As(cause, &rejected) {
 		return nil
 	}
 	return s.recordDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
@@ -326,11 +337,14 @@ type orderPaymentBody struct {
 // Schema is the object, or null for a free event; in place, since a reference
 // cannot be null.
 func (orderPaymentBody) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Nullable: true, Required: []string{"id", "status", "billing_type"}, Properties: map[string]*huma.Schema{
-		"id":           {Type: huma.TypeString, Nullable: true, Description: "The gateway's; null while its answer is awaited"},
-		"status":       {Type: huma.TypeString, Enum: []any{orders.StatusConfirmed, orders.StatusPending}},
-		"billing_type": {Type: huma.TypeString, Enum: []any{"CREDIT_CARD", "PIX"}},
-	}}
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, Required: []string{"id", "status", "billing_type"},
+		Properties: map[string]*huma.Schema{
+			"id": {
+				Type: huma.TypeString, Nullable: true, Description: "The gateway's; null while its answer is awaited",
+			},
+			"status":       {Type: huma.TypeString, Enum: []any{orders.StatusConfirmed, orders.StatusPending}},
+			"billing_type": {Type: huma.TypeString, Enum: []any{"CREDIT_CARD", "PIX"}},
+		}}
 }
 
 type purchaseBody struct {
@@ -344,7 +358,9 @@ func purchaseBodyOf(r receipt) purchaseBody {
 	if r.order.Gateway == nil {
 		return body
 	}
-	body.Payment = &orderPaymentBody{ID: r.order.GatewayPaymentID, Status: orders.StatusPending, BillingType: "CREDIT_CARD"}
+	body.Payment = &orderPaymentBody{
+		ID: r.order.GatewayPaymentID, Status: orders.StatusPending, BillingType: "CREDIT_CARD",
+	}
 	if r.order.State == state.Paid {
 		body.Payment.Status = orders.StatusConfirmed
 	}

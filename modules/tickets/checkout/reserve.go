@@ -233,14 +233,16 @@ func priceOf(e events.Event) int64 {
 func (s *Checkout) newOrder(e events.Event, w request, now time.Time) orders.Order {
 	o := orders.Order{
 		ID: objectid.At(now), CustomerID: w.customer.ID, EventID: e.ID, Quantity: int32(w.quantity), //nolint:gosec // at most MaxQuantity
-		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin, CreatedAt: now, UpdatedAt: now,
+		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin,
+		CreatedAt: now, UpdatedAt: now,
 	}
 	if w.gateway == nil {
 		o.State, o.PaymentStatus, o.PaidAt = state.Paid, orders.StatusConfirmed, &now
 		return o
 	}
 	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, orders.OpenStatus(w.gateway.Name(), w.method), true
-	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(w.gateway.Name()), new(w.method), nullable.Ptr(w.payer.GatewayID)
+	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(w.gateway.Name()), new(w.method),
+		nullable.Ptr(w.payer.GatewayID)
 	o.RecoveryAt = new(now.Add(orders.AdoptAfter))
 	o.HoldUntil = new(s.holdUntil(e, w.method, now))
 	return o
@@ -263,8 +265,11 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 }
 
 // writeTx inserts the orders that have places, with their tickets.
-func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []request, results []reservation) error {
-	p := ticketsdb.OrderReserveParams{EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.deps.Clock.Now()}
+func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []request,
+	results []reservation) error {
+	p := ticketsdb.OrderReserveParams{
+		EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.deps.Clock.Now(),
+	}
 	if e.ImageID != nil {
 		p.ImageID = new(e.ImageID.String())
 	}
@@ -277,14 +282,19 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishe
 		}
 		o := r.order
 		byID[o.ID.String()], attempts[o.ID.String()] = r, wishes[i].attempt
-		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()), append(p.Quantities, o.Quantity)
-		p.Gateways, p.Methods = append(p.Gateways, string(nullable.Value(o.Gateway))), append(p.Methods, string(nullable.Value(o.PaymentMethod)))
+		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()),
+			append(p.Quantities, o.Quantity)
+		p.Gateways, p.Methods = append(p.Gateways, string(nullable.Value(o.Gateway))),
+			append(p.Methods, string(nullable.Value(o.PaymentMethod)))
 		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
-		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
+		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus),
+			append(p.WithoutLogin, o.WithoutLogin)
 		p.Unproved = append(p.Unproved, !wishes[i].withoutLogin && wishes[i].unproved)
-		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)), append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
+		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)),
+			append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
 		h := wishes[i].holder.limitKeys(o, e)
-		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email), append(p.AddressMacs, h.address)
+		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email),
+			append(p.AddressMacs, h.address)
 	}
 	if len(p.Ids) == 0 {
 		return nil

@@ -33,7 +33,9 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	require.NoError(t, err)
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log})
 	sale := events.New(events.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users})
-	store := orders.New(orders.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale})
+	store := orders.New(orders.Deps{
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale,
+	})
 	money.Connect(payments.Hooks{Looks: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
 	return New(Deps{
 		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale, Orders: store,
@@ -48,7 +50,8 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 func freeEvent(t testing.TB, db *pgxpool.Pool, capacity int) events.Event {
 	t.Helper()
 	id := objectid.New()
-	_, err := db.Exec(t.Context(), `INSERT INTO tickets.events (id, title, event_date, capacity, is_sale_box_office) VALUES ($1, 'Premiere', $2, $3, true)`,
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO tickets.events (id, title, event_date, capacity, is_sale_box_office) VALUES ($1, 'Premiere', $2, $3, true)`,
 		id, time.Now().Add(24*time.Hour), capacity)
 	require.NoError(t, err)
 	return events.Event{ID: id}
@@ -117,7 +120,9 @@ func TestOnePersonsOrdersAreCountedAcrossProcesses(t *testing.T) {
 
 func counts(t *testing.T, db *pgxpool.Pool, e events.Event) (issued, rows int) {
 	t.Helper()
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND holds_place)
+	require.NoError(t,
+		db.QueryRow(t.Context(),
+			`SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND holds_place)
 		FROM tickets.events e WHERE id = $1`, e.ID).Scan(&issued, &rows))
 	return issued, rows
 }
@@ -216,7 +221,9 @@ func TestHistoryIsAppendOnlyAndComplete(t *testing.T) {
 	require.NoError(t, err)
 	_, err = db.Exec(t.Context(), "DELETE FROM tickets.tickets WHERE id = $1", r.tickets[0])
 	require.NoError(t, err)
-	rows, err := db.Query(t.Context(), "SELECT concat(from_status, '>', to_status) FROM tickets.transitions WHERE ticket_id = $1 ORDER BY id", r.tickets[0])
+	rows, err := db.Query(t.Context(),
+		"SELECT concat(from_status, '>', to_status) FROM tickets.transitions WHERE ticket_id = $1 ORDER BY id",
+		r.tickets[0])
 	require.NoError(t, err)
 	moves, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

@@ -96,7 +96,9 @@ func (s *Door) refuseConsumed(err error, at httpapi.Time) (*codeResponse, error)
 	}
 	raw, err := json.Marshal(consumedBody{
 		Detail: f.Message, ConsumedAt: at,
-		Coded: httpapi.ErrorCoded{Code: f.Code, Message: f.Message, Timestamp: httpapi.Time(s.deps.Clock.Now()).String(), Field: f.Field},
+		Coded: httpapi.ErrorCoded{
+			Code: f.Code, Message: f.Message, Timestamp: httpapi.Time(s.deps.Clock.Now()).String(), Field: f.Field,
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
@@ -113,7 +115,9 @@ func errOtherEvent() *fault.Error {
 func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
 	now := s.deps.Clock.Now()
 	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (events.Ticket, error) {
-		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: nullable.Ptr(nonce), Reason: reason, ActorID: &actor})
+		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{
+			ID: id, Now: &now, Nonce: nullable.Ptr(nonce), Reason: reason, ActorID: &actor,
+		})
 	})
 	if err == nil {
 		return t, nil
@@ -139,7 +143,8 @@ func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason
 
 // useTicket runs the compare-and-set that uses a ticket, for the audit trail to
 // tell of.
-func (s *Door) useTicket(ctx context.Context, id objectid.ID, use func(tx pgx.Tx) (events.Ticket, error)) (t events.Ticket, err error) {
+func (s *Door) useTicket(ctx context.Context, id objectid.ID,
+	use func(tx pgx.Tx) (events.Ticket, error)) (t events.Ticket, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		return events.Tickets.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
 			t, err = use(tx)
@@ -167,7 +172,8 @@ func notAvailable(t events.Ticket, blocked string) error {
 		return fault.Conflict("This ticket has expired.").WithField("status")
 	case state.Consumed:
 		at := httpapi.Time(*t.ConsumedAt)
-		return fault.Conflict("This ticket was consumed at %s already.", at).WithField("consumed_at").WithCause(&AlreadyConsumed{At: at})
+		return fault.Conflict("This ticket was consumed at %s already.", at).WithField("consumed_at").
+			WithCause(&AlreadyConsumed{At: at})
 	case state.Pending:
 		return fault.Conflict("This ticket is not paid yet: it is pending.").WithField("status")
 	default:

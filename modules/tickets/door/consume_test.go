@@ -27,7 +27,8 @@ func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
 	sale := events.New(events.Deps{Pool: db, Clock: clock.System{}, Accounts: accountstest.Service(t, db)})
 	s := New(Deps{Pool: db, Clock: clock.System{}, Events: sale})
 	event := objectid.New()
-	_, err := db.Exec(t.Context(), "INSERT INTO tickets.events (id, title, event_date) VALUES ($1, 'Premiere', $2)", event, time.Now().Add(24*time.Hour))
+	_, err := db.Exec(t.Context(), "INSERT INTO tickets.events (id, title, event_date) VALUES ($1, 'Premiere', $2)",
+		event, time.Now().Add(24*time.Hour))
 	require.NoError(t, err)
 	var issued []objectid.ID
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
@@ -48,7 +49,8 @@ func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
 				if err != nil || read.Status != state.Available {
 					return read, pgx.ErrNoRows
 				}
-				_, err = tx.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'consumed', consumed_at = now() WHERE id = $1", read.ID)
+				_, err = tx.Exec(t.Context(),
+					"UPDATE tickets.tickets SET status = 'consumed', consumed_at = now() WHERE id = $1", read.ID)
 				return read, err
 			})
 			if err == nil {

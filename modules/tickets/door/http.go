@@ -100,29 +100,35 @@ func (s *Door) CheckinBundle(ctx context.Context, in *eventInput) (*httpapi.Outp
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
 	}
 	now := s.deps.Clock.Now()
-	b := checkinBundleBody{GeneratedAt: httpapi.Time(now), CodePrefix: codePrefix, CodeForms: codeForms, Revoked: []string{}, Consumed: []consumedTicket{}}
+	b := checkinBundleBody{
+		GeneratedAt: httpapi.Time(now), CodePrefix: codePrefix, CodeForms: codeForms, Revoked: []string{},
+		Consumed: []consumedTicket{},
+	}
 	for _, k := range s.codes {
-		b.Keys = append(b.Keys, doorKey{KeyID: k.name(), Algorithm: "Ed25519", PublicKey: base64.StdEncoding.EncodeToString(publicOf(k.private))})
+		b.Keys = append(b.Keys, doorKey{
+			KeyID: k.name(), Algorithm: "Ed25519", PublicKey: base64.StdEncoding.EncodeToString(publicOf(k.private)),
+		})
 	}
 	// One snapshot, so that no ticket moves from one list past the other.
-	err = pgx.BeginTxFunc(ctx, s.deps.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		e, err := s.db.EventGet(ctx, tx, id)
-		if err != nil {
+	err = pgx.BeginTxFunc(ctx, s.deps.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+		func(tx pgx.Tx) error {
+			e, err := s.db.EventGet(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			if err := httpapi.HeadEnds(ctx); err != nil {
+				return err
+			}
+			b.EventID, b.Title, b.EndsAt = e.ID, e.Title, httpapi.Time(e.EndsAt)
+			if b.Revoked, err = s.db.TicketListRevoked(ctx, tx, id); err != nil {
+				return err
+			}
+			consumed, err := s.db.TicketListConsumed(ctx, tx, id)
+			for _, c := range consumed {
+				b.Consumed = append(b.Consumed, consumedTicket{TicketID: c.ID, ConsumedAt: httpapi.Time(*c.ConsumedAt)})
+			}
 			return err
-		}
-		if err := httpapi.HeadEnds(ctx); err != nil {
-			return err
-		}
-		b.EventID, b.Title, b.EndsAt = e.ID, e.Title, httpapi.Time(e.EndsAt)
-		if b.Revoked, err = s.db.TicketListRevoked(ctx, tx, id); err != nil {
-			return err
-		}
-		consumed, err := s.db.TicketListConsumed(ctx, tx, id)
-		for _, c := range consumed {
-			b.Consumed = append(b.Consumed, consumedTicket{TicketID: c.ID, ConsumedAt: httpapi.Time(*c.ConsumedAt)})
-		}
-		return err
-	})
+		})
 	if postgres.IsNoRows(err) {
 		return nil, fault.NotFound("Event")
 	}

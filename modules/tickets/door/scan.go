@@ -195,7 +195,8 @@ func scanOutcome(t events.Ticket, sc scan) string {
 		if same == "" {
 			same = sc.reported()
 		}
-		if nullable.Value(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
+		if nullable.Value(t.ConsumeNonce) == same ||
+			sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
 			return scanRepeated
 		}
 		return scanDouble

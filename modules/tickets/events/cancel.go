@@ -21,8 +21,11 @@ const (
 
 // CancelTx calls a locked event off: its sale is closed, and its holders are written why.
 // Refund is RefundAll or RefundOnRequest, until bounds the asking of the second.
-func (s *Store) CancelTx(ctx context.Context, tx pgx.Tx, e Event, reason, refund string, until *time.Time, now time.Time) error {
-	err := s.db.EventCancel(ctx, tx, ticketsdb.EventCancelParams{ID: e.ID, Now: &now, Reason: &reason, Refund: &refund, RefundUntil: until})
+func (s *Store) CancelTx(ctx context.Context, tx pgx.Tx, e Event, reason, refund string, until *time.Time,
+	now time.Time) error {
+	err := s.db.EventCancel(ctx, tx, ticketsdb.EventCancelParams{
+		ID: e.ID, Now: &now, Reason: &reason, Refund: &refund, RefundUntil: until,
+	})
 	if err != nil {
 		return fmt.Errorf("call event off: %w", err)
 	}
@@ -57,7 +60,8 @@ func guardCancelled(ctx context.Context, tx pgx.Tx, records []*resource.Record) 
 				continue
 			}
 			for field, now := range map[string]any{
-				"event_date": e.EventDate, "event_end_date": e.EventEndDate, "location": e.Location, "is_active": e.IsActive, "refund_until": e.RefundUntil,
+				"event_date": e.EventDate, "event_end_date": e.EventEndDate, "location": e.Location,
+				"is_active": e.IsActive, "refund_until": e.RefundUntil,
 			} {
 				if value, ok := rec.Value(field); ok && !sameJSON(value, now) {
 					return fault.Conflict("%s stays as it is: the event is called off.", field).WithField(field)

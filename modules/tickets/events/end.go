@@ -16,7 +16,8 @@ import (
 // EventEnds tells when events end by the end rule; an event that does not exist
 // is left out.
 func (s *Store) EventEnds(ctx context.Context, db postgres.DB, ids ...objectid.ID) (map[objectid.ID]time.Time, error) {
-	rows, err := db.Query(ctx, "SELECT id, ends_at FROM tickets.events WHERE id = ANY($1::text[])", objectid.Strings(ids))
+	rows, err := db.Query(ctx, "SELECT id, ends_at FROM tickets.events WHERE id = ANY($1::text[])",
+		objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read ends of events: %w", err)
 	}

@@ -32,7 +32,8 @@ var Events = resource.New(resource.Definition{
 	Name: "events", Singular: "Event", Table: "tickets.events", Search: "t.search",
 	Fields: []resource.Field{
 		{Name: "code", Kind: query.String, Nullable: true, Doc: "Unique, kept in upper case", Rule: resource.Rule{
-			MinLength: 1, MaxLength: 50, Pattern: `^[A-Za-z0-9]+([ ._-][A-Za-z0-9]+)*$`, Means: "letters and digits with single hyphens, dots, underscores or spaces between them",
+			MinLength: 1, MaxLength: 50, Pattern: `^[A-Za-z0-9]+([ ._-][A-Za-z0-9]+)*$`,
+			Means: "letters and digits with single hyphens, dots, underscores or spaces between them",
 		}},
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 		{Name: "description", Kind: query.String, Rule: resource.Rule{Default: "", MaxLength: 1000}},
@@ -40,22 +41,46 @@ var Events = resource.New(resource.Definition{
 		{Name: "event_date", Kind: query.Date, Rule: resource.Rule{Required: true}, Doc: "Start"},
 		{Name: "event_end_date", Kind: query.Date, Nullable: true, Doc: "End; null means three hours after the start"},
 		{Name: "location", Kind: query.String, Rule: resource.Rule{Default: "", MaxLength: 500}},
-		{Name: "capacity", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(0)}, Doc: "Null is unlimited"},
-		{Name: "max_per_person", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(1)}, Doc: "Places that one person may buy, paid or held; null is no limit"},
+		{
+			Name: "capacity", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(0)},
+			Doc: "Null is unlimited",
+		},
+		{
+			Name: "max_per_person", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(1)},
+			Doc: "Places that one person may buy, paid or held; null is no limit",
+		},
 		{Name: "tickets_issued", Kind: query.Int, Write: resource.Kept, Doc: "Tickets that hold a place"},
-		{Name: "ticket_value", Column: "ticket_value_cents", Kind: query.Cents, Nullable: true, Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)}, Doc: "Reais a ticket; null is free"},
-		{Name: "is_sale_box_office", Kind: query.Bool, Rule: resource.Rule{Default: false}, Doc: "Buyable in the store"},
+		{
+			Name: "ticket_value", Column: "ticket_value_cents", Kind: query.Cents, Nullable: true,
+			Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)},
+			Doc:  "Reais a ticket; null is free",
+		},
+		{
+			Name: "is_sale_box_office", Kind: query.Bool, Rule: resource.Rule{Default: false},
+			Doc: "Buyable in the store",
+		},
 		{Name: "image_id", Kind: query.OID, Nullable: true, Doc: "File id"},
 		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
-		{Name: "cancelled_at", Kind: query.Date, Nullable: true, Write: resource.Kept, Doc: "When it was called off: its tickets are blocked"},
-		{Name: "cancel_reason", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "Why, as its holders were written"},
-		{Name: "refund_until", Kind: query.Date, Nullable: true, Doc: "Until when holders may give their orders back, whatever the limits of withdrawal; set by moving the event: seven days, or its start if that is sooner"},
+		{
+			Name: "cancelled_at", Kind: query.Date, Nullable: true, Write: resource.Kept,
+			Doc: "When it was called off: its tickets are blocked",
+		},
+		{
+			Name: "cancel_reason", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Doc: "Why, as its holders were written",
+		},
+		{
+			Name: "refund_until", Kind: query.Date, Nullable: true,
+			Doc: "Until when holders may give their orders back, whatever the limits of withdrawal; set by moving the event: seven days, or its start if that is sooner",
+		},
 		{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
 		{Name: "updated_at", Expr: "t.register_update_date", Kind: query.Date},
 	},
 	Constraints: map[string]resource.Violation{
-		"events_code_unique":         {Field: "code", Message: "is already taken"},
-		"events_end_after_start":     {Kind: fault.KindInvalid, Field: "event_end_date", Message: "has to be after event_date"},
+		"events_code_unique": {Field: "code", Message: "is already taken"},
+		"events_end_after_start": {
+			Kind: fault.KindInvalid, Field: "event_end_date", Message: "has to be after event_date",
+		},
 		"events_cancelled_is_closed": {Field: "is_active", Message: "stays false: the event is called off"},
 		constraintTicketEvent:        {Message: "The event has tickets and cannot be deleted."},
 		constraintOrderEvent:         {Message: "The event has been sold and cannot be deleted."},

@@ -27,7 +27,8 @@ func (s *Store) ListEvents(ctx context.Context, in *resource.GetInput) (*resourc
 
 func listable(ctx context.Context) (*resource.View, error) {
 	if httpapi.RequestURL(ctx).Query().Has("_id") && !httpapi.CallerOf(ctx).IsAdmin() {
-		return nil, fault.Forbidden("Only administrators can read one event by its id. Filter the list, or see /store/events.")
+		return nil,
+			fault.Forbidden("Only administrators can read one event by its id. Filter the list, or see /store/events.")
 	}
 	return Events.View, nil
 }
@@ -44,7 +45,8 @@ func (s *Store) UpdateEvents(ctx context.Context, in *resource.BodyInput) (*reso
 	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		ended, err := s.db.EventLockEnded(ctx, tx, ticketsdb.EventLockEndedParams{Ids: objectid.Strings(resource.IDs(in.Body)), Now: by.Now})
+		ended, err := s.db.EventLockEnded(ctx, tx,
+			ticketsdb.EventLockEndedParams{Ids: objectid.Strings(resource.IDs(in.Body)), Now: by.Now})
 		if err != nil {
 			return fmt.Errorf("lock events: %w", err)
 		}
@@ -101,7 +103,8 @@ func withWarnings(answer *resource.Response) (*resource.Response, error) {
 		}
 		if e.Capacity != nil && *e.Capacity < e.TicketsIssued {
 			warnings = append(warnings, warning{ID: e.ID, Field: "capacity", Message: fmt.Sprintf(
-				"%s issued already, more than the capacity of %d. What is issued stays valid; no more are issued.", issued(e.TicketsIssued), *e.Capacity)})
+				"%s issued already, more than the capacity of %d. What is issued stays valid; no more are issued.",
+				issued(e.TicketsIssued), *e.Capacity)})
 		}
 	}
 	if len(warnings) == 0 {

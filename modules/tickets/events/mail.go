@@ -40,14 +40,16 @@ func (MailArgs) Kind() string { return "tickets_event_mail" }
 
 // mailHoldersTx writes to each holder of a called off event once.
 func (s *Store) mailHoldersTx(ctx context.Context, tx pgx.Tx, e Event, template string, old *Place) error {
-	holders, err := s.db.TicketListHolders(ctx, tx, ticketsdb.TicketListHoldersParams{EventID: e.ID, WithConsumed: true})
+	holders, err := s.db.TicketListHolders(ctx, tx,
+		ticketsdb.TicketListHoldersParams{EventID: e.ID, WithConsumed: true})
 	if err != nil {
 		return fmt.Errorf("list holders: %w", err)
 	}
 	return s.mailTheseTx(ctx, tx, e.ID, holders, template, old)
 }
 
-func (s *Store) mailTheseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, holders []objectid.ID, template string, old *Place) error {
+func (s *Store) mailTheseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, holders []objectid.ID, template string,
+	old *Place) error {
 	for some := range slices.Chunk(holders, 1000) {
 		all := make([]river.InsertManyParams, len(some))
 		for i, holder := range some {

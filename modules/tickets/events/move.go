@@ -69,7 +69,8 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 	if err != nil {
 		return fmt.Errorf("list holders: %w", err)
 	}
-	if said := is.RefundUntil; len(holders) > 0 && (sameTime(was.RefundUntil, said) || said == nil || !said.After(s.deps.Clock.Now())) {
+	if said := is.RefundUntil; len(holders) > 0 &&
+		(sameTime(was.RefundUntil, said) || said == nil || !said.After(s.deps.Clock.Now())) {
 		note.RefundUntil = new(s.movedUntil(is.EventDate))
 	}
 	noted := func() error { return s.db.EventRecordMove(ctx, tx, note) }
@@ -118,7 +119,8 @@ func (s *Store) ReviveTx(ctx context.Context, tx pgx.Tx, by resource.Actor, ende
 		if !e.EndsAt.After(by.Now) {
 			continue
 		}
-		_, err = s.db.TicketReviveOfEvent(ctx, tx, ticketsdb.TicketReviveOfEventParams{EventID: id, ActorID: &by.ID, Now: by.Now})
+		_, err = s.db.TicketReviveOfEvent(ctx, tx,
+			ticketsdb.TicketReviveOfEventParams{EventID: id, ActorID: &by.ID, Now: by.Now})
 		if err != nil {
 			return fmt.Errorf("revive tickets of event %s: %w", id, err)
 		}

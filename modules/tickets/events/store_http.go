@@ -45,7 +45,8 @@ type storeEvent struct {
 
 func (s *Store) storeEventOf(e Event) storeEvent {
 	out := storeEvent{
-		ID: e.ID, Title: e.Title, Description: e.Description, EventType: e.EventType, EventDate: httpapi.Time(e.EventDate),
+		ID: e.ID, Title: e.Title, Description: e.Description, EventType: e.EventType,
+		EventDate:    httpapi.Time(e.EventDate),
 		EventEndDate: httpapi.TimePtr(e.EventEndDate), Location: e.Location, ImageID: e.ImageID, Capacity: e.Capacity,
 		TicketsIssued: e.TicketsIssued, MaxPerPerson: e.MaxPerPerson, IsSaleBoxOffice: e.IsSaleBoxOffice,
 	}

@@ -26,11 +26,26 @@ var Tickets = resource.New(resource.Definition{
 	Fields: []resource.Field{
 		{Name: "event_id", Kind: query.OID, Write: resource.Once, Rule: resource.Rule{Required: true}},
 		{Name: "customer_id", Kind: query.OID, Write: resource.Once, Rule: resource.Rule{Required: true}},
-		{Name: "ticket_order_id", Expr: "t.order_id", Kind: query.OID, Nullable: true, Doc: "Null when an admin or a promo code issued it"},
+		{
+			Name: "ticket_order_id", Expr: "t.order_id", Kind: query.OID, Nullable: true,
+			Doc: "Null when an admin or a promo code issued it",
+		},
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 		{Name: "description", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 1000}},
-		{Name: "status", Kind: query.String, Rule: resource.Rule{Default: string(state.Available), Enum: []string{string(state.Pending), string(state.Available), string(state.Consumed), string(state.Expired)}}},
-		{Name: "blocked", Expr: "tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at)", Kind: query.String, Nullable: true, Doc: "Why the ticket opens no door although its status holds: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it"},
+		{
+			Name: "status", Kind: query.String,
+			Rule: resource.Rule{
+				Default: string(state.Available),
+				Enum: []string{
+					string(state.Pending), string(state.Available), string(state.Consumed), string(state.Expired),
+				},
+			},
+		},
+		{
+			Name: "blocked", Expr: "tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at)",
+			Kind: query.String, Nullable: true,
+			Doc: "Why the ticket opens no door although its status holds: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it",
+		},
 		{Name: "promo_code_id", Kind: query.OID, Nullable: true, Write: resource.Kept},
 		{Name: "promo_code", Kind: query.String, Nullable: true, Write: resource.Kept},
 		{Name: "consumed_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
@@ -109,8 +124,10 @@ func (s *Store) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID
 		in.ImageID = e.ImageID
 	}
 	ids, err := s.db.TicketInsert(ctx, tx, ticketsdb.TicketInsertParams{
-		EventID: e.ID, Title: in.Title, Description: nullable.Ptr(strings.TrimSpace(in.Description)), Reason: in.Reason, ActorID: in.ActorID,
-		PromoCodeID: in.PromoCodeID, PromoCode: nullable.Ptr(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: objectid.Strings(in.CustomerIDs),
+		EventID: e.ID, Title: in.Title, Description: nullable.Ptr(strings.TrimSpace(in.Description)), Reason: in.Reason,
+		ActorID:     in.ActorID,
+		PromoCodeID: in.PromoCodeID, PromoCode: nullable.Ptr(in.PromoCode), ImageID: in.ImageID, Now: now,
+		CustomerIds: objectid.Strings(in.CustomerIDs),
 	})
 	if postgres.Constraint(err) == ConstraintCapacity {
 		return nil, ErrSoldOut()

@@ -69,7 +69,8 @@ func guardOf(t ticketsdb.TicketListStandingRow, to state.Ticket) error {
 	case t.Cancelled:
 		return errNotGood(t.ID, "its event is called off")
 	case (order == state.Reserved || order == state.Released) && to != state.Pending:
-		return fault.Conflict("Ticket %s cannot be %s: its order is not paid. POST /tickets gives a ticket away.", t.ID, to).WithField("status")
+		return fault.Conflict("Ticket %s cannot be %s: its order is not paid. POST /tickets gives a ticket away.", t.ID,
+			to).WithField("status")
 	case order == state.Released:
 		return errNotGood(t.ID, "its order was not paid")
 	case order == state.Paid && to == state.Pending:

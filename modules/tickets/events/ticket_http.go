@@ -33,7 +33,8 @@ func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*resou
 	var ids []objectid.ID
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		ids, err = s.IssueTx(ctx, tx, Issue{
-			EventID: eventID, CustomerIDs: []objectid.ID{customerID}, Title: b.Title, Description: b.Description, ImageID: b.ImageID, ActorID: &admin, Reason: "admin",
+			EventID: eventID, CustomerIDs: []objectid.ID{customerID}, Title: b.Title, Description: b.Description,
+			ImageID: b.ImageID, ActorID: &admin, Reason: "admin",
 		})
 		if err != nil {
 			return err
@@ -183,7 +184,8 @@ func envelopeOf(ctx context.Context, docs []byte, info any) (*resource.Response,
 		return nil, fmt.Errorf("read own documents: %w", err)
 	}
 	return render(httpapi.Envelope[json.RawMessage]{
-		Docs: all, Msg: "ok", Info: info, Links: []httpapi.Link{{LinkType: "GET", Rel: "self", Href: httpapi.SelfURL(ctx)}},
+		Docs: all, Msg: "ok", Info: info,
+		Links:      []httpapi.Link{{LinkType: "GET", Rel: "self", Href: httpapi.SelfURL(ctx)}},
 		Pagination: httpapi.Pagination{QtyDocsPage: len(all), QtyOfPages: 1, QtyTotalDocs: len(all)},
 	})
 }

@@ -66,7 +66,8 @@ func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
 	return s.deps.Mail.Send(ctx, message)
 }
 
-func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts.Customer, args events.MailArgs) (eventMail, error) {
+func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts.Customer,
+	args events.MailArgs) (eventMail, error) {
 	in := func(t time.Time) string { return dateIn(holder.Language, t.In(s.deps.Config.Zone)) }
 	end := func(t *time.Time) string {
 		if t == nil {
@@ -75,13 +76,15 @@ func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts
 		return in(*t)
 	}
 	data := eventMail{
-		Name: holder.FullName, Event: e.Title, Date: in(e.EventDate), End: end(e.EventEndDate), Location: e.Location, Reason: nullable.Value(e.CancelReason),
-		All: nullable.Value(e.CancelRefund) == events.RefundAll,
+		Name: holder.FullName, Event: e.Title, Date: in(e.EventDate), End: end(e.EventEndDate), Location: e.Location,
+		Reason: nullable.Value(e.CancelReason),
+		All:    nullable.Value(e.CancelRefund) == events.RefundAll,
 	}
 	if args.Old != nil {
 		data.Old = &oldPlace{Date: in(args.Old.Start), End: end(args.Old.End), Location: args.Old.Location}
 	}
-	orders, err := s.db.OrderListPaidOf(ctx, s.deps.Pool, ticketsdb.OrderListPaidOfParams{CustomerID: holder.ID, EventID: e.ID})
+	orders, err := s.db.OrderListPaidOf(ctx, s.deps.Pool,
+		ticketsdb.OrderListPaidOfParams{CustomerID: holder.ID, EventID: e.ID})
 	if err != nil {
 		return data, fmt.Errorf("list orders: %w", err)
 	}
@@ -98,7 +101,8 @@ func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts
 		if err != nil {
 			return data, fmt.Errorf("read tickets: %w", err)
 		}
-		if args.Template == events.MailMoved && slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed }) {
+		if args.Template == events.MailMoved &&
+			slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed }) {
 			continue // it cannot be given back
 		}
 		left, _, err := s.deps.Orders.GivenBackOf(ctx, s.deps.Pool, o, since)

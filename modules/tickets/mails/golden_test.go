@@ -38,9 +38,12 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 		}
 		free := orderMail{Event: "Palestra", Date: date, Free: true, Tickets: shown[:1]}
 		withdrawable, late := paid, paid
-		withdrawable.Until, withdrawable.Link, late.CalledOff = date, "https://api.example.com/api/v1/store/ticket-orders/withdraw#66f0a1b2c3d4e5f607182a01.6a0b.mac", true
+		withdrawable.Until, withdrawable.Link, late.CalledOff = date,
+			"https://api.example.com/api/v1/store/ticket-orders/withdraw#66f0a1b2c3d4e5f607182a01.6a0b.mac", true
 		open := paid
-		open.Pix = &mailCode{Payload: "00020126580014br.gov.bcb.pix<&>", CID: "pix.66f0a1b2c3d4e5f607182a01", Until: date}
+		open.Pix = &mailCode{
+			Payload: "00020126580014br.gov.bcb.pix<&>", CID: "pix.66f0a1b2c3d4e5f607182a01", Until: date,
+		}
 		for name, c := range map[string]struct {
 			template string
 			data     orderMail

@@ -69,8 +69,9 @@ func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
 		return fmt.Errorf("read event: %w", err)
 	}
 	data := orderMail{
-		Name: buyer.FullName, Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.deps.Config.Zone)), Location: e.Location,
-		Total: money.Cents(o.TotalCents).In(buyer.Language), Free: o.TotalCents == 0,
+		Name: buyer.FullName, Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.deps.Config.Zone)),
+		Location: e.Location,
+		Total:    money.Cents(o.TotalCents).In(buyer.Language), Free: o.TotalCents == 0,
 		CalledOff: e.CancelledAt != nil,
 	}
 	var pictures []mail.Inline
@@ -84,7 +85,10 @@ func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
 			data.Link = s.deps.Links.Link(o.ID, e.EndsAt.Add(linkLater))
 		}
 	case orders.MailPix:
-		data.Pix = &mailCode{Payload: *o.PixPayload, CID: "pix." + o.ID.String(), Until: dateIn(buyer.Language, o.HoldUntil.In(s.deps.Config.Zone))}
+		data.Pix = &mailCode{
+			Payload: *o.PixPayload, CID: "pix." + o.ID.String(),
+			Until: dateIn(buyer.Language, o.HoldUntil.In(s.deps.Config.Zone)),
+		}
 		png, err := door.QRPNG(*o.PixPayload)
 		if err != nil {
 			return fmt.Errorf("draw PIX code: %w", err)
@@ -130,7 +134,9 @@ func (s *Mails) drawTickets(ctx context.Context, o orders.Order) ([]mailTicket, 
 		n := len(shown) + 1
 		cid := fmt.Sprintf("ticket%d.%s", n, t.ID)
 		shown = append(shown, mailTicket{Number: n, CID: cid, Code: code.Text()})
-		pictures = append(pictures, mail.Inline{ID: cid, Name: fmt.Sprintf("ticket-%d.png", n), ContentType: "image/png", Data: png})
+		pictures = append(pictures, mail.Inline{
+			ID: cid, Name: fmt.Sprintf("ticket-%d.png", n), ContentType: "image/png", Data: png,
+		})
 	}
 	return shown, pictures, nil
 }

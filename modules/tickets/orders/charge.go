@@ -33,7 +33,9 @@ func (s *Store) Charge() *intent.Operation[Purchase, Made] {
 		Kind: intent.Order, Intents: s.intents, Settling: "purchase.before_commit",
 		Opening: func(p Purchase) intent.Opening { return s.OpeningOf(p.Order) },
 		Row:     c.purchaseOf,
-		Steps:   []intent.Step[Purchase, Made]{{Answered: "purchase.after_call", Call: c.call, Find: c.find, Judge: judge}},
+		Steps: []intent.Step[Purchase, Made]{
+			{Answered: "purchase.after_call", Call: c.call, Find: c.find, Judge: judge},
+		},
 		SettleTx: func(ctx context.Context, tx pgx.Tx, p *Purchase, outcome Outcome, by intent.By) error {
 			return s.lockAndSettleTx(ctx, tx, &p.Order, outcome, by)
 		},
@@ -42,7 +44,9 @@ func (s *Store) Charge() *intent.Operation[Purchase, Made] {
 
 // OpeningOf is the intent of an order whose gateway is about to be called.
 func (s *Store) OpeningOf(o Order) intent.Opening {
-	return intent.Opening{Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway), CallTime: s.intents.CallTime()}
+	return intent.Opening{
+		Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway), CallTime: s.intents.CallTime(),
+	}
 }
 
 // charger is the one step of an order: the call, and how what it may have made is found.
@@ -70,8 +74,9 @@ func (c charger) call(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 // pixTerms are the terms of an order that is paid by PIX.
 func (c charger) pixTerms(o Order, payer gateway.Payer, description string) gateway.PixTerms {
 	terms := gateway.PixTerms{
-		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
-		DueDate: o.CreatedAt.In(c.deps.Config.Zone), ExpiresIn: c.deps.Config.PixTTL,
+		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents),
+		Description: description,
+		DueDate:     o.CreatedAt.In(c.deps.Config.Zone), ExpiresIn: c.deps.Config.PixTTL,
 	}
 	if o.HoldUntil != nil {
 		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
@@ -108,7 +113,8 @@ func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 // offerable judges a code that a look has found, of which the buyer, who was answered
 // without one, is written. One that cannot be shown any more, since the places are held
 // no longer, is made unpayable first.
-func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order, charge gateway.PixCharge) (made Made, found bool, err error) {
+func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order,
+	charge gateway.PixCharge) (made Made, found bool, err error) {
 	e, err := c.db.EventGet(ctx, c.deps.Pool, o.EventID)
 	if err != nil {
 		return made, false, fmt.Errorf("read event: %w", err)

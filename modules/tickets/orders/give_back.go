@@ -20,15 +20,20 @@ import (
 // RequestGiveBackTx notes the refund that gives a whole order back, in the transaction that
 // commits it. Who gives tickets back has them no more, and their places are free at once;
 // those of a called off event are blocked already, and expire with the refund.
-func (s *Store) RequestGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why state.GivenBack, r payments.Refund) error {
-	err := s.db.GiveBackRequest(ctx, tx, ticketsdb.GiveBackRequestParams{OrderID: o.ID, EventID: o.EventID, Why: why, Now: &r.RequestedAt, RefundID: r.ID.String()})
+func (s *Store) RequestGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why state.GivenBack,
+	r payments.Refund) error {
+	err := s.db.GiveBackRequest(ctx, tx, ticketsdb.GiveBackRequestParams{
+		OrderID: o.ID, EventID: o.EventID, Why: why, Now: &r.RequestedAt, RefundID: r.ID.String(),
+	})
 	if err != nil {
 		return fmt.Errorf("note that the order is given back: %w", err)
 	}
 	if why == state.EventCancelled {
 		return nil
 	}
-	if err := s.db.TicketLeave(ctx, tx, ticketsdb.TicketLeaveParams{OrderID: &o.ID, RefundID: r.ID.String(), Now: r.RequestedAt}); err != nil {
+	if err := s.db.TicketLeave(ctx, tx, ticketsdb.TicketLeaveParams{
+		OrderID: &o.ID, RefundID: r.ID.String(), Now: r.RequestedAt,
+	}); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
 	return nil
@@ -53,7 +58,9 @@ func (s *Store) syncGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money)
 		if r.FailedUnasked() || r.FailedByDispute() {
 			return givenBack, s.PostponeGiveBack(ctx, tx, g)
 		}
-		if err := s.db.GiveBackFail(ctx, tx, ticketsdb.GiveBackFailParams{OrderID: o.ID, Now: new(s.deps.Clock.Now())}); err != nil {
+		if err := s.db.GiveBackFail(ctx, tx, ticketsdb.GiveBackFailParams{
+			OrderID: o.ID, Now: new(s.deps.Clock.Now()),
+		}); err != nil {
 			return givenBack, fmt.Errorf("note that the refund failed: %w", err)
 		}
 		return givenBack, s.listNotGivenBackTx(ctx, tx, o, m, g.Why, r)
@@ -61,15 +68,18 @@ func (s *Store) syncGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money)
 	return givenBack, nil
 }
 
-func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money, why state.GivenBack, r payments.Refund) error {
+func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money, why state.GivenBack,
+	r payments.Refund) error {
 	for _, p := range m.Paid {
 		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
 		}
 		left, _ := m.Left(p.Payment)
 		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: o.CustomerID, OrderID: o.ID,
-			PaidAt: p.Payment.SettledAt, Note: why.Reason() + " The gateway did not give the money back: " + r.Failure, Bought: true,
+			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
+			CustomerID: o.CustomerID, OrderID: o.ID,
+			PaidAt: p.Payment.SettledAt, Note: why.Reason() + " The gateway did not give the money back: " + r.Failure,
+			Bought: true,
 		})
 		return err
 	}
@@ -84,7 +94,9 @@ func (s *Store) PostponeGiveBack(ctx context.Context, db postgres.DB, g ticketsd
 		refund = g.RefundID.String()
 	}
 	next := s.deps.Clock.Now().Add(wait)
-	if err := s.db.GiveBackPostpone(ctx, db, ticketsdb.GiveBackPostponeParams{OrderID: g.OrderID, RefundID: refund, NextAt: &next}); err != nil {
+	if err := s.db.GiveBackPostpone(ctx, db, ticketsdb.GiveBackPostponeParams{
+		OrderID: g.OrderID, RefundID: refund, NextAt: &next,
+	}); err != nil {
 		return fmt.Errorf("postpone refund: %w", err)
 	}
 	return nil
@@ -92,7 +104,8 @@ func (s *Store) PostponeGiveBack(ctx context.Context, db postgres.DB, g ticketsd
 
 // GivenBackOf is what became of the money of an order that was given back: what went back since
 // then, or is to, and when all of it was back, nil before.
-func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order, since *time.Time) (amount money.Cents, at *time.Time, err error) {
+func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order,
+	since *time.Time) (amount money.Cents, at *time.Time, err error) {
 	m, err := s.MoneyTx(ctx, tx, o.ID)
 	if err != nil {
 		return 0, nil, err

@@ -41,8 +41,10 @@ func (s *CallerOrders) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Ou
 }
 
 // OrdersOf are a customer's orders, newest first, as they are shown; withHidden those of a guest's, too.
-func (s *CallerOrders) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]OrderBody, error) {
-	rows, err := s.store.db.OrderListOf(ctx, db, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
+func (s *CallerOrders) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID,
+	withHidden bool) ([]OrderBody, error) {
+	rows, err := s.store.db.OrderListOf(ctx, db,
+		ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}
@@ -153,21 +155,24 @@ func (s *CallerOrders) envelope(ctx context.Context, o Order) (*resource.Respons
 
 // OrderDetailSchema documents what Postgres and OrderBody make together.
 func OrderDetailSchema() *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets", "withdrawal_until"}, Properties: map[string]*huma.Schema{
-		"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
-		"tickets": {Type: huma.TypeArray, Items: events.Tickets.DocumentSchema()},
-		"withdrawal_until": {
-			Type: huma.TypeString, Format: "date-time", Nullable: true,
-			Description: "Until when the order may be given back (POST /me/ticket-orders/{order_id}/withdraw); null where there is no such right",
-		},
-		"pix": {
-			Type: huma.TypeObject, Required: []string{"payload", "encoded_image", "expiration_date"},
-			Description: "As in the purchase response; there while the order waits for its PIX",
-			Properties: map[string]*huma.Schema{
-				"payload":         {Type: huma.TypeString, Description: "Copy-and-paste text"},
-				"encoded_image":   {Type: huma.TypeString, Description: "PNG in base64"},
-				"expiration_date": {Type: huma.TypeString, Format: "date-time", Description: "Until then the places are held"},
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets", "withdrawal_until"},
+		Properties: map[string]*huma.Schema{
+			"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
+			"tickets": {Type: huma.TypeArray, Items: events.Tickets.DocumentSchema()},
+			"withdrawal_until": {
+				Type: huma.TypeString, Format: "date-time", Nullable: true,
+				Description: "Until when the order may be given back (POST /me/ticket-orders/{order_id}/withdraw); null where there is no such right",
 			},
-		},
-	}}
+			"pix": {
+				Type: huma.TypeObject, Required: []string{"payload", "encoded_image", "expiration_date"},
+				Description: "As in the purchase response; there while the order waits for its PIX",
+				Properties: map[string]*huma.Schema{
+					"payload":       {Type: huma.TypeString, Description: "Copy-and-paste text"},
+					"encoded_image": {Type: huma.TypeString, Description: "PNG in base64"},
+					"expiration_date": {
+						Type: huma.TypeString, Format: "date-time", Description: "Until then the places are held",
+					},
+				},
+			},
+		}}
 }

@@ -31,7 +31,8 @@ func (MailArgs) Kind() string { return "tickets_mail" }
 
 // MailLaterTx has the buyer of an order written once the transaction is committed.
 func (s *Store) MailLaterTx(ctx context.Context, tx pgx.Tx, orderID objectid.ID, template string) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, MailArgs{OrderID: orderID, Template: template}, &river.InsertOpts{Queue: jobs.QueueMail})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, MailArgs{OrderID: orderID, Template: template},
+		&river.InsertOpts{Queue: jobs.QueueMail})
 	if err != nil {
 		return fmt.Errorf("queue mail: %w", err)
 	}

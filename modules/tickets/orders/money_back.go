@@ -116,7 +116,8 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	if err := s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.deps.Clock.Now()}); err != nil {
+	if err := s.db.TicketExpireUnused(ctx, tx,
+		ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.deps.Clock.Now()}); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
 	due := o.State == state.RefundDue
@@ -138,7 +139,8 @@ func (s *Store) refundAgainTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	if err != nil || o.GatewayPaymentID == nil {
 		return err
 	}
-	return s.insertRefundTx(ctx, tx, RefundArgs{OrderID: o.ID, PaymentID: *o.GatewayPaymentID}, river.UniqueOpts{}) // the first one's job is still remembered
+	return s.insertRefundTx(ctx, tx, RefundArgs{OrderID: o.ID, PaymentID: *o.GatewayPaymentID},
+		river.UniqueOpts{}) // the first one's job is still remembered
 }
 
 // refundSecondsAgainTx: what was paid beside the order's own payment is never kept,
@@ -165,7 +167,8 @@ func (s *Store) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o Order, m 
 // their shares. Shares whose refund failed after it was believed done are given back again,
 // since their tickets are void; of an order that is given back as a whole its job does that.
 // Out are the refunds that failed without having been believed done, and are not made again.
-func (s *Store) syncTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund, givenBack bool) (out []payments.Refund, err error) {
+func (s *Store) syncTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund,
+	givenBack bool) (out []payments.Refund, err error) {
 	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)
@@ -197,16 +200,20 @@ func (s *Store) syncTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds [
 		return nil, fmt.Errorf("lock event: %w", err)
 	}
 	now := s.deps.Clock.Now()
-	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{Now: now, OrderID: &o.ID, RefundIds: done}); err != nil {
+	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{
+		Now: now, OrderID: &o.ID, RefundIds: done,
+	}); err != nil {
 		return nil, fmt.Errorf("void tickets: %w", err)
 	}
-	if err := s.db.TicketReturnFailed(ctx, tx, ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
+	if err := s.db.TicketReturnFailed(ctx, tx,
+		ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
 		return nil, fmt.Errorf("take refund from tickets: %w", err)
 	}
 	if len(owed) == 0 || o.State != state.Paid || givenBack {
 		return out, nil
 	}
-	_, err = s.deps.Jobs.InsertTx(ctx, tx, SharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	_, err = s.deps.Jobs.InsertTx(ctx, tx, SharesArgs{OrderID: o.ID, TicketIDs: owed},
+		&river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return nil, fmt.Errorf("queue refund: %w", err)
 	}
@@ -226,8 +233,10 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 				continue
 			}
 			_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-				Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &r.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
-				PaidAt: p.Payment.SettledAt, Note: "The gateway did not give the money back: " + r.Failure, Bought: true,
+				Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &r.Amount,
+				CustomerID: o.CustomerID, OrderID: o.ID,
+				PaidAt: p.Payment.SettledAt, Note: "The gateway did not give the money back: " + r.Failure,
+				Bought: true,
 			})
 			if err != nil {
 				return err
@@ -277,7 +286,8 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 		}
 		part, reasons := money.Cents(0), []string{}
 		for _, r := range m.Refunds {
-			named := slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.RefundID != nil && *t.RefundID == r.ID })
+			named := slices.ContainsFunc(tickets,
+				func(t events.Ticket) bool { return t.RefundID != nil && *t.RefundID == r.ID })
 			if named || !isReportedOnly(r) || !IsOf(r, p.Payment) {
 				continue
 			}
@@ -290,9 +300,11 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 			continue
 		}
 		note := fmt.Sprintf("R$ %s of R$ %s of the order went back, and nobody here asked for it, or a restore has lost who did. "+
-			"Which tickets it is of is not known: set them to expired by PUT /tickets, then keep this.", part, p.Payment.Amount)
+			"Which tickets it is of is not known: set them to expired by PUT /tickets, then keep this.", part,
+			p.Payment.Amount)
 		err := s.deps.Payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedUnknown, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &part, CustomerID: o.CustomerID, OrderID: o.ID,
+			Kind: payments.UnappliedUnknown, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &part,
+			CustomerID: o.CustomerID, OrderID: o.ID,
 			PaidAt: p.Payment.SettledAt, Bought: true, Note: strings.Join(append([]string{note}, reasons...), " "),
 		})
 		if err != nil {
@@ -339,7 +351,9 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: blockedPayment, Now: s.deps.Clock.Now()})
+	err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{
+		OrderID: &o.ID, Reason: blockedPayment, Now: s.deps.Clock.Now(),
+	})
 	if err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}

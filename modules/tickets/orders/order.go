@@ -73,9 +73,12 @@ type OrderBody struct {
 // OrderBodyOf shows an order with its tickets.
 func OrderBodyOf(o Order, tickets []objectid.ID, refunded money.Cents) OrderBody {
 	return OrderBody{
-		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents), Refunded: events.Reais(refunded),
-		Gateway: o.Gateway, PaymentMethod: o.PaymentMethod, GatewayPaymentID: o.GatewayPaymentID, PaymentStatus: o.PaymentStatus, Status: "pending",
-		TicketIDs: append([]objectid.ID{}, tickets...), CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), WithoutLogin: o.WithoutLogin,
+		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity,
+		UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents), Refunded: events.Reais(refunded),
+		Gateway: o.Gateway, PaymentMethod: o.PaymentMethod, GatewayPaymentID: o.GatewayPaymentID,
+		PaymentStatus: o.PaymentStatus, Status: "pending",
+		TicketIDs: append([]objectid.ID{}, tickets...), CreatedAt: httpapi.Time(o.CreatedAt),
+		UpdatedAt: httpapi.Time(o.UpdatedAt), WithoutLogin: o.WithoutLogin,
 	}
 }
 
@@ -92,7 +95,8 @@ func PixBodyOf(o Order, c gateway.PixCharge) *OrderPixBody {
 }
 
 // TicketIDsOf are the tickets of orders, by order.
-func (s *Store) TicketIDsOf(ctx context.Context, db postgres.DB, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
+func (s *Store) TicketIDsOf(ctx context.Context, db postgres.DB,
+	orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
 	rows, err := s.db.TicketListIDsOfOrders(ctx, db, objectid.Strings(orders))
 	if err != nil {
 		return nil, fmt.Errorf("list tickets of orders: %w", err)
@@ -133,7 +137,8 @@ func Payable(o Order, now time.Time) bool {
 // CardTerms are the terms of an order that is paid by card.
 func CardTerms(o Order, payer gateway.Payer, description string, instrument gateway.Instrument) gateway.CardTerms {
 	return gateway.CardTerms{
-		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
+		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents),
+		Description: description, Instrument: instrument,
 	}
 }
 
@@ -155,7 +160,8 @@ func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.Give
 	var until *time.Time
 	if s.deps.Config.WithdrawalDays > 0 && o.PaidAt != nil {
 		day := o.PaidAt.In(s.deps.Config.Zone)
-		end := time.Date(day.Year(), day.Month(), day.Day()+s.deps.Config.WithdrawalDays+1, 0, 0, 0, 0, s.deps.Config.Zone)
+		end := time.Date(day.Year(), day.Month(), day.Day()+s.deps.Config.WithdrawalDays+1, 0, 0, 0, 0,
+			s.deps.Config.Zone)
 		if before := e.EventDate.Add(-s.deps.Config.WithdrawalBefore); before.Before(end) {
 			end = before
 		}

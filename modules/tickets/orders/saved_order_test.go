@@ -27,17 +27,21 @@ func newStore(t *testing.T, db *pgxpool.Pool, log io.Writer) *Store {
 	client, err := jobs.New(db, jobs.Options{Log: secrettest.Logger(t)})
 	require.NoError(t, err)
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: secrettest.Logger(t)})
-	return New(Deps{Pool: db, Jobs: client, Clock: clock.NewFake(time.Now()), Log: secrettest.Logger(t, log), Payments: money})
+	return New(Deps{
+		Pool: db, Jobs: client, Clock: clock.NewFake(time.Now()), Log: secrettest.Logger(t, log), Payments: money,
+	})
 }
 
 // reserved is the row of an order that waits for its PIX.
 func reserved(t *testing.T, s *Store, db *pgxpool.Pool) Order {
 	t.Helper()
 	id, event, now := objectid.New(), objectid.New(), s.deps.Clock.Now()
-	_, err := db.Exec(t.Context(), `INSERT INTO tickets.events (id, title, event_date, location, ticket_value_cents, is_sale_box_office)
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO tickets.events (id, title, event_date, location, ticket_value_cents, is_sale_box_office)
 		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', 12050, true)`, event, now.Add(30*24*time.Hour))
 	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), `INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method,
+	_, err = db.Exec(t.Context(),
+		`INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method,
 			payment_status, state, hold_until, intent_open, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac)
 		VALUES ($1, $2, $3, 2, 12050, 24100, 'gwb', 'pix', 'requires_action', 'reserved', $4, true, $4, $4, $4, '\x01', '\x02', '\x03')`,
 		id, objectid.New(), event, now)
@@ -58,7 +62,8 @@ func TestAllColumnsAreCompared(t *testing.T) {
 	t.Parallel()
 	require.ElementsMatch(t, state.AllColumns, columns.Outside(nil))
 	pgtest.Compared(t, columns,
-		"id", "customer_id", "event_id", "quantity", "unit_price_cents", "total_cents", "gateway", "payment_method", "gateway_customer_id",
+		"id", "customer_id", "event_id", "quantity", "unit_price_cents", "total_cents", "gateway", "payment_method",
+		"gateway_customer_id",
 		"without_login", "recovery_tries", "created_at", "updated_at")
 }
 
@@ -89,7 +94,8 @@ func TestAChangeOfAnOrderWritesWhatDiffers(t *testing.T) {
 	s := newStore(t, db, &log)
 	o := reserved(t, s, db)
 	edit := func(o Order, edit func(o *Order)) error {
-		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error { return s.EditTx(t.Context(), tx, &o, state.Overdue, edit) })
+		return postgres.InTx(t.Context(), db,
+			func(tx pgx.Tx) error { return s.EditTx(t.Context(), tx, &o, state.Overdue, edit) })
 	}
 	_, err := db.Exec(t.Context(), "UPDATE tickets.orders SET pix_payload = 'meanwhile' WHERE id = $1", o.ID)
 	require.NoError(t, err)
@@ -104,7 +110,8 @@ func TestAChangeOfAnOrderWritesWhatDiffers(t *testing.T) {
 	require.Contains(t, log.String(), `"change":"overdue","columns":["gateway_payment_id"]`)
 
 	move := func(o Order, by state.Action) error {
-		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error { return s.MoveTx(t.Context(), tx, &o, by, func(*Order) {}) })
+		return postgres.InTx(t.Context(), db,
+			func(tx pgx.Tx) error { return s.MoveTx(t.Context(), tx, &o, by, func(*Order) {}) })
 	}
 	require.NoError(t, move(o, state.PaymentSeated))
 	require.ErrorIs(t, move(o, state.GiveBack), errMoved)
@@ -118,7 +125,8 @@ func TestWhoHeldThePlacesIsForgotten(t *testing.T) {
 	o := reserved(t, s, db)
 	require.NotNil(t, o.AddressMac)
 	move := func(by state.Action) {
-		require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) error { return s.MoveTx(t.Context(), tx, &o, by, func(*Order) {}) }))
+		require.NoError(t, postgres.InTx(t.Context(), db,
+			func(tx pgx.Tx) error { return s.MoveTx(t.Context(), tx, &o, by, func(*Order) {}) }))
 		require.Equal(t, get(t, s, db, o.ID), o)
 	}
 	move(state.PaymentSeated)

@@ -53,7 +53,8 @@ func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Or
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
 	o := Order{ID: id}
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByAnswer) })
+	err := postgres.InTx(ctx, s.deps.Pool,
+		func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByAnswer) })
 	if err != nil {
 		return Order{}, err
 	}
@@ -82,7 +83,8 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 		}
 		return s.recordMadeTx(ctx, tx, o, outcome.Answer, end)
 	case intent.Pending[Made]:
-		if err := s.recordMadeTx(ctx, tx, o, outcome.Answer, end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
+		if err := s.recordMadeTx(ctx, tx, o, outcome.Answer,
+			end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
 			return err
 		}
 		// The gateway has thought about the card for too long. What it takes after all
@@ -149,14 +151,16 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 // isOtherAmount reports whether money is not the order's price, at a gateway where what was
 // asked for may be changed.
 func isOtherAmount(o Order, p gateway.Payment) bool {
-	return nullable.Value(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentStatusSettled && int64(p.Amount) != o.TotalCents
+	return nullable.Value(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentStatusSettled &&
+		int64(p.Amount) != o.TotalCents
 }
 
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
 // the order's own charge nobody can pay that any more, and the places are free again.
 func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
+		Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
@@ -177,7 +181,8 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 // never in neither and never in both. Repetitions change nothing.
 func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
+		Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
@@ -187,7 +192,8 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 			return nil
 		}
 		// A second payment of one order.
-		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedDuplicate, "A second payment of the order."); err != nil {
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedDuplicate,
+			"A second payment of the order."); err != nil {
 			return err
 		}
 		return s.RefundLaterTx(ctx, tx, *o, p.ID)
@@ -216,7 +222,8 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	now := s.deps.Clock.Now()
 	if !seated {
 		// Of an event that is over, places may still be held.
-		if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
+		if err := s.db.TicketExpireOfOrder(ctx, tx,
+			ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
 			return fmt.Errorf("give places back: %w", err)
 		}
 		if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
@@ -257,7 +264,9 @@ func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string,
 		return "Paid when no place was left for the order.", nil
 	}
 	now := s.deps.Clock.Now()
-	err = s.db.GiveBackOpen(ctx, tx, ticketsdb.GiveBackOpenParams{EventID: e.ID, OrderID: new(o.ID.String()), AskedAt: &now, Now: now})
+	err = s.db.GiveBackOpen(ctx, tx, ticketsdb.GiveBackOpenParams{
+		EventID: e.ID, OrderID: new(o.ID.String()), AskedAt: &now, Now: now,
+	})
 	if err != nil {
 		return "", fmt.Errorf("list order to give back: %w", err)
 	}
@@ -280,14 +289,16 @@ func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // would go with the rest of what the customer had, and is given back by itself.
 func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	now := s.deps.Clock.Now()
-	if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
+	if err := s.db.TicketExpireOfOrder(ctx, tx,
+		ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
 	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		Kind: payments.UnappliedLate, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
 	})
 	if err != nil {
@@ -298,10 +309,12 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 
 // ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
 // The order's own job refunds it, and shows there when it cannot.
-func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind, note string) error {
+func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind,
+	note string) error {
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: kind, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
-		PaidAt: p.SettledAt, Note: note,
+		Kind: kind, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID,
+		OrderID: o.ID,
+		PaidAt:  p.SettledAt, Note: note,
 	})
 	return err
 }
@@ -309,7 +322,8 @@ func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gatew
 // later keeps a payment's word from going back: a card is CONFIRMED first and
 // RECEIVED 32 days later.
 func later(words gateway.PaymentWords, now, told string) string {
-	if told == "" || now == words.Settled && told == StatusConfirmed || now == StatusRefunded || now == words.Refunded || now == statusChargebackLost {
+	if told == "" || now == words.Settled && told == StatusConfirmed || now == StatusRefunded ||
+		now == words.Refunded || now == statusChargebackLost {
 		return now
 	}
 	return told
@@ -354,7 +368,8 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 	if o.State == state.Released {
 		reason = "paid_late"
 	}
-	if _, err = s.db.TicketSeatOfOrder(ctx, tx, ticketsdb.TicketSeatOfOrderParams{OrderID: &o.ID, Reason: reason, Now: now}); err != nil {
+	if _, err = s.db.TicketSeatOfOrder(ctx, tx,
+		ticketsdb.TicketSeatOfOrderParams{OrderID: &o.ID, Reason: reason, Now: now}); err != nil {
 		return false, fmt.Errorf("seat tickets: %w", err)
 	}
 	if more := int(o.Quantity) - len(tickets); more > 0 {
@@ -381,7 +396,8 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, 
 	if !made.RanOut {
 		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
 	} else {
-		err = s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.deps.Clock.Now()})
+		err = s.db.TicketExpireOfOrder(ctx, tx,
+			ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.deps.Clock.Now()})
 	}
 	if err != nil {
 		return fmt.Errorf("give places back: %w", err)

@@ -56,7 +56,9 @@ func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if !open {
-			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: orders.IntentOf(id), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway)}); err != nil {
+			if err := s.intents.OpenTx(ctx, tx, intent.Opening{
+				Ref: orders.IntentOf(id), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway),
+			}); err != nil {
 				return err
 			}
 		}

@@ -47,7 +47,8 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 	}
 	used := slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed })
 	if used && !q.Consumed {
-		return nil, fault.Conflict("Tickets of the order were used: include_consumed cancels it anyway.").WithField("include_consumed")
+		return nil, fault.Conflict("Tickets of the order were used: include_consumed cancels it anyway.").
+			WithField("include_consumed")
 	}
 	if o.TotalCents == 0 {
 		return nil, s.cancelFree(ctx, o.ID, q)
@@ -61,7 +62,8 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 
 // onItsWay is the last refund of an order all of whose shares were asked for: nil when all
 // of them are back, 409 while the gateway has not answered.
-func (s *Refunds) onItsWay(ctx context.Context, o orders.Order, tickets []events.Ticket) (*payments.RefundOutcome, error) {
+func (s *Refunds) onItsWay(ctx context.Context, o orders.Order,
+	tickets []events.Ticket) (*payments.RefundOutcome, error) {
 	if err := s.noneUnanswered(ctx, o); err != nil {
 		return nil, s.deps.Payments.RefundFault(ctx, err)
 	}
@@ -76,7 +78,8 @@ func (s *Refunds) onItsWay(ctx context.Context, o orders.Order, tickets []events
 // cancelReserved voids an order that waits for its money; paid meanwhile, it is settled.
 func (s *Refunds) cancelReserved(ctx context.Context, o orders.Order, q TicketRefund) (orders.Order, error) {
 	if o.IntentOpen {
-		return o, fault.Conflict("It is not known yet whether the order is paid: its gateway is being asked. Ask again in a minute.")
+		return o,
+			fault.Conflict("It is not known yet whether the order is paid: its gateway is being asked. Ask again in a minute.")
 	}
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return auditCancelTx(ctx, tx, o.ID, q.Reason) })
 	if err != nil {
@@ -103,17 +106,20 @@ func (s *Refunds) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund
 		if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 			return fmt.Errorf("lock event: %w", err)
 		}
-		err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "cancelled", Now: s.deps.Clock.Now()})
+		err = s.db.TicketExpireUnused(ctx, tx,
+			ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "cancelled", Now: s.deps.Clock.Now()})
 		if err != nil {
 			return fmt.Errorf("void tickets: %w", err)
 		}
-		return s.deps.Orders.MoveTx(ctx, tx, &o, state.MoneyReturned, func(o *orders.Order) { o.PaymentStatus = orders.StatusRefunded })
+		return s.deps.Orders.MoveTx(ctx, tx, &o, state.MoneyReturned,
+			func(o *orders.Order) { o.PaymentStatus = orders.StatusRefunded })
 	})
 }
 
 // auditCancelTx tells the audit trail; of what is paid the refund does.
 func auditCancelTx(ctx context.Context, tx pgx.Tx, id objectid.ID, reason string) error {
 	return audit.RecordTx(ctx, tx, audit.Change{
-		Resource: "ticket-orders", RecordID: id, Before: map[string]any{"cancel": nil}, After: map[string]any{"cancel": map[string]any{"reason": reason}},
+		Resource: "ticket-orders", RecordID: id, Before: map[string]any{"cancel": nil},
+		After: map[string]any{"cancel": map[string]any{"reason": reason}},
 	})
 }

@@ -56,13 +56,16 @@ func (s *Refunds) cancelEvent(ctx context.Context, q eventCancel) error {
 		}
 		switch {
 		case e.CancelledAt == nil:
-			return events.Events.AuditTx(ctx, tx, []objectid.ID{e.ID}, func() error { return s.cancelEventTx(ctx, tx, e, q, now) })
+			return events.Events.AuditTx(ctx, tx, []objectid.ID{e.ID},
+				func() error { return s.cancelEventTx(ctx, tx, e, q, now) })
 		case nullable.Value(e.CancelRefund) == q.refund:
 			return nil
 		case q.refund == events.RefundOnRequest:
-			return fault.Conflict("The event is called off, and all its money is given back already.").WithField("refund")
+			return fault.Conflict("The event is called off, and all its money is given back already.").
+				WithField("refund")
 		}
-		return events.Events.AuditTx(ctx, tx, []objectid.ID{e.ID}, func() error { return s.refundAllTx(ctx, tx, e, now) })
+		return events.Events.AuditTx(ctx, tx, []objectid.ID{e.ID},
+			func() error { return s.refundAllTx(ctx, tx, e, now) })
 	})
 	faultpoint.Hit("event_cancel.committed")
 	return err
@@ -90,7 +93,8 @@ func (s *Refunds) refundAllTx(ctx context.Context, tx pgx.Tx, e events.Event, no
 	if err := s.deps.Events.RefundAllTx(ctx, tx, e, now); err != nil {
 		return err
 	}
-	if _, err := s.db.GiveBackRequestOfEvent(ctx, tx, ticketsdb.GiveBackRequestOfEventParams{EventID: e.ID, Now: &now}); err != nil {
+	if _, err := s.db.GiveBackRequestOfEvent(ctx, tx,
+		ticketsdb.GiveBackRequestOfEventParams{EventID: e.ID, Now: &now}); err != nil {
 		return fmt.Errorf("ask for all orders: %w", err)
 	}
 	return s.giveBackLaterTx(ctx, tx)
@@ -184,7 +188,8 @@ func (s *Refunds) CancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 }
 
 // GetCancellation answers GET /admin/events/{id}/cancellation.
-func (s *Refunds) GetCancellation(ctx context.Context, in *cancellationInput) (*httpapi.Output[cancellationBody], error) {
+func (s *Refunds) GetCancellation(ctx context.Context,
+	in *cancellationInput) (*httpapi.Output[cancellationBody], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
@@ -200,10 +205,12 @@ func (s *Refunds) CancellationEnvelope(ctx context.Context, id objectid.ID) (*ht
 	}
 	p := c.progress
 	return httpapi.OK(cancellationBody{
-		EventID: id, CancelledAt: httpapi.Time(*c.event.CancelledAt), Reason: nullable.Value(c.event.CancelReason), Refund: nullable.Value(c.event.CancelRefund),
+		EventID: id, CancelledAt: httpapi.Time(*c.event.CancelledAt), Reason: nullable.Value(c.event.CancelReason),
+		Refund:      nullable.Value(c.event.CancelRefund),
 		RefundUntil: httpapi.TimePtr(c.event.RefundUntil),
 		Progress: refundProgress{
-			Orders: p.Orders, Refunded: p.Refunded, Failed: p.Failed, Disputed: p.Disputed, NotAsked: p.NotAsked, Amount: events.Reais(c.amount),
+			Orders: p.Orders, Refunded: p.Refunded, Failed: p.Failed, Disputed: p.Disputed, NotAsked: p.NotAsked,
+			Amount: events.Reais(c.amount),
 		},
 	})
 }

@@ -37,7 +37,8 @@ const (
 // giveBackLaterTx has the job run, of which there is one at a time: the limit of refunds a
 // second holds for all events together.
 func (s *Refunds) giveBackLaterTx(ctx context.Context, tx pgx.Tx) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByState: jobs.WaitingStates}})
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{},
+		&river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByState: jobs.WaitingStates}})
 	if err != nil {
 		return fmt.Errorf("queue refunds: %w", err)
 	}
@@ -46,7 +47,8 @@ func (s *Refunds) giveBackLaterTx(ctx context.Context, tx pgx.Tx) error {
 
 // QueueGiveBacks sees to it that the job is there while an order is due.
 func (s *Refunds) QueueGiveBacks(ctx context.Context) error {
-	due, err := s.db.GiveBackListDue(ctx, s.deps.Pool, ticketsdb.GiveBackListDueParams{Now: new(s.deps.Clock.Now()), Most: 1})
+	due, err := s.db.GiveBackListDue(ctx, s.deps.Pool,
+		ticketsdb.GiveBackListDueParams{Now: new(s.deps.Clock.Now()), Most: 1})
 	if err != nil || len(due) == 0 {
 		return err
 	}
@@ -63,7 +65,8 @@ func (s *Refunds) GiveBackDue(ctx context.Context) error {
 	tick := time.NewTicker(time.Second / time.Duration(s.deps.Config.RefundsPerSecond))
 	defer tick.Stop()
 	for until := time.Now().Add(giveBackFor); time.Now().Before(until); {
-		due, err := s.db.GiveBackListDue(ctx, s.deps.Pool, ticketsdb.GiveBackListDueParams{Now: new(s.deps.Clock.Now()), Most: 50})
+		due, err := s.db.GiveBackListDue(ctx, s.deps.Pool,
+			ticketsdb.GiveBackListDueParams{Now: new(s.deps.Clock.Now()), Most: 50})
 		if err != nil {
 			return fmt.Errorf("list orders to give back: %w", err)
 		}
@@ -106,7 +109,8 @@ func (s *Refunds) giveBackDue(ctx context.Context, id objectid.ID) error {
 	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the looks ask what became of it
 		return nil
 	}
-	s.deps.Log.WarnContext(ctx, "an order is not given back yet", slog.String("order_id", id.String()), slog.Any("error", err))
+	s.deps.Log.WarnContext(ctx, "an order is not given back yet", slog.String("order_id", id.String()),
+		slog.Any("error", err))
 	g, err = s.db.GiveBackGet(ctx, s.deps.Pool, id)
 	if err != nil || g.RefundID != nil || g.FailedAt != nil || g.NextAt != nil && g.NextAt.After(s.deps.Clock.Now()) {
 		return err // seen to already

@@ -44,10 +44,12 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil || paid == nil {
 		return err
 	}
-	if kept, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
+	if kept, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, paid.Gateway,
+		paid.Payment.ID); err != nil || kept {
 		return err // an admin has decided so
 	}
-	if listed, err := s.deps.Payments.Cases().IsRefundedByList(ctx, s.deps.Pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
+	if listed, err := s.deps.Payments.Cases().IsRefundedByList(ctx, s.deps.Pool, paid.Gateway,
+		paid.Payment.ID); err != nil || listed {
 		return err // within the limits
 	}
 	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
@@ -110,7 +112,8 @@ func (s *Refunds) isDisputed(ctx context.Context, paid gateway.LedgerPayment) (b
 // has the money, or takes it.
 func (s *Refunds) listDisputed(ctx context.Context, o orders.Order, paid gateway.LedgerPayment) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		return s.deps.Orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
+		return s.deps.Orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable,
+			"The gateway refused its refund: the payment is disputed.")
 	})
 }
 

@@ -94,7 +94,8 @@ func ticketRefund(ctx context.Context, path, reason string, consumed bool) (Tick
 		return TicketRefund{}, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
 	caller := httpapi.CallerOf(ctx)
-	return TicketRefund{OrderID: id, Consumed: consumed, Reason: reason, Admin: caller.Username, AdminID: &caller.ID}, nil
+	return TicketRefund{OrderID: id, Consumed: consumed, Reason: reason, Admin: caller.Username, AdminID: &caller.ID},
+		nil
 }
 
 // ReplayOrderRefund tells what became of the refund of a request that was cut off
@@ -113,7 +114,8 @@ func (s *Refunds) ReplayOrderRefund(ctx context.Context, id objectid.ID) (*httpa
 	return s.refundEnvelope(ctx, out.Refund.LocalID, &out)
 }
 
-func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID, out *payments.RefundOutcome) (*httpapi.Output[orderRefundBody], error) {
+func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID,
+	out *payments.RefundOutcome) (*httpapi.Output[orderRefundBody], error) {
 	ctx = context.WithoutCancel(ctx)
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
@@ -127,7 +129,10 @@ func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID, out *payme
 	if err != nil {
 		return nil, err
 	}
-	body := orderRefundBody{Message: "The order is void; there was nothing to refund.", TicketIDs: []objectid.ID{}, GatewayResponse: json.RawMessage("null")}
+	body := orderRefundBody{
+		Message: "The order is void; there was nothing to refund.", TicketIDs: []objectid.ID{},
+		GatewayResponse: json.RawMessage("null"),
+	}
 	var all []objectid.ID
 	for _, t := range tickets {
 		all = append(all, t.ID)
@@ -321,7 +326,8 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 }
 
 // orderPayment is the order's own payment and what of it is neither back nor on its way.
-func (s *Refunds) orderPayment(ctx context.Context, db postgres.DB, o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
+func (s *Refunds) orderPayment(ctx context.Context, db postgres.DB,
+	o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
 	paid, err := s.deps.Payments.FindPayment(ctx, db, nullable.Value(o.Gateway), nullable.Value(o.GatewayPaymentID))
 	if err != nil {
 		return gateway.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
@@ -339,7 +345,8 @@ func (s *Refunds) orderPayment(ctx context.Context, db postgres.DB, o orders.Ord
 
 // assignTicketsTx gives tickets to the refund that is being committed. The refunds of the
 // payment are locked.
-func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund, chosen []objectid.ID, r payments.Refund) error {
+func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund, chosen []objectid.ID,
+	r payments.Refund) error {
 	o, err := s.db.OrderLock(ctx, tx, q.OrderID)
 	if err != nil {
 		return fmt.Errorf("lock order: %w", err)
@@ -351,7 +358,8 @@ func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund
 		return fmt.Errorf("lock event: %w", err)
 	}
 	taken, err := s.db.TicketRequestRefund(ctx, tx, ticketsdb.TicketRequestRefundParams{
-		RefundID: r.ID.String(), Now: r.RequestedAt, Ids: objectid.Strings(chosen), OrderID: &o.ID, WithConsumed: q.Consumed,
+		RefundID: r.ID.String(), Now: r.RequestedAt, Ids: objectid.Strings(chosen), OrderID: &o.ID,
+		WithConsumed: q.Consumed,
 	})
 	if err != nil {
 		return fmt.Errorf("take tickets: %w", err)
@@ -370,7 +378,9 @@ func (s *Refunds) RefundShares(ctx context.Context, a orders.SharesArgs) error {
 	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
 		return errors.Join(err, errHeld)
 	}
-	_, err := s.RefundTickets(ctx, TicketRefund{OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway."})
+	_, err := s.RefundTickets(ctx, TicketRefund{
+		OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway.",
+	})
 	if fault.Is(err, fault.KindInvalid) || errors.Is(err, gateway.ErrOutcomeUnknown) {
 		return nil // nothing is left, or the looks ask what became of it
 	}

@@ -68,7 +68,9 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 	if o.TotalCents == 0 {
 		return s.withdrawalOf(ctx, o.ID, s.cancelFree(context.WithoutCancel(ctx), o.ID, reason))
 	}
-	_, refused := s.RefundTickets(ctx, TicketRefund{OrderID: o.ID, Consumed: why == state.EventCancelled, Reason: why.Reason(), why: why})
+	_, refused := s.RefundTickets(ctx, TicketRefund{
+		OrderID: o.ID, Consumed: why == state.EventCancelled, Reason: why.Reason(), why: why,
+	})
 	if refused == nil {
 		return s.withdrawalOf(ctx, o.ID, nil)
 	}
@@ -191,7 +193,9 @@ func withdrawalOutput(w withdrawal, err error) (*httpapi.Output[withdrawalBody],
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(withdrawalBody{RefundAmount: events.Reais(w.amount), RefundedAt: httpapi.TimePtr(w.refundedAt), Status: w.status})
+	return httpapi.OK(withdrawalBody{
+		RefundAmount: events.Reais(w.amount), RefundedAt: httpapi.TimePtr(w.refundedAt), Status: w.status,
+	})
 }
 
 // ReplayWithdrawal tells what became of a request that was cut off (httpapi.Idempotent).
@@ -211,7 +215,8 @@ type withdrawalLinkInput struct {
 
 // WithdrawByLink answers POST /store/ticket-orders/withdraw: who got the mail of an order
 // gives it back, without an account.
-func (s *Refunds) WithdrawByLink(ctx context.Context, in *withdrawalLinkInput) (*httpapi.Output[withdrawalBody], error) {
+func (s *Refunds) WithdrawByLink(ctx context.Context,
+	in *withdrawalLinkInput) (*httpapi.Output[withdrawalBody], error) {
 	id, err := s.deps.Links.OrderOf(in.Body.Token)
 	if err != nil {
 		return nil, err

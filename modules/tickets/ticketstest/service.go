@@ -16,7 +16,8 @@ import (
 
 // Service makes a service that issues tickets, for the tests of modules above. No
 // gateway is behind it, so it sells none.
-func Service(t testing.TB, db *pgxpool.Pool, now clock.Clock, users *accounts.Service, archive *files.Service) *tickets.Service {
+func Service(t testing.TB, db *pgxpool.Pool, now clock.Clock, users *accounts.Service,
+	archive *files.Service) *tickets.Service {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	inserter, err := jobs.New(db, jobs.Options{Log: log})

@@ -24,8 +24,10 @@ func Event(t testing.TB, db postgres.DB, capacity int) objectid.ID {
 func EventAt(t testing.TB, db postgres.DB, capacity int, start time.Time) objectid.ID {
 	t.Helper()
 	id := objectid.New()
-	_, err := db.Exec(t.Context(), `INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
-		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', NULLIF(greatest($3::int, -1), -1), 12050, true)`, id, start.UTC().Truncate(time.Millisecond), capacity)
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
+		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', NULLIF(greatest($3::int, -1), -1), 12050, true)`, id,
+		start.UTC().Truncate(time.Millisecond), capacity)
 	require.NoError(t, err)
 	return id
 }

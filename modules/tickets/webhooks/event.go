@@ -22,7 +22,8 @@ import (
 
 // applyOneTx does what each kind of event does to the order it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e gateway.Event) (ignored gateway.Reason, err error) {
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
+	e gateway.Event) (ignored gateway.Reason, err error) {
 	switch told := e.Payload.(type) {
 	case gateway.SettledPayment:
 		return "", s.applyPaymentTx(ctx, tx, o, told.Payment)
@@ -43,7 +44,8 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e 
 // isOfOrders reports whether an event may be about an order at all.
 func isOfOrders(e gateway.Event) bool {
 	switch e.Payload.(type) {
-	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment, gateway.RefundChange, gateway.DisputeChange:
+	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment,
+		gateway.RefundChange, gateway.DisputeChange:
 		return e.SubscriptionID == "" && e.AuthorizationID == ""
 	}
 	return false
@@ -98,7 +100,8 @@ func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (order
 		return s.db.OrderGet(ctx, tx, e.Known.LocalID)
 	}
 	for _, paymentID := range paymentIDs(e) {
-		o, err := s.db.OrderGetByPayment(ctx, tx, ticketsdb.OrderGetByPaymentParams{Gateway: &e.Gateway, GatewayPaymentID: &paymentID})
+		o, err := s.db.OrderGetByPayment(ctx, tx,
+			ticketsdb.OrderGetByPaymentParams{Gateway: &e.Gateway, GatewayPaymentID: &paymentID})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return o, err
 		}
@@ -118,7 +121,8 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, o orders.Order,
 		return false, nil
 	}
 	p := told.Payment
-	ordered := nullable.Value(o.Gateway) == e.Gateway && nullable.Value(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
+	ordered := nullable.Value(o.Gateway) == e.Gateway && nullable.Value(o.GatewayPaymentID) == p.ID &&
+		int64(p.Amount) == o.TotalCents
 	if ordered {
 		return false, nil
 	}
@@ -140,20 +144,23 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
 // still be paid until its places are given back; it only gets the gateway's word.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (gateway.Reason, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
+	p gateway.Payment) (gateway.Reason, error) {
 	if o.State != state.Reserved {
 		return gateway.ReasonOrderNotOpen, nil
 	}
 	if p.Status == gateway.PaymentStatusFailed {
 		return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{}, intent.ByWebhook)
 	}
-	return "", s.deps.Orders.EditTx(ctx, tx, o, state.Overdue, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
+	return "", s.deps.Orders.EditTx(ctx, tx, o, state.Overdue,
+		func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
 }
 
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
 // declined card is told by the answer to the buyer, too; whichever comes first
 // gives the places back.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) (gateway.Reason, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
+	p gateway.Payment) (gateway.Reason, error) {
 	if o.State != state.Reserved {
 		return gateway.ReasonOrderNotOpen, nil
 	}
@@ -161,7 +168,8 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p
 		return gateway.ReasonOrderOtherPayment, nil
 	}
 	ranOut := nullable.Value(o.PaymentMethod) != gateway.MethodCard
-	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}}, intent.ByWebhook)
+	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}},
+		intent.ByWebhook)
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.
@@ -173,7 +181,8 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 			paid.Amount = e.Known.Payment.Amount
 		}
 		_, err := s.deps.Payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report, Payment: &paid,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report,
+			Payment: &paid,
 		})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)
@@ -191,11 +200,13 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 
 // applyRefundTx: an order whose money is all back loses its unused tickets and
 // leaves the revenue. At gateway A a lost dispute is told as a refund.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, gw gateway.Name) (gateway.Reason, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
+	gw gateway.Name) (gateway.Reason, error) {
 	if err := s.deps.Orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}
-	if err := s.deps.Orders.ReturnedTx(ctx, tx, o, ""); err != nil || o.State != state.Paid || o.GatewayPaymentID == nil {
+	if err := s.deps.Orders.ReturnedTx(ctx, tx, o, ""); err != nil || o.State != state.Paid ||
+		o.GatewayPaymentID == nil {
 		return "", err
 	}
 	listed, err := s.deps.Payments.Cases().UnappliedStateOf(ctx, tx, gw, *o.GatewayPaymentID)

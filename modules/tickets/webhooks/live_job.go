@@ -42,7 +42,8 @@ func (s *Applier) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs, 
 func (s *Applier) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
 	known, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, gateway.GWA, a.PaymentID)
 	if err != nil || known != nil {
-		return cmp.Or(err, s.finishConfirmation(ctx, a, gateway.Result{Status: gateway.ResultApplied})) // the answer to the purchase was faster
+		return cmp.Or(err, s.finishConfirmation(ctx, a,
+			gateway.Result{Status: gateway.ResultApplied})) // the answer to the purchase was faster
 	}
 	p, err := s.deps.Payments.ReadSettled(ctx, gateway.GWA, a.PaymentID, a.OrderID)
 	if errors.Is(err, gateway.ErrMissing) {
@@ -74,11 +75,15 @@ func (s *Applier) finishConfirmation(ctx context.Context, a LiveMoneyArgs, r gat
 func (s *Applier) retryConfirmation(ctx context.Context, a LiveMoneyArgs, why error) error {
 	pause, again := gateway.LivePause(a.Misses)
 	if !again {
-		s.deps.Log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing", slog.String("order_id", a.OrderID.String()),
+		s.deps.Log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing",
+			slog.String("order_id", a.OrderID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return s.finishConfirmation(ctx, a, gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold})
+		return s.finishConfirmation(ctx, a, gateway.Result{
+			Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold,
+		})
 	}
 	at := s.deps.Clock.Now().Add(pause)
 	a.Misses++
-	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error { return s.insertLiveTx(ctx, tx, a, at) })
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool,
+		func(tx pgx.Tx) error { return s.insertLiveTx(ctx, tx, a, at) })
 }

@@ -16,7 +16,8 @@ import (
 
 // strayTx answers an event that names an order and cannot be applied to it. Money is
 // listed, never kept in silence.
-func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event, why gateway.Reason) (gateway.Result, error) {
+func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event,
+	why gateway.Reason) (gateway.Result, error) {
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
 	told, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
@@ -31,7 +32,8 @@ func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.
 	}
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: customer, OrderID: id, PaidAt: p.SettledAt, Note: "The event names the order, but " + string(why) + ".",
+		CustomerID: customer, OrderID: id, PaidAt: p.SettledAt,
+		Note: "The event names the order, but " + string(why) + ".",
 	})
 	return r, err
 }
@@ -70,13 +72,15 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
 	}
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: d.CustomerID, OrderID: d.ID,
-		PaidAt: p.SettledAt, Note: "Paid after the order had been deleted with its event.", Automatic: true,
+		Kind: payments.UnappliedLate, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: d.CustomerID,
+		OrderID: d.ID,
+		PaidAt:  p.SettledAt, Note: "Paid after the order had been deleted with its event.", Automatic: true,
 	})
 	return r, err
 }
 
-func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx, e gateway.Event) (ticketsdb.TicketsDeletedOrder, error) {
+func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx,
+	e gateway.Event) (ticketsdb.TicketsDeletedOrder, error) {
 	if e.Known != nil {
 		if e.Known.Purpose != gateway.ForOrder {
 			return ticketsdb.TicketsDeletedOrder{}, pgx.ErrNoRows
@@ -84,7 +88,8 @@ func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx, e gateway.Event)
 		return s.db.DeletedOrderGet(ctx, tx, e.Known.LocalID)
 	}
 	for _, paymentID := range paymentIDs(e) {
-		d, err := s.db.DeletedOrderGetByPayment(ctx, tx, ticketsdb.DeletedOrderGetByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &paymentID})
+		d, err := s.db.DeletedOrderGetByPayment(ctx, tx,
+			ticketsdb.DeletedOrderGetByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &paymentID})
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return d, err
 		}

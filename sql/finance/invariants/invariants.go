@@ -103,7 +103,8 @@ func (inv Invariant) statement(at time.Time) (sql string, args []any) {
 	if strings.Contains(inv.query, "$1") {
 		args = []any{at}
 	}
-	return fmt.Sprintf("SELECT id::text, detail::text, count(*) OVER () FROM (%s) offenders ORDER BY 1, 2 LIMIT %d", inv.query, Shown), args
+	return fmt.Sprintf("SELECT id::text, detail::text, count(*) OVER () FROM (%s) offenders ORDER BY 1, 2 LIMIT %d",
+		inv.query, Shown), args
 }
 
 func (r *Result) take(rows pgx.Rows) error {

@@ -84,7 +84,8 @@ func TestEachInvariantFindsWhatBreaksIt(t *testing.T) {
 
 func plantIn(t *testing.T, tx pgx.Tx, plant string) {
 	t.Helper()
-	plant = strings.NewReplacer("ANA", ana, "BIA", bia, "SUB", sub, "EVENT", event, "ORDER", order, "OTHER", other).Replace(plant)
+	plant = strings.NewReplacer("ANA", ana, "BIA", bia, "SUB", sub, "EVENT", event, "ORDER", order, "OTHER", other).
+		Replace(plant)
 	_, err := tx.Exec(t.Context(), plant)
 	require.NoError(t, err)
 }
@@ -95,7 +96,8 @@ func TestGraceIsGiven(t *testing.T) {
 	db := pgtest.DB(t)
 	_, err := db.Exec(t.Context(), soundSQL)
 	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, recovery_at = '2026-11-20 11:50', register_date = '2026-11-19';
+	_, err = db.Exec(t.Context(),
+		`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, recovery_at = '2026-11-20 11:50', register_date = '2026-11-19';
 		INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, created_at, next_look_at, leased_until, not_known_since)
 		VALUES (platform.new_object_id(), 'refund', platform.new_object_id(), 'gwa', 'x', '2026-11-18', '2026-11-20 11:00', '2026-11-20 11:31', '2026-11-18 12:01');
 		UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:00', failed_at = '2026-11-20 11:31' WHERE gateway = 'gwa';
@@ -108,7 +110,8 @@ func TestGraceIsGiven(t *testing.T) {
 func TestOffendersAreBoundedAndCounted(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
-	_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (user_type, username, email, full_name, enable, created_at, updated_at, current_subscription_id)
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO accounts.users (user_type, username, email, full_name, enable, created_at, updated_at, current_subscription_id)
 		SELECT 'customer', 'u' || n, n || '@example.com', 'U', true, now(), now(), platform.new_object_id() FROM generate_series(1, 45) n`)
 	require.NoError(t, err)
 	results, err := invariants.Check(t.Context(), db, at)

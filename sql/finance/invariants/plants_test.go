@@ -24,14 +24,17 @@ var plants = map[string][]string{
 	"one_live_subscription": {
 		`DROP INDEX subscriptions.subscriptions_one_live_per_customer; ` + anotherSubscription("ANA", "suspended"),
 		`DROP INDEX subscriptions.subscriptions_one_live_per_customer; ` + renewalOf("SUB", "suspended"),
-		renewalOf("SUB", "pending") + `; UPDATE subscriptions.subscriptions SET customer_id = 'BIA' WHERE id = 'SUB'; ` +
+		renewalOf("SUB", "pending") +
+			`; UPDATE subscriptions.subscriptions SET customer_id = 'BIA' WHERE id = 'SUB'; ` +
 			strings.ReplaceAll(anotherSubscription("ANA", "active"), "OTHER", "0000000000000000000000e2"),
-		`DROP INDEX subscriptions.subscriptions_one_renewal_per_customer; ` + renewalOf("SUB", "pending") + `; ` + strings.ReplaceAll(renewalOf("SUB", "pending"), "OTHER", "0000000000000000000000e2"),
+		`DROP INDEX subscriptions.subscriptions_one_renewal_per_customer; ` + renewalOf("SUB", "pending") + `; ` +
+			strings.ReplaceAll(renewalOf("SUB", "pending"), "OTHER", "0000000000000000000000e2"),
 	},
 	"renewal_charges_move_the_end": {
 		renewalCharge("open", "pay_1", "NULL"), renewalCharge("gone", "pay_1", "NULL"),
 		renewalCharge("paid", "pay_1", "'2026-12-10'"),
-		`ALTER TABLE subscriptions.renewal_charges DROP CONSTRAINT renewal_charges_paid_moves_the_end; ` + renewalCharge("paid", "pay_1", "NULL"),
+		`ALTER TABLE subscriptions.renewal_charges DROP CONSTRAINT renewal_charges_paid_moves_the_end; ` +
+			renewalCharge("paid", "pay_1", "NULL"),
 		renewalCharge("paid", "pay_nobody", "'2027-01-10'"),
 		renewalCharge("unapplied", "pay_1", "NULL"),
 	},
@@ -44,7 +47,8 @@ var plants = map[string][]string{
 	"current_subscription_live": {
 		`UPDATE accounts.users SET current_subscription_id = 'OTHER' WHERE id = 'BIA'`,
 		`UPDATE accounts.users SET current_subscription_id = 'SUB' WHERE id = 'BIA'`,
-		anotherSubscription("BIA", "expired") + `; UPDATE accounts.users SET current_subscription_id = 'OTHER' WHERE id = 'BIA'`,
+		anotherSubscription("BIA", "expired") +
+			`; UPDATE accounts.users SET current_subscription_id = 'OTHER' WHERE id = 'BIA'`,
 	},
 	"live_subscription_current": {
 		`UPDATE accounts.users SET current_subscription_id = NULL`, anotherSubscription("BIA", "pending"),
@@ -60,13 +64,17 @@ var plants = map[string][]string{
 		`UPDATE subscriptions.subscriptions SET pix_automatic = true, expires_at = NULL, gwa_pix_auth_id = 'aut_1', pix_expires_at = '2026-11-19 11:59'`,
 	},
 	"no_access_past_expiry": {`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:44'`},
-	"no_pix_past_expiry":    {anotherSubscription("BIA", "pending") + `; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`},
+	"no_pix_past_expiry": {
+		anotherSubscription("BIA", "pending") +
+			`; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`,
+	},
 	"subscription_status_is_history": {
 		`UPDATE subscriptions.subscriptions SET status = 'suspended'`, anotherSubscription("BIA", "cancelled"),
 	},
 	"subscription_history_unbroken": {
 		`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('SUB', 'ANA', now(), 'suspended', 'active', 'x', 'job')`,
-		anotherSubscription("BIA", "active") + `; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('OTHER', 'BIA', now(), 'pending', 'active', 'x', 'job')`,
+		anotherSubscription("BIA", "active") +
+			`; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('OTHER', 'BIA', now(), 'pending', 'active', 'x', 'job')`,
 	},
 	"refunded_total_is_ledger": {
 		`UPDATE subscriptions.subscriptions SET total_refunded_cents = 1`,
@@ -78,25 +86,34 @@ var plants = map[string][]string{
 	},
 	"disputed_collection_paused": {
 		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
-		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'; ` + pause("resuming", "NULL", "now()"),
-		replaced + `; ` + renewalOf("SUB", "suspended") + `; ` + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44';
+		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'; ` +
+			pause("resuming", "NULL", "now()"),
+		replaced + `; ` + renewalOf("SUB", "suspended") + `; ` + dispute("SUB", "ANA") +
+			`; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44';
 			UPDATE subscriptions.subscriptions SET has_chargeback = true, gwb_subscription_id = 'sub_2', register_update_date = '2026-11-20 11:44' WHERE id = 'OTHER'`,
-		strings.Replace(disputed, "gwa_subscription_id = 'sub_1'", "pix_automatic = true, gwa_pix_auth_id = 'auth_1'", 1) + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
+		strings.Replace(disputed, "gwa_subscription_id = 'sub_1'", "pix_automatic = true, gwa_pix_auth_id = 'auth_1'",
+			1) + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
 	},
 	"lost_dispute_ends": {
-		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-20 11:44'`,
-		dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
-		replaced + `; ` + renewalOf("SUB", "active") + `; ` + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
+		disputed + dispute("SUB", "ANA") +
+			`; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-20 11:44'`,
+		dispute("SUB", "ANA") +
+			`; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
+		replaced + `; ` + renewalOf("SUB", "active") + `; ` + dispute("SUB", "ANA") +
+			`; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
 	},
 	"lost_time_listed": {
-		lostDispute + `; UPDATE payments.payments SET method = 'credit_card', due_at = '2026-12-01' WHERE gateway_payment_id = 'pay_1'; DELETE FROM subscriptions.debits`,
-		lostDispute + `; UPDATE subscriptions.debits SET cycle = '2026-12-01'; ` + refund("gwa", "pay_1", "subscription", "SUB", 4990, "failed"),
+		lostDispute +
+			`; UPDATE payments.payments SET method = 'credit_card', due_at = '2026-12-01' WHERE gateway_payment_id = 'pay_1'; DELETE FROM subscriptions.debits`,
+		lostDispute + `; UPDATE subscriptions.debits SET cycle = '2026-12-01'; ` +
+			refund("gwa", "pay_1", "subscription", "SUB", 4990, "failed"),
 		lostDispute + `; DELETE FROM subscriptions.debits; ` + renewalCharge("paid", "pay_1", "'2027-01-10'"),
 	},
 	"paused_money_returned": {
 		paidWhilePaused + pause("paused", "NULL", "NULL"),
 		paidWhilePaused + pause("resumed", "'2026-11-17'", "NULL"),
-		paidWhilePaused + pause("void", "NULL", "NULL") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
+		paidWhilePaused + pause("void", "NULL", "NULL") + "; " +
+			refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
 	},
 	"extended_time_is_free": {
 		paidByCard + chargeMove("open", "'2026-11-20 11:45'"),
@@ -104,7 +121,8 @@ var plants = map[string][]string{
 		paidByCard + chargeMove("done", "NULL") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
 		chargeMove("open", "'2026-11-20 11:29'"),
 		chargeMove("refused", "NULL") + `; UPDATE subscriptions.subscriptions SET expires_at = '2026-12-16'`,
-		unapplied("pay_1", "extended", "extended") + "; " + chargeMove("refused", "NULL") + `; UPDATE subscriptions.charge_moves SET refusal = 'no', ended_at = '2026-12-31'`,
+		unapplied("pay_1", "extended", "extended") + "; " + chargeMove("refused", "NULL") +
+			`; UPDATE subscriptions.charge_moves SET refusal = 'no', ended_at = '2026-12-31'`,
 	},
 	"paid_subscription_in_ledger": {
 		`DELETE FROM payments.payments WHERE purpose = 'subscription'`,
@@ -129,16 +147,22 @@ var plants = map[string][]string{
 		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
 		openIntent("subscription", "SUB", "'2026-11-20 12:01', NULL, NULL"),
 		openIntent("subscription", "OTHER", "'2026-11-20 12:01', NULL, NULL"),
-		openIntent("refund", "SUB", "'2026-11-20 12:01', NULL, NULL") + `; UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
+		openIntent("refund", "SUB", "'2026-11-20 12:01', NULL, NULL") +
+			`; UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
 	},
 	"refunds_within_payments": {
 		refund("gwa", "pay_1", "subscription", "SUB", 4991, "done"),
-		refund("gwa", "pay_1", "subscription", "SUB", 4000, "done") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 991, "done"),
+		refund("gwa", "pay_1", "subscription", "SUB", 4000, "done") + "; " +
+			refund("gwa", "pay_1", "subscription", "SUB", 991, "done"),
 		refund("gwb", "pi_2", "order", "ORDER", 2001, "done"),
 		refund("gwb", "pi_unknown", "order", "OTHER", 1, "done"),
-		refund("gwa", "pay_1", "subscription", "SUB", 2000, "requested") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 2991, "pending"),
+		refund("gwa", "pay_1", "subscription", "SUB", 2000, "requested") + "; " +
+			refund("gwa", "pay_1", "subscription", "SUB", 2991, "pending"),
 	},
-	"one_open_refund": {refund("gwa", "pay_1", "subscription", "SUB", 1, "requested") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 2, "requested")},
+	"one_open_refund": {
+		refund("gwa", "pay_1", "subscription", "SUB", 1, "requested") + "; " +
+			refund("gwa", "pay_1", "subscription", "SUB", 2, "requested"),
+	},
 	"withdrawn_refunded": {
 		withdrawn,
 		withdrawn + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
@@ -151,7 +175,8 @@ var plants = map[string][]string{
 	},
 	"payments_count": {
 		`UPDATE payments.payments SET counted = false WHERE gateway_payment_id = 'pay_1'`,
-		`UPDATE payments.payments SET counted = false WHERE gateway_payment_id = 'pay_1'; ` + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
+		`UPDATE payments.payments SET counted = false WHERE gateway_payment_id = 'pay_1'; ` +
+			refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
 	},
 	"ledger_has_subjects": {
 		`UPDATE payments.payments SET local_id = 'OTHER' WHERE gateway_payment_id = 'pi_2'`,
@@ -198,8 +223,10 @@ var plants = map[string][]string{
 		`UPDATE tickets.orders SET disputed_at = now()`,
 		disputeOfOrder("open"),
 		disputeOfOrder("lost"),
-		disputeOfOrder("won") + `; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'; UPDATE tickets.tickets SET status = 'expired'`,
-		disputeOfOrder("lost") + `; UPDATE tickets.orders SET state = 'lost'; UPDATE tickets.tickets SET status = 'expired'`,
+		disputeOfOrder("won") +
+			`; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'; UPDATE tickets.tickets SET status = 'expired'`,
+		disputeOfOrder("lost") +
+			`; UPDATE tickets.orders SET state = 'lost'; UPDATE tickets.tickets SET status = 'expired'`,
 	},
 	"given_back_refunded": {
 		`INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, created_at) VALUES ('ORDER', 'EVENT', 'withdrawn', '2026-11-19 11:59', '2026-11-19 11:59')`,
@@ -210,13 +237,15 @@ var plants = map[string][]string{
 		refundOfTickets("done", "NULL"),
 		refundOfTickets("failed", "NULL"),
 		refundOfTickets("done", "now()"),
-		refundOfTickets("done", "now()") + `; UPDATE tickets.tickets SET status = 'expired'; UPDATE tickets.tickets SET holds_place = true`,
+		refundOfTickets("done", "now()") +
+			`; UPDATE tickets.tickets SET status = 'expired'; UPDATE tickets.tickets SET holds_place = true`,
 		`UPDATE tickets.tickets SET refund_id = 'OTHER', refund_asked_at = now()`,
 		`UPDATE tickets.orders SET state = 'refunded'`,
 		`UPDATE tickets.tickets SET status = 'expired'; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'`,
 	},
 	"returned_parts_listed": {
-		refund("gwb", "pi_2", "order", "ORDER", 1000, "done") + `; UPDATE payments.refunds SET source = 'gateway', updated_at = '2026-11-20 11:44'`,
+		refund("gwb", "pi_2", "order", "ORDER", 1000, "done") +
+			`; UPDATE payments.refunds SET source = 'gateway', updated_at = '2026-11-20 11:44'`,
 	},
 	"orders_match_tickets": {
 		`UPDATE tickets.orders SET quantity = 1, total_cents = 1000`,
@@ -236,11 +265,16 @@ var plants = map[string][]string{
 	},
 	"late_money_listed": {
 		`UPDATE subscriptions.subscriptions SET status = 'cancelled', started_at = '2026-11-10', payment_method = 'credit_card', ended_at = '2026-11-18';
-			UPDATE accounts.users SET current_subscription_id = NULL; ` + paid("pi_late", "SUB", "ANA", "2026-11-17"), // charged before the end, told after it
+			UPDATE accounts.users SET current_subscription_id = NULL; ` +
+			paid("pi_late", "SUB", "ANA", "2026-11-17"), // charged before the end, told after it
 		anotherSubscription("BIA", "expired") + "; " + paid("pi_late", "OTHER", "BIA", "2026-12-01"),
-		anotherSubscription("BIA", "cancelled") + "; " + paid("pi_late", "OTHER", "BIA", "2026-11-01") + "; " + refund("gwb", "pi_late", "subscription", "OTHER", 4989, "done"),
-		deletedAna + `; UPDATE subscriptions.subscriptions SET started_at = '2026-11-10', payment_method = 'credit_card'; ` + paid("pi_late", "SUB", "ANA", "2026-11-20 11:30"), // on a live row
-		deletedAna + `; UPDATE subscriptions.subscriptions SET status = 'cancelled', started_at = '2026-11-10', payment_method = 'credit_card', ended_at = '2027-02-01'; ` +
+		anotherSubscription("BIA", "cancelled") + "; " + paid("pi_late", "OTHER", "BIA", "2026-11-01") + "; " +
+			refund("gwb", "pi_late", "subscription", "OTHER", 4989, "done"),
+		deletedAna +
+			`; UPDATE subscriptions.subscriptions SET started_at = '2026-11-10', payment_method = 'credit_card'; ` +
+			paid("pi_late", "SUB", "ANA", "2026-11-20 11:30"), // on a live row
+		deletedAna +
+			`; UPDATE subscriptions.subscriptions SET status = 'cancelled', started_at = '2026-11-10', payment_method = 'credit_card', ended_at = '2027-02-01'; ` +
 			paid("pi_late", "SUB", "ANA", "2026-11-20 11:30"), // before the deletion ended it
 		deletedAna + "; " + paid("pi_late", "SUB", "ANA", "2026-11-20 10:30"), // a code, told after
 	},
@@ -249,15 +283,20 @@ var plants = map[string][]string{
 		unapplied("pay_1", "open", "open") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "requested"),
 		unapplied("pay_1", "refunding", "refunding"),
 		unapplied("pay_1", "refunded", "refunded") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
-		unapplied("pay_1", "extended", "extended") + "; UPDATE payments.unapplied_payments SET subscription_id = 'OTHER'",
+		unapplied("pay_1", "extended", "extended") +
+			"; UPDATE payments.unapplied_payments SET subscription_id = 'OTHER'",
 		unapplied("pay_1", "kept", "open"),
-		unapplied("pay_1", "open", "open") + "; " + dispute("SUB", "ANA") + "; UPDATE payments.disputes SET state = 'lost', closed_at = now(), amount_cents = 2000; " + refund("gwa", "pay_1", "subscription", "SUB", 2990, "done"),
+		unapplied("pay_1", "open", "open") + "; " + dispute("SUB", "ANA") +
+			"; UPDATE payments.disputes SET state = 'lost', closed_at = now(), amount_cents = 2000; " +
+			refund("gwa", "pay_1", "subscription", "SUB", 2990, "done"),
 		unapplied("pay_1", "kept", "kept") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "done"),
 		unapplied("pay_nowhere", "open", "open"),
 	},
 	"orders_match_ledger": {
-		paid("pi_again", "ORDER", "ANA", "2026-11-11") + "; UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pi_again'",
-		`UPDATE tickets.orders SET state = 'refunded'; ` + paid("pi_again", "ORDER", "ANA", "2026-11-11") + "; UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pi_again'; " +
+		paid("pi_again", "ORDER", "ANA", "2026-11-11") +
+			"; UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pi_again'",
+		`UPDATE tickets.orders SET state = 'refunded'; ` + paid("pi_again", "ORDER", "ANA", "2026-11-11") +
+			"; UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pi_again'; " +
 			refund("gwb", "pi_2", "order", "ORDER", 2000, "done"),
 		`UPDATE payments.payments SET amount_cents = 1999 WHERE purpose = 'order'`,
 		`DELETE FROM payments.payments WHERE purpose = 'order'`,
@@ -267,7 +306,8 @@ var plants = map[string][]string{
 	"paid_orders_have_tickets": {
 		deletedAna + `; UPDATE tickets.orders SET paid_at = '2026-11-20 11:01'; DELETE FROM tickets.tickets`,
 		`ALTER TABLE tickets.tickets DISABLE TRIGGER tickets_account_removed; DELETE FROM tickets.tickets; UPDATE tickets.events SET tickets_issued = 0`,
-		deletedAna + `; UPDATE tickets.orders SET paid_at = '2026-11-20 11:01'; DELETE FROM tickets.tickets; ` + refund("gwb", "pi_2", "order", "ORDER", 1999, "done"),
+		deletedAna + `; UPDATE tickets.orders SET paid_at = '2026-11-20 11:01'; DELETE FROM tickets.tickets; ` +
+			refund("gwb", "pi_2", "order", "ORDER", 1999, "done"),
 	},
 	"places_given_back": {
 		`UPDATE tickets.orders SET state = 'reserved', hold_until = '2026-11-20 11:44'`,
@@ -285,14 +325,19 @@ var plants = map[string][]string{
 	"debits_once_a_period": {
 		automatic + anotherDebit("2026-12-09", "NULL"),
 		automatic + anotherDebit("2026-12-09", "now()"),
-		automatic + `INSERT INTO payments.payments SELECT platform.new_object_id(), gateway, gateway_payment_id || n, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, '2026-11-10', '2026-11-10'
+		automatic +
+			`INSERT INTO payments.payments SELECT platform.new_object_id(), gateway, gateway_payment_id || n, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, '2026-11-10', '2026-11-10'
 			FROM payments.payments, generate_series(1, 2) n WHERE gateway_payment_id = 'pay_1'`,
 	},
 	"debit_retries_planned": {
-		automatic + `UPDATE subscriptions.debits SET failed_at = '2026-11-10', failure = 'INSUFFICIENT_FUNDS', retryable = true`,
-		automatic + `INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, register_date) VALUES ('SUB', '2026-11-10', '2026-11-18', 'planned', '2026-11-10')`,
+		automatic +
+			`UPDATE subscriptions.debits SET failed_at = '2026-11-10', failure = 'INSUFFICIENT_FUNDS', retryable = true`,
+		automatic +
+			`INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, register_date) VALUES ('SUB', '2026-11-10', '2026-11-18', 'planned', '2026-11-10')`,
 	},
-	"deletions_finished": {`INSERT INTO accounts.deletions (customer_id, deleted_at) VALUES ('BIA', '2026-11-19 11:59')`},
+	"deletions_finished": {
+		`INSERT INTO accounts.deletions (customer_id, deleted_at) VALUES ('BIA', '2026-11-19 11:59')`,
+	},
 	"jobs_done": {
 		`UPDATE jobs.river_job SET finalized_at = now() - interval '2 days' WHERE state = 'completed'`,
 		`INSERT INTO jobs.river_job (kind, state, max_attempts, attempt, args, finalized_at) VALUES ('payments_event_retry', 'discarded', 25, 25, '{}', now())`,
@@ -352,7 +397,8 @@ func pause(state, until, nextTry string) string {
 // renewalCharge is a code of the sound world's subscription, whose end was 10 December.
 func renewalCharge(state, payment, movedTo string) string {
 	return fmt.Sprintf(`INSERT INTO subscriptions.renewal_charges (id, subscription_id, customer_id, gateway, amount_cents, state, payable_until, intent_open, gateway_payment_id, moved_from, moved_to, register_date, register_update_date)
-		VALUES ('OTHER', 'SUB', 'ANA', 'gwa', 4990, '%s', now(), false, '%s', '2026-12-10', %s, now(), now())`, state, payment, movedTo)
+		VALUES ('OTHER', 'SUB', 'ANA', 'gwa', 4990, '%s', now(), false, '%s', '2026-12-10', %s, now(), now())`, state,
+		payment, movedTo)
 }
 
 func refund(gateway, payment, purpose, local string, cents int, status string) string {
@@ -364,7 +410,8 @@ func refund(gateway, payment, purpose, local string, cents int, status string) s
 // paid is a payment of gateway B that was booked after it was settled.
 func paid(payment, local, customer, settledAt string) string {
 	return fmt.Sprintf(`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
-		VALUES ('gwb', '%s', 'subscription', '%s', '%s', 4990, 'pix', 'succeeded', '%s', '2027-01-01', '2027-01-01')`, payment, local, customer, settledAt)
+		VALUES ('gwb', '%s', 'subscription', '%s', '%s', 4990, 'pix', 'succeeded', '%s', '2027-01-01', '2027-01-01')`,
+		payment, local, customer, settledAt)
 }
 
 // unapplied is a payment of gateway A on the list, and the last row of its history.
@@ -376,12 +423,15 @@ func unapplied(payment, state, decided string) string {
 
 func dispute(local, customer string) string {
 	return fmt.Sprintf(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
-		VALUES ('gwa', 'dp_1', 'pay_1', 'subscription', '%s', '%s', 4990, 'open', 'x', now(), now(), now(), now())`, local, customer)
+		VALUES ('gwa', 'dp_1', 'pay_1', 'subscription', '%s', '%s', 4990, 'open', 'x', now(), now(), now(), now())`,
+		local, customer)
 }
 
 func refundOfTickets(status, refundedAt string) string {
-	return refund("gwb", "pi_2", "order", "ORDER", 2000, status) + `; UPDATE payments.refunds SET updated_at = '2026-11-20 11:44';
-		UPDATE tickets.tickets SET refund_asked_at = now(), refunded_at = ` + refundedAt + `, refund_id = (SELECT id FROM payments.refunds)`
+	return refund("gwb", "pi_2", "order", "ORDER", 2000, status) +
+		`; UPDATE payments.refunds SET updated_at = '2026-11-20 11:44';
+		UPDATE tickets.tickets SET refund_asked_at = now(), refunded_at = ` + refundedAt +
+		`, refund_id = (SELECT id FROM payments.refunds)`
 }
 
 func disputeOfOrder(state string) string {
@@ -390,5 +440,6 @@ func disputeOfOrder(state string) string {
 		closed = "NULL"
 	}
 	return fmt.Sprintf(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, closed_at, reported_at, created_at, updated_at)
-		VALUES ('gwb', 'dp_2', 'pi_2', 'order', 'ORDER', 'ANA', 2000, '%s', 'x', now(), %s, now(), now(), now())`, state, closed)
+		VALUES ('gwb', 'dp_2', 'pi_2', 'order', 'ORDER', 'ANA', 2000, '%s', 'x', now(), %s, now(), now(), now())`,
+		state, closed)
 }

@@ -20,7 +20,8 @@ const (
 
 // frequencyCycle maps the frequencies of authorizations to cycles: ANNUALLY here is YEARLY there.
 var frequencyCycle = map[string]string{
-	"WEEKLY": "WEEKLY", "MONTHLY": "MONTHLY", "QUARTERLY": "QUARTERLY", "SEMIANNUALLY": "SEMIANNUALLY", "ANNUALLY": "YEARLY",
+	"WEEKLY": "WEEKLY", "MONTHLY": "MONTHLY", "QUARTERLY": "QUARTERLY", "SEMIANNUALLY": "SEMIANNUALLY",
+	"ANNUALLY": "YEARLY",
 }
 
 // Authorization is a payer's consent to automatic PIX.
@@ -109,7 +110,8 @@ func (in authorizationInput) authorization(now time.Time) (*Authorization, *apiE
 	}
 	start, err := parseDay(in.StartDate)
 	if err != nil || start < dayOf(now) {
-		return nil, badRequest("invalid_startDate", "A data de início deve ser informada e não pode ser inferior a hoje.")
+		return nil, badRequest("invalid_startDate",
+			"A data de início deve ser informada e não pode ser inferior a hoje.")
 	}
 	a.Start = start
 	if in.FinishDate != "" {
@@ -130,7 +132,8 @@ func (in authorizationInput) checkTexts() *apiError {
 		return badRequest("invalid_contractId", "O campo contractId deve ser informado e ter no máximo 35 caracteres.")
 	case len([]rune(in.Description)) > maxAuthorizationDescription:
 		return badRequest("invalid_description", "A descrição não pode ter mais de 35 caracteres.")
-	case in.PaymentCreationMode != "" && in.PaymentCreationMode != modeManual && in.PaymentCreationMode != modeSubscription:
+	case in.PaymentCreationMode != "" && in.PaymentCreationMode != modeManual &&
+		in.PaymentCreationMode != modeSubscription:
 		return badRequest("invalid_paymentCreationMode", "O modo de criação de cobranças informado é inválido.")
 	case in.RetryPolicy != "" && in.RetryPolicy != retryNone && in.RetryPolicy != retryThree:
 		return badRequest("invalid_retryPolicy", "A política de retentativas informada é inválida.")
@@ -148,7 +151,8 @@ func (in authorizationInput) checkMoney() *apiError {
 	case in.Value != nil && *in.Value <= 0:
 		return badRequest("invalid_value", "O campo value deve ser maior que zero.")
 	case in.PaymentCreationMode == modeSubscription && in.Value == nil:
-		return badRequest("invalid_value", "O campo value é obrigatório quando as cobranças são criadas por assinatura.")
+		return badRequest("invalid_value",
+			"O campo value é obrigatório quando as cobranças são criadas por assinatura.")
 	}
 	return nil
 }
@@ -180,7 +184,8 @@ func (g *Gateway) activate(id string, now time.Time) (*Authorization, *apiError)
 }
 
 // endAuthorization moves an authorization to REFUSED, CANCELLED or EXPIRED and cancels what was ordered under it.
-func (g *Gateway) endAuthorization(id, status, reason string, now time.Time, from ...string) (*Authorization, *apiError) {
+func (g *Gateway) endAuthorization(id, status, reason string, now time.Time,
+	from ...string) (*Authorization, *apiError) {
 	a, err := g.authorizationIn(id, from...)
 	if err != nil {
 		return nil, err

@@ -72,13 +72,17 @@ func TestRefusedAuthorizations_section8(t *testing.T) {
 		"customer, not customerId": {object{"customerId": nil, "customer": c}, "invalid_customer"},
 		"YEARLY":                   {object{"frequency": "YEARLY"}, "invalid_frequency"},
 		"no contract":              {object{"contractId": ""}, "invalid_contractId"},
-		"long contract":            {object{"contractId": "123456789012345678901234567890123456"}, "invalid_contractId"},
-		"no start":                 {object{"startDate": nil}, "invalid_startDate"},
-		"no code":                  {object{"immediateQrCode": nil}, "invalid_immediateQrCode"},
-		"value and limit":          {object{"minLimitValue": 1}, "invalid_object"},
-		"long description":         {object{"description": "123456789012345678901234567890123456"}, "invalid_description"},
-		"policy":                   {object{"retryPolicy": "ALWAYS"}, "invalid_retryPolicy"},
-		"SUBSCRIPTION, no value":   {object{"paymentCreationMode": "SUBSCRIPTION", "value": nil}, "invalid_value"},
+		"long contract": {
+			object{"contractId": "123456789012345678901234567890123456"}, "invalid_contractId",
+		},
+		"no start":        {object{"startDate": nil}, "invalid_startDate"},
+		"no code":         {object{"immediateQrCode": nil}, "invalid_immediateQrCode"},
+		"value and limit": {object{"minLimitValue": 1}, "invalid_object"},
+		"long description": {
+			object{"description": "123456789012345678901234567890123456"}, "invalid_description",
+		},
+		"policy":                 {object{"retryPolicy": "ALWAYS"}, "invalid_retryPolicy"},
+		"SUBSCRIPTION, no value": {object{"paymentCreationMode": "SUBSCRIPTION", "value": nil}, "invalid_value"},
 	} {
 		status, code, _ := b.refused("POST", authorizations, merged(authorizationBody(c), x.change))
 		require.Equal(t, 400, status, name)
@@ -165,7 +169,8 @@ func TestFailedDebitAndItsRepetition_section8(t *testing.T) {
 	require.Equal(t, 400, status, "more than seven days")
 	require.Equal(t, 1.0, b.ok("POST", retries, object{"dueDate": "2035-03-20"})["retryAttempt"])
 	b.advance(4 * day)
-	require.Equal(t, []string{orders + "SCHEDULED", "PAYMENT_CONFIRMED", "PAYMENT_RECEIVED"}, names(b.deliveredEvents()))
+	require.Equal(t, []string{orders + "SCHEDULED", "PAYMENT_CONFIRMED", "PAYMENT_RECEIVED"},
+		names(b.deliveredEvents()))
 }
 
 func TestRulesOfDebits_sections1And8(t *testing.T) {

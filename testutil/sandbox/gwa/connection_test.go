@@ -80,7 +80,9 @@ func TestLists_section1(t *testing.T) {
 	require.Len(t, list["data"], 1)
 	require.Equal(t, 100.0, list["limit"])
 	require.Equal(t, false, list["hasMore"])
-	require.Equal(t, 12.0, b.ok("GET", "/v3/customers?cpfCnpj=529.982.247-25&externalReference=66f0a1b2c3d4e5f607182901", nil)["totalCount"])
+	require.Equal(t, 12.0,
+		b.ok("GET", "/v3/customers?cpfCnpj=529.982.247-25&externalReference=66f0a1b2c3d4e5f607182901",
+			nil)["totalCount"])
 	require.Equal(t, 0.0, b.ok("GET", "/v3/customers?externalReference=other", nil)["totalCount"])
 }
 
@@ -140,7 +142,8 @@ func TestFaults_section14(t *testing.T) {
 	}
 	attempt := func() error {
 		raw, _ := json.Marshal(pixPayment(c, 10))
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/v3/payments", strings.NewReader(string(raw)))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/v3/payments",
+			strings.NewReader(string(raw)))
 		require.NoError(t, err)
 		req.Header.Set("access_token", apiKey)
 		client := http.Client{Timeout: 300 * time.Millisecond}

@@ -58,16 +58,20 @@ type chargebackBody struct {
 
 func (g *Gateway) registerPaymentControls() {
 	g.byID("/_sandbox/payments/{id}/pay", "Pay an open payment: PIX is received, a card confirmed.", g.Pay)
-	withBody(g, "POST", "/_sandbox/pix/pay", "Pay what a copy-and-paste text stands for, a payment or an authorization's first code.",
+	withBody(g, "POST", "/_sandbox/pix/pay",
+		"Pay what a copy-and-paste text stands for, a payment or an authorization's first code.",
 		codeBody{"00020101021226…"}, func(_ string, b codeBody) (any, error) { return g.PayPIX(b.Payload) })
-	g.byID("/_sandbox/payments/{id}/expire", "Make the PIX code of a payment unpayable and the payment overdue.", g.ExpirePIX)
+	g.byID("/_sandbox/payments/{id}/expire", "Make the PIX code of a payment unpayable and the payment overdue.",
+		g.ExpirePIX)
 	g.byID("/_sandbox/payments/{id}/overdue", "Make a pending payment overdue.", g.Overdue)
 	withBody(g, "POST", "/_sandbox/pix/transfer", "Receive a PIX that has nothing to do with any charge.",
 		valueBody{1250}, func(_ string, b valueBody) (any, error) { return g.Transfer(b.Value) })
-	withBody(g, "POST", "/_sandbox/payments/{id}/chargeback", "Take a chargeback one step on: requested, disputed, lost, won.",
+	withBody(g, "POST", "/_sandbox/payments/{id}/chargeback",
+		"Take a chargeback one step on: requested, disputed, lost, won.",
 		chargebackBody{ChargebackRequested, defaultChargebackReason},
 		func(id string, b chargebackBody) (any, error) { return g.Chargeback(id, b.Step, b.Reason) })
-	withBody(g, "POST", "/_sandbox/payments/{id}/take-back", "Have the payer's bank take a received PIX back (MED), a part with a value.",
+	withBody(g, "POST", "/_sandbox/payments/{id}/take-back",
+		"Have the payer's bank take a received PIX back (MED), a part with a value.",
 		valueBody{}, func(id string, b valueBody) (any, error) { return g.TakeBack(id, b.Value) })
 	g.byID("/_sandbox/payments/{id}/refund/complete", "Complete a refund in progress.",
 		func(id string) (any, error) { return g.EndRefund(id, false) })
@@ -77,7 +81,8 @@ func (g *Gateway) registerPaymentControls() {
 		func(id string) (any, error) { return g.EndRiskAnalysis(id, true) })
 	g.byID("/_sandbox/payments/{id}/risk/reprove", "Reprove a payment in risk analysis.",
 		func(id string) (any, error) { return g.EndRiskAnalysis(id, false) })
-	withBody(g, "POST", "/_sandbox/payments/{id}/fail-debit", "Refuse the next debits of a payment under an authorization, one a day.",
+	withBody(g, "POST", "/_sandbox/payments/{id}/fail-debit",
+		"Refuse the next debits of a payment under an authorization, one a day.",
 		refusalBody{"INSUFFICIENT_FUNDS", 1}, func(id string, b refusalBody) (any, error) {
 			return g.RefuseDebits(id, b.Reason, max(b.Times, 1))
 		})
@@ -96,7 +101,8 @@ type declineBody struct {
 }
 
 func (g *Gateway) registerSubscriptionControls() {
-	withBody(g, "POST", "/_sandbox/subscriptions/{id}/renew", "Bring the next charge forward to now and collect it; fail refuses the card.",
+	withBody(g, "POST", "/_sandbox/subscriptions/{id}/renew",
+		"Bring the next charge forward to now and collect it; fail refuses the card.",
 		renewBody{}, func(id string, b renewBody) (any, error) { return g.Renew(id, b.Fail) })
 	g.byID("/_sandbox/subscriptions/{id}/fail-next-charge", "Refuse the next charge that falls due.", g.FailNextCharge)
 	withBody(g, "PUT", "/_sandbox/subscriptions/{id}/card", "Make the card refuse every charge, or accept them again.",
@@ -111,7 +117,8 @@ func (g *Gateway) registerAuthorizationControls() {
 	g.byID("/_sandbox/authorizations/{id}/activate", "Pay the first code and consent.", g.ActivateAuthorization)
 	g.byID("/_sandbox/authorizations/{id}/refuse", "Let the first code run out unpaid.", g.RefuseAuthorization)
 	withBody(g, "POST", "/_sandbox/authorizations/{id}/cancel", "Cancel in the payer's bank app.",
-		reasonBody{"CANCELLED_BY_PAYER"}, func(id string, b reasonBody) (any, error) { return g.CancelAuthorization(id, b.Reason) })
+		reasonBody{"CANCELLED_BY_PAYER"},
+		func(id string, b reasonBody) (any, error) { return g.CancelAuthorization(id, b.Reason) })
 	g.byID("/_sandbox/authorizations/{id}/expire", "Let the finish date go by.", g.ExpireAuthorization)
 }
 
@@ -125,7 +132,8 @@ type rateBody struct {
 }
 
 func (g *Gateway) registerAccountControls() {
-	withBody(g, "POST", "/_sandbox/events", "Send a named event for an object as it stands; unknown names are sent, too.",
+	withBody(g, "POST", "/_sandbox/events",
+		"Send a named event for an object as it stands; unknown names are sent, too.",
 		eventBody{"PAYMENT_CONFIRMED", "pay_…"},
 		func(_ string, b eventBody) (any, error) { return nil, g.SendEvent(b.Event, b.ID) })
 	g.stage.Control(stage.Control{
@@ -133,11 +141,13 @@ func (g *Gateway) registerAccountControls() {
 		Do: func(*http.Request) (any, error) { return g.ChangeSettings(func(*Settings) {}) },
 	})
 	g.stage.Control(stage.Control{
-		Method: "PATCH", Path: "/_sandbox/settings", About: "Change the switches that are named.", Body: defaultSettings(),
-		Do: g.patchSettings,
+		Method: "PATCH", Path: "/_sandbox/settings", About: "Change the switches that are named.",
+		Body: defaultSettings(),
+		Do:   g.patchSettings,
 	})
 	withBody(g, "PUT", "/_sandbox/balance", "Set the account's money (reais), against which refunds are checked.",
-		valueBody{DefaultBalanceCents}, func(_ string, b valueBody) (any, error) { g.SetBalance(b.Value); return b, nil })
+		valueBody{DefaultBalanceCents},
+		func(_ string, b valueBody) (any, error) { g.SetBalance(b.Value); return b, nil })
 	withBody(g, "POST", "/_sandbox/rate-limit", "Answer 429 to every call until reset has passed.",
 		rateBody{stage.Duration(30 * time.Second)}, func(_ string, b rateBody) (any, error) {
 			g.ExhaustRateLimit(time.Duration(b.Reset))

@@ -85,7 +85,8 @@ func (g *Gateway) authenticate(h http.Header) *apiError {
 	key := h.Get("access_token")
 	switch {
 	case key == "":
-		return refuse("access_token_not_found", "O cabeçalho de autenticação 'access_token' é obrigatório e não foi encontrado na requisição.")
+		return refuse("access_token_not_found",
+			"O cabeçalho de autenticação 'access_token' é obrigatório e não foi encontrado na requisição.")
 	case key == g.apiKey:
 	case !strings.HasPrefix(key, "$aact_"):
 		return refuse("invalid_access_token_format", "O valor fornecido não parece ser uma chave de API válida.")

@@ -241,13 +241,15 @@ func (g *Gateway) retryInstruction(id, dueDate string, now time.Time) (*Instruct
 	case slices.Contains(permanentReasons, i.RefusalReason):
 		return nil, errAction("O motivo da recusa não permite nova tentativa.")
 	case errDue != nil || due <= dayOf(now):
-		return nil, badRequest("invalid_dueDate", "O agendamento deve ser enviado até as 23h59 do dia anterior à data desejada.")
+		return nil, badRequest("invalid_dueDate",
+			"O agendamento deve ser enviado até as 23h59 do dia anterior à data desejada.")
 	case slices.Contains(i.Tried, due):
 		return nil, badRequest("invalid_dueDate", "As retentativas de uma cobrança devem ter datas diferentes.")
 	case due > p.OriginalDue.add(retryDays):
 		return nil, badRequest("invalid_dueDate", "A nova data deve estar dentro de 7 dias do vencimento original.")
 	case due >= p.OriginalDue.next(frequencyCycle[a.Frequency], p.OriginalDue.dayOfMonth()):
-		return nil, badRequest("invalid_dueDate", "A nova data não pode coincidir ou ultrapassar o início do próximo ciclo.")
+		return nil, badRequest("invalid_dueDate",
+			"A nova data não pode coincidir ou ultrapassar o início do próximo ciclo.")
 	}
 	i.Status, i.RefusalReason, i.Due = instructionAwaiting, "", due
 	i.Retry++

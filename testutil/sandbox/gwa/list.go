@@ -64,7 +64,8 @@ func match(q url.Values, name, value string) bool {
 // within tells whether a date lies in the span of name[ge] and name[le], or is name itself.
 func within(q url.Values, name string, d day) bool {
 	ge, le := q.Get(name+"[ge]"), q.Get(name+"[le]")
-	return match(q, name, string(d)) && (ge == "" || d != "" && string(d) >= ge) && (le == "" || d != "" && string(d) <= le)
+	return match(q, name, string(d)) && (ge == "" || d != "" && string(d) >= ge) &&
+		(le == "" || d != "" && string(d) <= le)
 }
 
 // included tells whether a removed object belongs to a list: only with includeDeleted or deletedOnly.

@@ -163,7 +163,8 @@ func checkBilling(billingType string, settings Settings) *apiError {
 		return nil
 	case billingCard:
 		if !settings.CardsApproved {
-			return badRequest("invalid_billingType", "Sua conta não está aprovada para receber pagamentos via cartão de crédito.")
+			return badRequest("invalid_billingType",
+				"Sua conta não está aprovada para receber pagamentos via cartão de crédito.")
 		}
 		return nil
 	}

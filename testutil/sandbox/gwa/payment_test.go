@@ -87,7 +87,9 @@ func TestMinimumOfPIX_sections1And5(t *testing.T) {
 	c := b.customer()
 	_, code, description := b.refused("POST", "/v3/payments", pixPayment(c, 0.01))
 	require.Equal(t, "invalid_object", code)
-	require.Equal(t, "O valor da cobrança (R$ 0,01) menos o valor do desconto (R$ 0,00) não pode ser menor que R$ 5,00.", description)
+	require.Equal(t,
+		"O valor da cobrança (R$ 0,01) menos o valor do desconto (R$ 0,00) não pode ser menor que R$ 5,00.",
+		description)
 	discounted := merged(pixPayment(c, 5), object{"discount": object{"value": 1, "type": "FIXED"}})
 	_, code, _ = b.refused("POST", "/v3/payments", discounted)
 	require.Equal(t, "invalid_object", code)
@@ -172,11 +174,15 @@ func TestChargebackStories_section11(t *testing.T) {
 	require.Nil(t, p["refunds"])
 
 	won := id(b.ok("POST", "/v3/payments", cardPayment(c, 20)))
-	require.Equal(t, []string{"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_CONFIRMED"},
+	require.Equal(t, []string{
+		"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_CONFIRMED",
+	},
 		steps(won, gwa.ChargebackRequested, gwa.ChargebackWon))
 	b.advance(33 * day)
 	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.deliveredEvents()))
-	require.Equal(t, []string{"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_RECEIVED"},
+	require.Equal(t, []string{
+		"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_RECEIVED",
+	},
 		steps(won, gwa.ChargebackRequested, gwa.ChargebackWon))
 	_, err := b.g.Chargeback(won, gwa.ChargebackLost, "")
 	require.Error(t, err, "none is running")

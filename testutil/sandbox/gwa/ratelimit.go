@@ -71,7 +71,10 @@ func (g *Gateway) limited(next http.Handler) http.Handler {
 }
 
 func errTooMany() *apiError {
-	return &apiError{http.StatusTooManyRequests, "too_many_requests", "Limite de requisições atingido. Aguarde para realizar novas requisições."}
+	return &apiError{
+		http.StatusTooManyRequests, "too_many_requests",
+		"Limite de requisições atingido. Aguarde para realizar novas requisições.",
+	}
 }
 
 // exhaust uses up the limit until reset has passed on the gateway's clock.

@@ -50,7 +50,8 @@ func (g *Gateway) refund(id string, in refundInput, now time.Time) (*Payment, *a
 	value := p.Value - p.refunded()
 	if in.Value != nil {
 		if *in.Value <= 0 || *in.Value > value {
-			return nil, badRequest("invalid_value", "O valor do estorno deve ser maior que zero e não pode ser maior que o valor disponível para estorno.")
+			return nil, badRequest("invalid_value",
+				"O valor do estorno deve ser maior que zero e não pode ser maior que o valor disponível para estorno.")
 		}
 		value = *in.Value
 	}
@@ -70,8 +71,10 @@ func (g *Gateway) refund(id string, in refundInput, now time.Time) (*Payment, *a
 	return p, nil
 }
 
-// takeBack is a PIX that the payer's bank takes back without the account's doing, as the special return mechanism (MED) does: the
-// whole rest without a value. The page names no event for it, and neither do the vendor's lists of events; it is told as any other
+// takeBack is a PIX that the payer's bank takes back without the account's doing, as the special return mechanism
+// (MED) does: the
+// whole rest without a value. The page names no event for it, and neither do the vendor's lists of events; it is told
+// as any other
 // refund (unverified), at once, whatever the balance.
 func (g *Gateway) takeBack(id string, value Cents, now time.Time) (*Payment, *apiError) {
 	p, err := g.livePayment(id)

@@ -109,7 +109,8 @@ func setup(t *testing.T, with ...func(*gwa.Options)) *bundle {
 	return b
 }
 
-// failing is the log of a gateway in which no error may stand, such as a change that is in no table's hand (stage.Table).
+// failing is the log of a gateway in which no error may stand, such as a change that is in no table's hand
+// (stage.Table).
 type failing struct{ t *testing.T }
 
 func (f failing) Write(line []byte) (int, error) {

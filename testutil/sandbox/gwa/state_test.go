@@ -27,7 +27,8 @@ func TestStateSurvivesARestart(t *testing.T) {
 	require.WithinDuration(t, monday, again.g.Now(), day/24, "the clock goes on")
 	require.Equal(t, "Outro", again.ok("GET", "/v3/subscriptions/"+sub, nil)["description"])
 	again.advance(day / 24)
-	require.Subset(t, names(again.deliveredEvents()), []string{"SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"}, "so do queue and jobs")
+	require.Subset(t, names(again.deliveredEvents()), []string{"SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"},
+		"so do queue and jobs")
 	require.Equal(t, "CONFIRMED", again.ok("GET", "/v3/payments/"+p, nil)["status"])
 }
 
@@ -72,7 +73,8 @@ func TestCardsAreNeverKept_section3(t *testing.T) {
 	require.Contains(t, string(raw), "8829", "the last four digits are")
 }
 
-// TestStateOfVersion1IsRead: a file that an older marquee dev left, one document, is read whole and written in the present form.
+// TestStateOfVersion1IsRead: a file that an older marquee dev left, one document, is read whole and written in the
+// present form.
 func TestStateOfVersion1IsRead(t *testing.T) {
 	t.Parallel()
 	old, err := os.ReadFile("testdata/state_version_1.json")

@@ -24,7 +24,8 @@ func TestSubscription_section4(t *testing.T) {
 	}, s["creditCard"])
 	require.ElementsMatch(t, []string{
 		"object", "id", "dateCreated", "customer", "paymentLink", "value", "nextDueDate", "cycle", "description",
-		"billingType", "deleted", "status", "externalReference", "checkoutSession", "sendPaymentByPostalService", "fine",
+		"billingType", "deleted", "status", "externalReference", "checkoutSession", "sendPaymentByPostalService",
+		"fine",
 		"interest", "split", "creditCard",
 	}, keys(s))
 
@@ -43,7 +44,8 @@ func TestSubscription_section4(t *testing.T) {
 	require.Equal(t, id(s), events[0].object("payment")["subscription"])
 	require.Equal(t, "CONFIRMED", b.ok("GET", "/v3/payments/"+id(first)+"/status", nil)["status"])
 	require.Equal(t, 1.0, b.ok("GET", "/v3/subscriptions/"+id(s)+"/payments?status=CONFIRMED", nil)["totalCount"])
-	require.Equal(t, 1.0, b.ok("GET", "/v3/subscriptions?externalReference=66f0a1b2c3d4e5f607182a01", nil)["totalCount"])
+	require.Equal(t, 1.0,
+		b.ok("GET", "/v3/subscriptions?externalReference=66f0a1b2c3d4e5f607182a01", nil)["totalCount"])
 }
 
 func TestChargeFollowsTheAnswerByItself_section4(t *testing.T) {
@@ -53,7 +55,8 @@ func TestChargeFollowsTheAnswerByItself_section4(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return b.newest("/v3/subscriptions/" + id(s) + "/payments")["status"] == "CONFIRMED"
 	}, 5*time.Second, 10*time.Millisecond)
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED", "PAYMENT_CONFIRMED"}, names(b.deliveredEvents()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED", "PAYMENT_CONFIRMED"},
+		names(b.deliveredEvents()))
 }
 
 func TestDeclinedCardLeavesNoSubscription_sections1And3(t *testing.T) {
@@ -61,10 +64,12 @@ func TestDeclinedCardLeavesNoSubscription_sections1And3(t *testing.T) {
 	b := setup(t)
 	c := b.customer()
 	for _, number := range []string{"5184019740373151", "4916561358240741"} {
-		status, code, description := b.refused("POST", "/v3/subscriptions", merged(subscription(c, "2035-03-12"), card(number)))
+		status, code, description := b.refused("POST", "/v3/subscriptions",
+			merged(subscription(c, "2035-03-12"), card(number)))
 		require.Equal(t, 400, status)
 		require.Equal(t, "invalid_action", code)
-		require.Equal(t, "Transação não autorizada. Verifique os dados do cartão de crédito e tente novamente.", description)
+		require.Equal(t, "Transação não autorizada. Verifique os dados do cartão de crédito e tente novamente.",
+			description)
 	}
 	require.Equal(t, 0.0, b.ok("GET", "/v3/subscriptions", nil)["totalCount"])
 	require.Equal(t, 0.0, b.ok("GET", "/v3/payments", nil)["totalCount"])
@@ -181,7 +186,8 @@ func TestOverdueWaitsForBusinessDays_section15(t *testing.T) {
 	sunday := merged(pixPayment(b.customer(), 10), object{"dueDate": "2035-03-18"})
 	require.Equal(t, "2035-03-18", b.ok("POST", "/v3/payments", sunday)["dueDate"], "weekends are accepted unchanged")
 	b.advance(9 * day)
-	require.Equal(t, "2035-03-20 03:01", last(b, "PAYMENT_OVERDUE").Created[:16], "as in the sample: due on a Sunday, overdue on Tuesday")
+	require.Equal(t, "2035-03-20 03:01", last(b, "PAYMENT_OVERDUE").Created[:16],
+		"as in the sample: due on a Sunday, overdue on Tuesday")
 }
 
 func TestRenewControl(t *testing.T) {
@@ -191,7 +197,8 @@ func TestRenewControl(t *testing.T) {
 	b.advance(2 * time.Minute)
 	b.deliveredEvents()
 	b.ok("POST", "/_sandbox/subscriptions/"+sub+"/renew", nil)
-	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"}, names(b.deliveredEvents()))
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED", "PAYMENT_CONFIRMED"},
+		names(b.deliveredEvents()))
 	b.ok("POST", "/_sandbox/subscriptions/"+sub+"/renew", object{"fail": true})
 	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
 	require.Equal(t, 2.0, b.ok("GET", "/v3/subscriptions/"+sub+"/payments?status=CONFIRMED", nil)["totalCount"])

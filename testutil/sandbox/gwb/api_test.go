@@ -171,8 +171,10 @@ func TestStored500IsReplayedAndItsEffectStays(t *testing.T) {
 	require.Equal(t, []int{429, 200}, []int{limited.StatusCode, after.StatusCode})
 }
 
-// TestStatusAfterKeepsTheKey: whatever is answered after the effect, a repeat with the key is answered as the first and has no second
-// effect; a proxy's page is not the gateway's answer, so the repeat learns of the effect. Of what had no effect no key is kept.
+// TestStatusAfterKeepsTheKey: whatever is answered after the effect, a repeat with the key is answered as the first
+// and has no second
+// effect; a proxy's page is not the gateway's answer, so the repeat learns of the effect. Of what had no effect no
+// key is kept.
 func TestStatusAfterKeepsTheKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -196,7 +198,8 @@ func TestStatusAfterKeepsTheKey(t *testing.T) {
 			require.Equal(t, []any{status, told}, []any{again.StatusCode, body})
 		}
 		made++
-		require.Len(t, b.sc.V1Customers.List(t.Context(), &stripe.CustomerListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(100)}}).Data(), made, status)
+		require.Len(t, b.sc.V1Customers.List(t.Context(),
+			&stripe.CustomerListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(100)}}).Data(), made, status)
 		other, _ := b.raw("POST", "/v1/customers", "name=Bia", key)
 		require.Equal(t, 400, other.StatusCode, "the key is taken for what was asked")
 	}
@@ -295,14 +298,16 @@ func TestStateSurvivesARestart(t *testing.T) {
 	require.Equal(t, stripe.SubscriptionStatusActive, two.subscription(s.ID).Status)
 	require.WithinDuration(t, time.Now().Add(time.Hour), g.Stage().Clock.Now(), time.Minute)
 	two.advance(32 * day)
-	require.Len(t, sc.V1Invoices.List(t.Context(), &stripe.InvoiceListParams{Subscription: &s.ID}).Data(), 2, "the renewal was planned before")
+	require.Len(t, sc.V1Invoices.List(t.Context(), &stripe.InvoiceListParams{Subscription: &s.ID}).Data(), 2,
+		"the renewal was planned before")
 	got, err := sc.V1PaymentIntents.Retrieve(t.Context(), p.ID, nil)
 	require.NoError(t, err)
 	require.Equal(t, stripe.PaymentIntentStatusRequiresPaymentMethod, got.Status)
 	require.NoError(t, g.Close())
 }
 
-// TestStateOfVersion1IsRead: a file that an older marquee dev left, one document, is read whole and written in the present form.
+// TestStateOfVersion1IsRead: a file that an older marquee dev left, one document, is read whole and written in the
+// present form.
 func TestStateOfVersion1IsRead(t *testing.T) {
 	t.Parallel()
 	old, err := os.ReadFile("testdata/state_version_1.json")

@@ -24,7 +24,9 @@ func TestPriceIsReplacedAndItsLookupKeyMoves(t *testing.T) {
 		return b.sc.V1Prices.Create(t.Context(), &stripe.PriceCreateParams{
 			Product: &prod.ID, Currency: stripe.String("brl"), UnitAmount: &amount,
 			LookupKey: stripe.String("plus-monthly"), TransferLookupKey: &transfer,
-			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"), IntervalCount: stripe.Int64(1)},
+			Recurring: &stripe.PriceCreateRecurringParams{
+				Interval: stripe.String("month"), IntervalCount: stripe.Int64(1),
+			},
 		})
 	}
 	old, err := price(4990, false)
@@ -35,7 +37,8 @@ func TestPriceIsReplacedAndItsLookupKeyMoves(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.sc.V1Prices.Update(t.Context(), old.ID, &stripe.PriceUpdateParams{Active: stripe.Bool(false)})
 	require.NoError(t, err)
-	listed := b.sc.V1Prices.List(t.Context(), &stripe.PriceListParams{LookupKeys: []*string{stripe.String("plus-monthly")}}).Data()
+	listed := b.sc.V1Prices.List(t.Context(),
+		&stripe.PriceListParams{LookupKeys: []*string{stripe.String("plus-monthly")}}).Data()
 	require.Len(t, listed, 1)
 	require.Equal(t, next.ID, listed[0].ID)
 
@@ -50,7 +53,8 @@ func TestInactivePriceGoesOnServingItsSubscriptions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.subscribe("pm_card_visa")
-	_, err := b.sc.V1Prices.Update(t.Context(), s.Items.Data[0].Price.ID, &stripe.PriceUpdateParams{Active: stripe.Bool(false)})
+	_, err := b.sc.V1Prices.Update(t.Context(), s.Items.Data[0].Price.ID,
+		&stripe.PriceUpdateParams{Active: stripe.Bool(false)})
 	require.NoError(t, err)
 	status, _ := b.control("POST", "/_sandbox/subscriptions/"+s.ID+"/renew", nil)
 	require.Equal(t, 200, status)
@@ -77,7 +81,8 @@ func TestCustomerIsUpdatedAndDeleted(t *testing.T) {
 
 	_, err = b.sc.V1Customers.Delete(t.Context(), id, nil)
 	require.NoError(t, err)
-	require.Equal(t, stripe.SubscriptionStatusCanceled, b.subscription(s.ID).Status, "its subscriptions end with a customer")
+	require.Equal(t, stripe.SubscriptionStatusCanceled, b.subscription(s.ID).Status,
+		"its subscriptions end with a customer")
 	c, err = b.sc.V1Customers.Retrieve(t.Context(), id, nil)
 	require.NoError(t, err)
 	require.True(t, c.Deleted)
@@ -89,7 +94,8 @@ func TestControlsOnUnknownObjectsSayNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{
-		"subscriptions/sub_x/renew", "invoices/in_x/retry", "charges/ch_x/dispute", "disputes/du_x/win", "disputes/du_x/lose",
+		"subscriptions/sub_x/renew", "invoices/in_x/retry", "charges/ch_x/dispute", "disputes/du_x/win",
+		"disputes/du_x/lose",
 		"refunds/re_x/succeed", "refunds/re_x/fail", "intents/pi_x/fail-authentication", "payment_intents/pi_x/expire",
 	} {
 		status, body := b.control("POST", "/_sandbox/"+path, nil)

@@ -40,8 +40,9 @@ var chargeRoutes = []route{
 // newCharge is one attempt to take an intent's money. It carries the intent's metadata.
 func (o *op) newCharge(p *paymentIntent, m *paymentMethod) *charge {
 	c := &charge{
-		ID: newID("ch"), Created: o.g.now(), Amount: p.Amount, Currency: p.Currency, Customer: p.Customer, Intent: p.ID, Invoice: p.Invoice,
-		Method: m.ID, Card: *m, Description: p.Description, Metadata: p.Metadata, Status: chargeSucceeded,
+		ID: newID("ch"), Created: o.g.now(), Amount: p.Amount, Currency: p.Currency, Customer: p.Customer, Intent: p.ID,
+		Invoice: p.Invoice,
+		Method:  m.ID, Card: *m, Description: p.Description, Metadata: p.Metadata, Status: chargeSucceeded,
 	}
 	if owner := o.g.data.Customers.Get(p.Customer); owner != nil && c.Card.Billing == (billing{}) {
 		c.Card.Billing.Name, c.Card.Billing.Email = owner.Name, owner.Email
@@ -57,15 +58,23 @@ func (g *Gateway) renderCharge(c *charge, shape Shape) object {
 		captured, balance = c.Amount, "txn"+c.ID[2:]
 	}
 	o := object{
-		"id": c.ID, "object": "charge", "amount": c.Amount, "amount_captured": captured, "amount_refunded": c.Refunded, "application": nil,
-		"application_fee": nil, "application_fee_amount": nil, "balance_transaction": balance, "billing_details": c.Card.Billing.render(),
+		"id": c.ID, "object": "charge", "amount": c.Amount, "amount_captured": captured, "amount_refunded": c.Refunded,
+		"application":     nil,
+		"application_fee": nil, "application_fee_amount": nil, "balance_transaction": balance,
+		"billing_details":                 c.Card.Billing.render(),
 		"calculated_statement_descriptor": "MARQUEE", "captured": paid, "created": c.Created, "currency": c.Currency,
-		"customer": orNull(c.Customer), "description": orNull(c.Description), "disputed": c.Disputed, "failure_balance_transaction": nil,
-		"failure_code": orNull(c.FailureCode), "failure_message": orNull(c.FailureMessage), "fraud_details": object{}, "livemode": false,
-		"metadata": metadataOf(c.Metadata), "on_behalf_of": nil, "outcome": c.outcome(), "paid": paid, "payment_intent": orNull(c.Intent),
-		"payment_method": c.Method, "payment_method_details": c.details(), "radar_options": object{}, "receipt_email": nil,
-		"receipt_number": nil, "receipt_url": c.receiptURL(g.baseURL, c.Receipts), "refunded": paid && c.Refunded == c.Amount, "review": nil,
-		"shipping": nil, "source_transfer": nil, "statement_descriptor": nil, "statement_descriptor_suffix": nil, "status": c.Status,
+		"customer": orNull(c.Customer), "description": orNull(c.Description), "disputed": c.Disputed,
+		"failure_balance_transaction": nil,
+		"failure_code":                orNull(c.FailureCode), "failure_message": orNull(c.FailureMessage),
+		"fraud_details": object{}, "livemode": false,
+		"metadata": metadataOf(c.Metadata), "on_behalf_of": nil, "outcome": c.outcome(), "paid": paid,
+		"payment_intent": orNull(c.Intent),
+		"payment_method": c.Method, "payment_method_details": c.details(), "radar_options": object{},
+		"receipt_email":  nil,
+		"receipt_number": nil, "receipt_url": c.receiptURL(g.baseURL, c.Receipts),
+		"refunded": paid && c.Refunded == c.Amount, "review": nil,
+		"shipping": nil, "source_transfer": nil, "statement_descriptor": nil, "statement_descriptor_suffix": nil,
+		"status":        c.Status,
 		"transfer_data": nil, "transfer_group": nil,
 	}
 	if shape == PreBasil {
@@ -80,12 +89,14 @@ func (c *charge) receiptURL(base string, n int) string {
 
 func (c *charge) outcome() object {
 	o := object{
-		"advice_code": nil, "network_advice_code": nil, "network_decline_code": nil, "network_status": "approved_by_network", "reason": nil,
+		"advice_code": nil, "network_advice_code": nil, "network_decline_code": nil,
+		"network_status": "approved_by_network", "reason": nil,
 		"risk_level": "normal", "risk_score": 12, "seller_message": "Payment complete.", "type": "authorized",
 	}
 	if c.Status == chargeFailed {
 		o["network_status"], o["reason"] = "declined_by_network", orNull(c.Decline)
-		o["seller_message"], o["type"] = "The bank did not return any further details with this decline.", "issuer_declined"
+		o["seller_message"], o["type"] = "The bank did not return any further details with this decline.",
+			"issuer_declined"
 	}
 	return o
 }
@@ -98,8 +109,10 @@ func (c *charge) details() object {
 		"card": object{
 			"amount_authorized": c.Amount, "brand": c.Card.Brand,
 			"checks":  object{"address_line1_check": nil, "address_postal_code_check": nil, "cvc_check": "pass"},
-			"country": "BR", "exp_month": c.Card.ExpMonth, "exp_year": c.Card.ExpYear, "fingerprint": c.Card.fingerprint(),
-			"funding": "credit", "last4": c.Card.Last4, "network": c.Card.Brand, "three_d_secure": nil, "wallet": nil,
+			"country": "BR", "exp_month": c.Card.ExpMonth, "exp_year": c.Card.ExpYear,
+			"fingerprint": c.Card.fingerprint(),
+			"funding":     "credit", "last4": c.Card.Last4, "network": c.Card.Brand, "three_d_secure": nil,
+			"wallet": nil,
 		},
 		"type": "card",
 	}
@@ -110,6 +123,7 @@ func listCharges(q *request) (object, error) {
 	all := q.g.data.Charges.Newest(func(c *charge) bool {
 		return (customer == "" || c.Customer == customer) && (intent == "" || c.Intent == intent)
 	})
-	return page(q, "/v1/charges", all, func(c *charge) string { return c.ID }, func(c *charge) int64 { return c.Created },
+	return page(q, "/v1/charges", all, func(c *charge) string { return c.ID },
+		func(c *charge) int64 { return c.Created },
 		func(c *charge) object { return q.g.renderCharge(c, Dahlia) })
 }

@@ -9,7 +9,8 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// Every control is an exported method; the routes below /_sandbox call the same. All of them return a *stage.Refusal for an unknown id
+// Every control is an exported method; the routes below /_sandbox call the same. All of them return a *stage.Refusal
+// for an unknown id
 // (404) or a state that forbids it (409).
 
 func conflict(format string, args ...any) error {
@@ -24,7 +25,8 @@ func (g *Gateway) within(do func(o *op) error) error {
 	return do(g.background())
 }
 
-// CreateCard makes the payment method that a browser would make from a test card, and returns its id. Other numbers are declined.
+// CreateCard makes the payment method that a browser would make from a test card, and returns its id. Other numbers
+// are declined.
 func (g *Gateway) CreateCard(c Card) (id string, err error) {
 	err = g.within(func(*op) error {
 		m, err := g.mint(c)
@@ -36,7 +38,8 @@ func (g *Gateway) CreateCard(c Card) (id string, err error) {
 	return id, err
 }
 
-// SetOutcome makes a payment method behave as a test card from now on; alias is that card's id, such as "pm_card_chargeCustomerFail".
+// SetOutcome makes a payment method behave as a test card from now on; alias is that card's id, such as
+// "pm_card_chargeCustomerFail".
 func (g *Gateway) SetOutcome(methodID, alias string) error {
 	return g.within(func(*op) error {
 		m := g.data.PaymentMethods.Get(methodID)
@@ -76,7 +79,8 @@ func (g *Gateway) withPIX(id string, do func(*op, *paymentIntent)) error {
 	})
 }
 
-// CompleteChallenge ends the 3-D Secure step of a payment intent or setup intent well, as the customer would in the bank's window.
+// CompleteChallenge ends the 3-D Secure step of a payment intent or setup intent well, as the customer would in the
+// bank's window.
 func (g *Gateway) CompleteChallenge(id string) error {
 	return g.withChallenge(id,
 		func(o *op, p *paymentIntent) { o.succeed(p, g.data.PaymentMethods.Get(p.Method)) },
@@ -114,7 +118,8 @@ func (g *Gateway) withChallenge(id string, payment func(*op, *paymentIntent), se
 	})
 }
 
-// Renew ends a subscription's current period now, so that it renews, ends its trial, or ends as asked for, without moving the clock.
+// Renew ends a subscription's current period now, so that it renews, ends its trial, or ends as asked for, without
+// moving the clock.
 func (g *Gateway) Renew(subscriptionID string) error {
 	return g.within(func(o *op) error {
 		s := g.data.Subscriptions.Get(subscriptionID)
@@ -151,7 +156,8 @@ func (g *Gateway) RetryInvoice(invoiceID string) error {
 	})
 }
 
-// OpenDispute has a charge disputed, given by its own id or its payment intent's; inquiry opens one that is not a chargeback yet. An
+// OpenDispute has a charge disputed, given by its own id or its payment intent's; inquiry opens one that is not a
+// chargeback yet. An
 // empty reason is "fraudulent". It returns the dispute's id.
 func (g *Gateway) OpenDispute(chargeOrIntent, reason string, inquiry bool) (id string, err error) {
 	err = g.within(func(o *op) error {
@@ -209,7 +215,8 @@ func (g *Gateway) FinishRefund(refundID string, succeeded bool) error {
 	})
 }
 
-// SendEvent sends an event of any type with the present state of the object, whether or not it fits, and returns the event's id.
+// SendEvent sends an event of any type with the present state of the object, whether or not it fits, and returns the
+// event's id.
 func (g *Gateway) SendEvent(eventType, objectID string) (id string, err error) {
 	err = g.within(func(o *op) error {
 		if eventType == "" {

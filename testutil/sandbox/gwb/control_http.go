@@ -31,12 +31,14 @@ func withID(id string, err error) (any, error) {
 
 func (g *Gateway) registerCards() {
 	g.stage.Control(stage.Control{
-		Method: "GET", Path: "/_sandbox/test-cards", About: "List the test cards: shared id, public test number, behaviour.",
-		Do: func(*http.Request) (any, error) { return TestCards(), nil },
+		Method: "GET", Path: "/_sandbox/test-cards",
+		About: "List the test cards: shared id, public test number, behaviour.",
+		Do:    func(*http.Request) (any, error) { return TestCards(), nil },
 	})
 	g.stage.Control(stage.Control{
-		Method: "POST", Path: "/_sandbox/payment_methods", About: "Make the payment method that a browser would make from a test card.",
-		Body: map[string]any{"number": "4242424242424242", "exp_month": 4, "exp_year": 2035, "cvc": "123"},
+		Method: "POST", Path: "/_sandbox/payment_methods",
+		About: "Make the payment method that a browser would make from a test card.",
+		Body:  map[string]any{"number": "4242424242424242", "exp_month": 4, "exp_year": 2035, "cvc": "123"},
 		Do: func(r *http.Request) (any, error) {
 			var c Card
 			if err := stage.Decode(r, &c); err != nil {
@@ -46,8 +48,9 @@ func (g *Gateway) registerCards() {
 		},
 	})
 	g.stage.Control(stage.Control{
-		Method: "PUT", Path: "/_sandbox/payment_methods/{id}/outcome", About: "Make a payment method behave as a test card, e.g. decline from now on.",
-		Body: map[string]string{"card": "pm_card_chargeCustomerFail"},
+		Method: "PUT", Path: "/_sandbox/payment_methods/{id}/outcome",
+		About: "Make a payment method behave as a test card, e.g. decline from now on.",
+		Body:  map[string]string{"card": "pm_card_chargeCustomerFail"},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				Card string `json:"card"`
@@ -63,16 +66,20 @@ func (g *Gateway) registerCards() {
 func (g *Gateway) registerPayments() {
 	g.onID("/_sandbox/payment_intents/{id}/pay", "Pay the PIX code that a payment intent shows.", g.PayPIX)
 	g.onID("/_sandbox/payment_intents/{id}/expire", "Let the PIX code of a payment intent expire.", g.ExpirePIX)
-	g.onID("/_sandbox/intents/{id}/authenticate", "Complete the 3-D Secure step of a payment or setup intent.", g.CompleteChallenge)
-	g.onID("/_sandbox/intents/{id}/fail-authentication", "Fail the 3-D Secure step of a payment or setup intent.", g.FailChallenge)
-	g.onID("/_sandbox/subscriptions/{id}/renew", "End a subscription's current period now: it renews, ends its trial, or ends.", g.Renew)
+	g.onID("/_sandbox/intents/{id}/authenticate", "Complete the 3-D Secure step of a payment or setup intent.",
+		g.CompleteChallenge)
+	g.onID("/_sandbox/intents/{id}/fail-authentication", "Fail the 3-D Secure step of a payment or setup intent.",
+		g.FailChallenge)
+	g.onID("/_sandbox/subscriptions/{id}/renew",
+		"End a subscription's current period now: it renews, ends its trial, or ends.", g.Renew)
 	g.onID("/_sandbox/invoices/{id}/retry", "Make the next attempt to collect an unpaid invoice now.", g.RetryInvoice)
 }
 
 func (g *Gateway) registerAfterwards() {
 	g.stage.Control(stage.Control{
-		Method: "POST", Path: "/_sandbox/charges/{id}/dispute", About: "Have a charge disputed, named by its id or its payment intent's; an inquiry is no chargeback yet.",
-		Body: map[string]any{"reason": "fraudulent", "inquiry": false},
+		Method: "POST", Path: "/_sandbox/charges/{id}/dispute",
+		About: "Have a charge disputed, named by its id or its payment intent's; an inquiry is no chargeback yet.",
+		Body:  map[string]any{"reason": "fraudulent", "inquiry": false},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				Reason  string `json:"reason"`
@@ -84,16 +91,21 @@ func (g *Gateway) registerAfterwards() {
 			return withID(g.OpenDispute(r.PathValue("id"), b.Reason, b.Inquiry))
 		},
 	})
-	g.onID("/_sandbox/disputes/{id}/win", "Decide a dispute for the merchant.", func(id string) error { return g.CloseDispute(id, true) })
-	g.onID("/_sandbox/disputes/{id}/lose", "Decide a dispute for the card holder.", func(id string) error { return g.CloseDispute(id, false) })
-	g.onID("/_sandbox/refunds/{id}/succeed", "Let a pending refund succeed.", func(id string) error { return g.FinishRefund(id, true) })
-	g.onID("/_sandbox/refunds/{id}/fail", "Let a refund fail, also one that had succeeded.", func(id string) error { return g.FinishRefund(id, false) })
+	g.onID("/_sandbox/disputes/{id}/win", "Decide a dispute for the merchant.",
+		func(id string) error { return g.CloseDispute(id, true) })
+	g.onID("/_sandbox/disputes/{id}/lose", "Decide a dispute for the card holder.",
+		func(id string) error { return g.CloseDispute(id, false) })
+	g.onID("/_sandbox/refunds/{id}/succeed", "Let a pending refund succeed.",
+		func(id string) error { return g.FinishRefund(id, true) })
+	g.onID("/_sandbox/refunds/{id}/fail", "Let a refund fail, also one that had succeeded.",
+		func(id string) error { return g.FinishRefund(id, false) })
 }
 
 func (g *Gateway) registerEvents() {
 	g.stage.Control(stage.Control{
-		Method: "POST", Path: "/_sandbox/events", About: "Send an event of any type with the present state of an object.",
-		Body: map[string]string{"type": "invoice.paid", "object": "in_…"},
+		Method: "POST", Path: "/_sandbox/events",
+		About: "Send an event of any type with the present state of an object.",
+		Body:  map[string]string{"type": "invoice.paid", "object": "in_…"},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				Type   string `json:"type"`
@@ -106,7 +118,9 @@ func (g *Gateway) registerEvents() {
 		},
 	})
 	g.stage.Control(stage.Control{
-		Method: "PUT", Path: "/_sandbox/shape", About: "Choose the form of objects in later events: dahlia or pre-basil.", Body: map[string]string{"shape": "pre-basil"},
+		Method: "PUT", Path: "/_sandbox/shape",
+		About: "Choose the form of objects in later events: dahlia or pre-basil.",
+		Body:  map[string]string{"shape": "pre-basil"},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				Shape Shape `json:"shape"`
@@ -118,8 +132,9 @@ func (g *Gateway) registerEvents() {
 		},
 	})
 	g.stage.Control(stage.Control{
-		Method: "PUT", Path: "/_sandbox/webhooks/endpoint", About: "Set where events are sent and the secret that signs them.",
-		Body: map[string]string{"url": "http://127.0.0.1:8080/webhooks/gwb", "secret": "whsec_…"},
+		Method: "PUT", Path: "/_sandbox/webhooks/endpoint",
+		About: "Set where events are sent and the secret that signs them.",
+		Body:  map[string]string{"url": "http://127.0.0.1:8080/webhooks/gwb", "secret": "whsec_…"},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				URL    string `json:"url"`

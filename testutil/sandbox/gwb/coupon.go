@@ -43,8 +43,10 @@ func (c *coupon) render() object {
 		most = c.MaxRedemptions
 	}
 	return object{
-		"id": c.ID, "object": "coupon", "amount_off": c.AmountOff, "created": c.Created, "currency": c.Currency, "duration": c.Duration,
-		"duration_in_months": nil, "livemode": false, "max_redemptions": most, "metadata": metadataOf(c.Metadata), "name": orNull(c.Name),
+		"id": c.ID, "object": "coupon", "amount_off": c.AmountOff, "created": c.Created, "currency": c.Currency,
+		"duration":           c.Duration,
+		"duration_in_months": nil, "livemode": false, "max_redemptions": most, "metadata": metadataOf(c.Metadata),
+		"name":        orNull(c.Name),
 		"percent_off": nil, "redeem_by": nil, "times_redeemed": c.Redeemed, "valid": !c.usedUp(),
 	}
 }
@@ -88,7 +90,8 @@ func (q *request) readDiscount(s *subscription) {
 	case c.usedUp():
 		q.fail(invalid(param, "coupon_expired", "Coupon %s is used up and cannot be applied.", id))
 	case c.Currency != s.Currency:
-		q.fail(invalid(param, "", "The coupon's currency (%s) is not that of the subscription (%s).", c.Currency, s.Currency))
+		q.fail(invalid(param, "", "The coupon's currency (%s) is not that of the subscription (%s).", c.Currency,
+			s.Currency))
 	default:
 		s.Discount = &discount{ID: newID("di"), Coupon: id}
 	}

@@ -50,10 +50,13 @@ func (c *customer) render() object {
 		"default_source": nil, "delinquent": false, "description": orNull(c.Description), "email": orNull(c.Email),
 		"invoice_prefix": c.InvoicePrefix,
 		"invoice_settings": object{
-			"custom_fields": nil, "default_payment_method": orNull(c.DefaultMethod), "footer": nil, "rendering_options": nil,
+			"custom_fields": nil, "default_payment_method": orNull(c.DefaultMethod), "footer": nil,
+			"rendering_options": nil,
 		},
-		"livemode": false, "metadata": metadataOf(c.Metadata), "name": orNull(c.Name), "next_invoice_sequence": c.Invoices + 1,
-		"phone": orNull(c.Phone), "preferred_locales": []any{}, "shipping": nil, "tax_exempt": "none", "test_clock": nil,
+		"livemode": false, "metadata": metadataOf(c.Metadata), "name": orNull(c.Name),
+		"next_invoice_sequence": c.Invoices + 1,
+		"phone":                 orNull(c.Phone), "preferred_locales": []any{}, "shipping": nil, "tax_exempt": "none",
+		"test_clock": nil,
 	}
 }
 
@@ -100,7 +103,9 @@ func (q *request) fillCustomer(c *customer) error {
 	if methodGiven {
 		c.DefaultMethod = method
 	}
-	for path, to := range map[string]*string{"name": &c.Name, "email": &c.Email, "phone": &c.Phone, "description": &c.Description} {
+	for path, to := range map[string]*string{
+		"name": &c.Name, "email": &c.Email, "phone": &c.Phone, "description": &c.Description,
+	} {
 		if v, given := q.params[path]; given {
 			*to = v
 		}
@@ -145,7 +150,10 @@ func deleteCustomer(q *request) (object, error) {
 	if c == nil || c.Deleted {
 		return nil, missing("customer", q.id, "id")
 	}
-	for _, s := range q.g.data.Subscriptions.Newest(func(s *subscription) bool { return s.Customer == c.ID && !s.over() }) {
+	for _, s := range q.g.data.Subscriptions.Newest(func(s *subscription) bool {
+		return s.Customer == c.ID &&
+			!s.over()
+	}) {
 		q.cancelNow(s, "cancellation_requested")
 	}
 	for _, m := range q.g.data.PaymentMethods.Newest(func(m *paymentMethod) bool { return m.Customer == c.ID }) {
@@ -159,5 +167,6 @@ func deleteCustomer(q *request) (object, error) {
 func listCustomers(q *request) (object, error) {
 	email := q.str("email")
 	all := q.g.data.Customers.Newest(func(c *customer) bool { return !c.Deleted && (email == "" || c.Email == email) })
-	return page(q, "/v1/customers", all, func(c *customer) string { return c.ID }, func(c *customer) int64 { return c.Created }, (*customer).render)
+	return page(q, "/v1/customers", all, func(c *customer) string { return c.ID },
+		func(c *customer) int64 { return c.Created }, (*customer).render)
 }

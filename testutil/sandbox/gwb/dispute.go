@@ -32,17 +32,21 @@ var disputeRoutes = []route{
 }
 
 var emptyEvidence = []string{
-	"access_activity_log", "billing_address", "cancellation_policy", "cancellation_policy_disclosure", "cancellation_rebuttal",
+	"access_activity_log", "billing_address", "cancellation_policy", "cancellation_policy_disclosure",
+	"cancellation_rebuttal",
 	"customer_communication", "customer_purchase_ip", "customer_signature", "duplicate_charge_documentation",
-	"duplicate_charge_explanation", "duplicate_charge_id", "product_description", "receipt", "refund_policy", "refund_policy_disclosure",
-	"refund_refusal_explanation", "service_date", "service_documentation", "shipping_address", "shipping_carrier", "shipping_date",
+	"duplicate_charge_explanation", "duplicate_charge_id", "product_description", "receipt", "refund_policy",
+	"refund_policy_disclosure",
+	"refund_refusal_explanation", "service_date", "service_documentation", "shipping_address", "shipping_carrier",
+	"shipping_date",
 	"shipping_documentation", "shipping_tracking_number", "uncategorized_file", "uncategorized_text",
 }
 
 func (g *Gateway) renderDispute(d *dispute) object {
 	c := g.data.Charges.Get(d.Charge)
 	evidence := object{
-		"customer_email_address": orNull(c.Card.Billing.Email), "customer_name": orNull(c.Card.Billing.Name), "enhanced_evidence": object{},
+		"customer_email_address": orNull(c.Card.Billing.Email), "customer_name": orNull(c.Card.Billing.Name),
+		"enhanced_evidence": object{},
 	}
 	for _, k := range emptyEvidence {
 		evidence[k] = nil
@@ -52,13 +56,15 @@ func (g *Gateway) renderDispute(d *dispute) object {
 		kind = "inquiry"
 	}
 	return object{
-		"id": d.ID, "object": "dispute", "amount": d.Amount, "balance_transactions": []any{}, "charge": d.Charge, "created": d.Created,
+		"id": d.ID, "object": "dispute", "amount": d.Amount, "balance_transactions": []any{}, "charge": d.Charge,
+		"created":  d.Created,
 		"currency": c.Currency, "enhanced_eligibility_types": []any{}, "evidence": evidence,
 		"evidence_details": object{
 			"due_by": d.Created + evidenceSeconds, "enhanced_eligibility": object{}, "has_evidence": false,
 			"past_due": g.now() > d.Created+evidenceSeconds, "submission_count": 0,
 		},
-		"is_charge_refundable": d.Status == disputeInquiry, "livemode": false, "metadata": object{}, "payment_intent": orNull(c.Intent),
+		"is_charge_refundable": d.Status == disputeInquiry, "livemode": false, "metadata": object{},
+		"payment_intent": orNull(c.Intent),
 		"payment_method_details": object{
 			"card": object{"brand": brand, "case_type": kind, "network_reason_code": "10.4"}, "type": "card",
 		},
@@ -68,7 +74,10 @@ func (g *Gateway) renderDispute(d *dispute) object {
 
 // openDispute takes a charge's money back, or as an inquiry only asks.
 func (o *op) openDispute(c *charge, reason string, inquiry bool) *dispute {
-	d := &dispute{ID: newID("du"), Created: o.g.now(), Amount: c.Amount - c.Refunded, Charge: c.ID, Reason: reason, Status: disputeNeedsResponse}
+	d := &dispute{
+		ID: newID("du"), Created: o.g.now(), Amount: c.Amount - c.Refunded, Charge: c.ID, Reason: reason,
+		Status: disputeNeedsResponse,
+	}
 	if inquiry {
 		d.Status = disputeInquiry
 	} else {
@@ -98,7 +107,8 @@ func (o *op) closeDispute(d *dispute, won bool) {
 
 func (d *dispute) open() bool { return d.Status == disputeNeedsResponse || d.Status == disputeInquiry }
 
-// isDisputed reports whether a dispute holds, or took, a charge's money: no refund of it is made then. A charge stays disputed
+// isDisputed reports whether a dispute holds, or took, a charge's money: no refund of it is made then. A charge stays
+// disputed
 // after its dispute was won, when its money is back and may be refunded; an inquiry holds nothing.
 func (g *Gateway) isDisputed(chargeID string) bool {
 	held := g.data.Disputes.Newest(func(d *dispute) bool {
@@ -116,7 +126,9 @@ func (o *op) disputeJob(chargeID string) {
 func listDisputes(q *request) (object, error) {
 	chargeID, intent := q.str("charge"), q.str("payment_intent")
 	all := q.g.data.Disputes.Newest(func(d *dispute) bool {
-		return (chargeID == "" || d.Charge == chargeID) && (intent == "" || q.g.data.Charges.Get(d.Charge).Intent == intent)
+		return (chargeID == "" || d.Charge == chargeID) &&
+			(intent == "" || q.g.data.Charges.Get(d.Charge).Intent == intent)
 	})
-	return page(q, "/v1/disputes", all, func(d *dispute) string { return d.ID }, func(d *dispute) int64 { return d.Created }, q.g.renderDispute)
+	return page(q, "/v1/disputes", all, func(d *dispute) string { return d.ID },
+		func(d *dispute) int64 { return d.Created }, q.g.renderDispute)
 }

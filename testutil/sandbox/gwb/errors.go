@@ -14,7 +14,8 @@ const (
 	typeRequest     = "invalid_request_error"
 )
 
-// apiError is an error as the API answers it. Executed says that the call got past validation, so its answer is kept for its
+// apiError is an error as the API answers it. Executed says that the call got past validation, so its answer is kept
+// for its
 // idempotency key.
 type apiError struct {
 	Status   int
@@ -32,7 +33,9 @@ func (e *apiError) Error() string { return e.Message }
 
 func (e *apiError) body() []byte {
 	o := object{"type": e.Type, "message": e.Message}
-	for k, v := range map[string]string{"code": e.Code, "decline_code": e.Decline, "param": e.Param, "charge": e.Charge} {
+	for k, v := range map[string]string{
+		"code": e.Code, "decline_code": e.Decline, "param": e.Param, "charge": e.Charge,
+	} {
 		if v != "" {
 			o[k] = v
 		}
@@ -48,7 +51,10 @@ func (e *apiError) body() []byte {
 }
 
 func invalid(param, code, format string, args ...any) *apiError {
-	return &apiError{Status: http.StatusBadRequest, Type: typeRequest, Code: code, Param: param, Message: fmt.Sprintf(format, args...)}
+	return &apiError{
+		Status: http.StatusBadRequest, Type: typeRequest, Code: code, Param: param,
+		Message: fmt.Sprintf(format, args...),
+	}
 }
 
 func missing(kind, id, param string) *apiError {
@@ -77,7 +83,8 @@ func faultBody(status int) []byte {
 	e := apiError{Type: typeAPI, Message: "An unknown error occurred. (injected by the sandbox)"}
 	switch status {
 	case http.StatusConflict:
-		e.Type, e.Code, e.Message = typeIdempotency, "idempotency_key_in_use", "There is currently another in-progress request using this idempotency key. (injected by the sandbox)"
+		e.Type, e.Code, e.Message = typeIdempotency, "idempotency_key_in_use",
+			"There is currently another in-progress request using this idempotency key. (injected by the sandbox)"
 	case http.StatusTooManyRequests:
 		e.Type, e.Code, e.Message = typeRequest, "rate_limit", "Request rate limit exceeded. (injected by the sandbox)"
 	case http.StatusUnauthorized:

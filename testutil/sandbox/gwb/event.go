@@ -47,10 +47,12 @@ func listEvents(q *request) (object, error) {
 		}
 	}
 	all := q.g.data.Events.Newest(func(e *event) bool { return len(types) == 0 || types[e.Type] })
-	return page(q, "/v1/events", all, func(e *event) string { return e.ID }, func(e *event) int64 { return e.Created }, (*event).render)
+	return page(q, "/v1/events", all, func(e *event) string { return e.ID }, func(e *event) int64 { return e.Created },
+		(*event).render)
 }
 
-// emit tells that something happened to an object, with a snapshot of it in the chosen shape. previous is nil or holds the old values
+// emit tells that something happened to an object, with a snapshot of it in the chosen shape. previous is nil or
+// holds the old values
 // of what changed.
 func (o *op) emit(eventType string, snapshot, previous object) string {
 	g := o.g
@@ -65,7 +67,8 @@ func (o *op) emit(eventType string, snapshot, previous object) string {
 	}
 	body, err := json.Marshal(object{
 		"id": e.ID, "object": "event", "api_version": version, "created": e.Created, "data": about, "livemode": false,
-		"pending_webhooks": 1, "request": object{"id": orNull(o.requestID), "idempotency_key": orNull(o.key)}, "type": eventType,
+		"pending_webhooks": 1, "request": object{"id": orNull(o.requestID), "idempotency_key": orNull(o.key)},
+		"type": eventType,
 	})
 	if err != nil {
 		panic(err) // objects are made of strings, numbers and maps here

@@ -38,7 +38,8 @@ var stories = map[string]story{
 	}},
 	"customer.subscription.updated.cancel-at-period-end": {"customer.subscription.updated", func(b *bundle) {
 		s := b.subscribe("pm_card_visa")
-		_, err := b.sc.V1Subscriptions.Update(b.t.Context(), s.ID, &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(true)})
+		_, err := b.sc.V1Subscriptions.Update(b.t.Context(), s.ID,
+			&stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(true)})
 		require.NoError(b.t, err)
 	}},
 	"customer.subscription.deleted": {"customer.subscription.deleted", func(b *bundle) {
@@ -111,7 +112,8 @@ func refundSubscription(b *bundle, amount *int64) {
 	require.NoError(b.t, err)
 }
 
-// keys lists all keys of a document by path. Metadata and previous_attributes hold what the case chooses, so their keys don't count.
+// keys lists all keys of a document by path. Metadata and previous_attributes hold what the case chooses, so their
+// keys don't count.
 func keys(path string, v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -145,7 +147,8 @@ func keysOf(t *testing.T, raw []byte) []string {
 	return out
 }
 
-// TestEventsHaveTheShapeOfTheSamples compares the keys of each produced event with those of the recorded sample, in both shapes.
+// TestEventsHaveTheShapeOfTheSamples compares the keys of each produced event with those of the recorded sample, in
+// both shapes.
 func TestEventsHaveTheShapeOfTheSamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/events/*.json")
@@ -197,7 +200,8 @@ func TestOldShapeNamesSubscriptionAndPeriodDirectly(t *testing.T) {
 	require.Equal(t, "2024-06-20", inv.APIVersion)
 	require.Equal(t, s.ID, inv.Data.Object["subscription"])
 	require.Nil(t, inv.Data.Object["parent"])
-	require.EqualValues(t, s.Items.Data[0].CurrentPeriodEnd, b.last("customer.subscription.updated").Data.Object["current_period_end"])
+	require.EqualValues(t, s.Items.Data[0].CurrentPeriodEnd,
+		b.last("customer.subscription.updated").Data.Object["current_period_end"])
 }
 
 func TestEventsAreListedAndFetched(t *testing.T) {

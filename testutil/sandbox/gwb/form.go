@@ -52,7 +52,8 @@ func parseParams(values url.Values) (params, *apiError) {
 
 var index = regexp.MustCompile(`\.\d+(\.|$)`)
 
-// check refuses parameters that the route doesn't know. known holds dotted paths without indices; "a.*" is anything below a.
+// check refuses parameters that the route doesn't know. known holds dotted paths without indices; "a.*" is anything
+// below a.
 func (p params) check(known map[string]bool) *apiError {
 	for _, path := range slices.Sorted(maps.Keys(p)) {
 		top, _, _ := strings.Cut(path, ".")
@@ -145,7 +146,8 @@ func (q *request) oneOf(path, otherwise string, allowed ...string) string {
 		return otherwise
 	}
 	if !slices.Contains(allowed, v) {
-		q.fail(invalid(bracketed(path), "", "Invalid %s: must be one of %s", bracketed(path), strings.Join(allowed, ", ")))
+		q.fail(invalid(bracketed(path), "", "Invalid %s: must be one of %s", bracketed(path),
+			strings.Join(allowed, ", ")))
 	}
 	return v
 }
@@ -163,7 +165,8 @@ func (q *request) metadata(old map[string]string) map[string]string {
 		case v == "":
 			delete(m, key)
 		case len(key) > metadataKey || len(v) > metadataValue:
-			q.fail(invalid(bracketed(path), "", "Metadata keys have up to %d and values up to %d characters.", metadataKey, metadataValue))
+			q.fail(invalid(bracketed(path), "", "Metadata keys have up to %d and values up to %d characters.",
+				metadataKey, metadataValue))
 		default:
 			m[key] = v
 		}

@@ -129,7 +129,9 @@ func New(o Options) (*Gateway, error) {
 		OwnFaults: true,
 		Frozen:    o.Frozen,
 		Logger:    o.Logger,
-		Webhooks:  stage.WebhookOptions{URL: o.WebhookURL, Ladder: o.RetryLadder, Headers: g.sign, ReceiverNow: o.ReceiverNow},
+		Webhooks: stage.WebhookOptions{
+			URL: o.WebhookURL, Ladder: o.RetryLadder, Headers: g.sign, ReceiverNow: o.ReceiverNow,
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -165,7 +167,8 @@ func (g *Gateway) SetBaseURL(url string) {
 	g.baseURL = url
 }
 
-// SetWebhook sets the address and the signing secret of the webhook; an empty secret leaves the present one. Waiting deliveries go
+// SetWebhook sets the address and the signing secret of the webhook; an empty secret leaves the present one. Waiting
+// deliveries go
 // there.
 func (g *Gateway) SetWebhook(url, secret string) {
 	g.stage.Lock()

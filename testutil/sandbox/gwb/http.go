@@ -40,7 +40,8 @@ func (routed) ServeHTTP(http.ResponseWriter, *http.Request) {}
 func (g *Gateway) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, group := range [][]route{
-		customerRoutes, paymentMethodRoutes, setupIntentRoutes, productRoutes, priceRoutes, couponRoutes, subscriptionRoutes,
+		customerRoutes, paymentMethodRoutes, setupIntentRoutes, productRoutes, priceRoutes, couponRoutes,
+		subscriptionRoutes,
 		invoiceRoutes, intentRoutes, chargeRoutes, refundRoutes, disputeRoutes, eventRoutes,
 	} {
 		for _, r := range group {
@@ -85,7 +86,10 @@ func (g *Gateway) authorise(r *http.Request) *apiError {
 	}
 	switch {
 	case key == "":
-		return &apiError{Status: http.StatusUnauthorized, Type: typeRequest, Message: "You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth."}
+		return &apiError{
+			Status: http.StatusUnauthorized, Type: typeRequest,
+			Message: "You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth.",
+		}
 	case g.opts.SecretKey != "" && key != g.opts.SecretKey:
 		return &apiError{Status: http.StatusUnauthorized, Type: typeRequest, Message: "Invalid API Key provided."}
 	}
@@ -119,7 +123,10 @@ func (g *Gateway) decode(r *http.Request, requestID string) (*request, routed, *
 	if e != nil {
 		return nil, routed{}, e
 	}
-	q := &request{op: op{g: g, ctx: r.Context(), requestID: requestID}, params: p, id: pathID(pattern, r.URL.Path), reads: r.Method == http.MethodGet}
+	q := &request{
+		op: op{g: g, ctx: r.Context(), requestID: requestID}, params: p, id: pathID(pattern, r.URL.Path),
+		reads: r.Method == http.MethodGet,
+	}
 	if r.Method == http.MethodPost {
 		q.key = r.Header.Get("Idempotency-Key")
 	}

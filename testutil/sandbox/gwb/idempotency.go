@@ -24,7 +24,8 @@ type storedResponse struct {
 	At          int64           `json:"at"`
 }
 
-// runOnce carries the call out, or replays its kept answer. Injected faults of the gateway's own kinds come while the key is taken.
+// runOnce carries the call out, or replays its kept answer. Injected faults of the gateway's own kinds come while the
+// key is taken.
 func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, run handler) {
 	asked := q.fingerprint(r)
 	g.stage.Lock()
@@ -52,8 +53,10 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 	write(w, status, body)
 }
 
-// respond is the call's effect and the record of its key in one step, so that no saved state holds the one without the other. What a
-// fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and the key replays the gateway's own
+// respond is the call's effect and the record of its key in one step, so that no saved state holds the one without
+// the other. What a
+// fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and the key replays the
+// gateway's own
 // answer. Without an effect only a 5xx is kept.
 func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, asked string) (status int, body []byte) {
 	g.stage.Lock()

@@ -54,7 +54,8 @@ func sessionOf(off bool) session {
 
 func newIntent(now, amount int64, currency, customer string) *paymentIntent {
 	p := &paymentIntent{
-		ID: newID("pi"), Created: now, Amount: amount, Currency: currency, Customer: customer, Status: intentRequiresMethod,
+		ID: newID("pi"), Created: now, Amount: amount, Currency: currency, Customer: customer,
+		Status:   intentRequiresMethod,
 		Metadata: map[string]string{},
 	}
 	p.Secret = p.ID + "_secret_" + random(25)
@@ -67,15 +68,21 @@ func (p *paymentIntent) cancelable() bool {
 
 func (g *Gateway) renderIntent(p *paymentIntent, shape Shape) object {
 	o := object{
-		"id": p.ID, "object": "payment_intent", "amount": p.Amount, "amount_capturable": 0, "amount_details": object{"tip": object{}},
-		"amount_received": p.Received, "application": nil, "application_fee_amount": nil, "automatic_payment_methods": nil,
-		"canceled_at": timeOrNull(p.CanceledAt), "cancellation_reason": orNull(p.CancelReason), "capture_method": "automatic_async",
-		"client_secret": p.Secret, "confirmation_method": "automatic", "created": p.Created, "currency": p.Currency,
+		"id": p.ID, "object": "payment_intent", "amount": p.Amount, "amount_capturable": 0,
+		"amount_details":  object{"tip": object{}},
+		"amount_received": p.Received, "application": nil, "application_fee_amount": nil,
+		"automatic_payment_methods": nil,
+		"canceled_at":               timeOrNull(p.CanceledAt), "cancellation_reason": orNull(p.CancelReason),
+		"capture_method": "automatic_async",
+		"client_secret":  p.Secret, "confirmation_method": "automatic", "created": p.Created, "currency": p.Currency,
 		"customer": orNull(p.Customer), "description": orNull(p.Description), "last_payment_error": nil,
-		"latest_charge": orNull(p.LatestCharge), "livemode": false, "metadata": metadataOf(p.Metadata), "next_action": g.nextAction(p),
+		"latest_charge": orNull(p.LatestCharge), "livemode": false, "metadata": metadataOf(p.Metadata),
+		"next_action":  g.nextAction(p),
 		"on_behalf_of": nil, "payment_method": orNull(p.Method), "payment_method_configuration_details": nil,
-		"payment_method_options": p.options(), "payment_method_types": p.Types, "processing": nil, "receipt_email": orNull(p.ReceiptEmail),
-		"review": nil, "setup_future_usage": orNull(p.SetupFutureUsage), "shipping": nil, "statement_descriptor": nil,
+		"payment_method_options": p.options(), "payment_method_types": p.Types, "processing": nil,
+		"receipt_email": orNull(p.ReceiptEmail),
+		"review":        nil, "setup_future_usage": orNull(p.SetupFutureUsage), "shipping": nil,
+		"statement_descriptor":        nil,
 		"statement_descriptor_suffix": nil, "status": p.Status, "transfer_data": nil, "transfer_group": nil,
 	}
 	if p.LastError != nil {
@@ -92,10 +99,14 @@ func (g *Gateway) renderIntent(p *paymentIntent, shape Shape) object {
 func (p *paymentIntent) options() object {
 	o := object{}
 	if slices.Contains(p.Types, "card") {
-		o["card"] = object{"installments": nil, "mandate_options": nil, "network": nil, "request_three_d_secure": "automatic"}
+		o["card"] = object{
+			"installments": nil, "mandate_options": nil, "network": nil, "request_three_d_secure": "automatic",
+		}
 	}
 	if slices.Contains(p.Types, "pix") {
-		o["pix"] = object{"amount_includes_iof": "never", "expires_after_seconds": p.PIXSeconds, "setup_future_usage": "none"}
+		o["pix"] = object{
+			"amount_includes_iof": "never", "expires_after_seconds": p.PIXSeconds, "setup_future_usage": "none",
+		}
 	}
 	return o
 }
@@ -134,7 +145,8 @@ func (m *paymentMethod) challenged() bool {
 	return m.Outcome.Challenge == challengeAlways || m.Outcome.Challenge == challengeSetup && !m.SetUp
 }
 
-// charge tries to take the intent's money from a card and tells what came of it. The error is the decline as a call answers it; a
+// charge tries to take the intent's money from a card and tells what came of it. The error is the decline as a call
+// answers it; a
 // demand for authentication is none, the intent then waits.
 func (o *op) charge(p *paymentIntent, m *paymentMethod, session session) *apiError {
 	p.Method, p.LastError = m.ID, nil
@@ -186,7 +198,8 @@ func (o *op) succeed(p *paymentIntent, m *paymentMethod) {
 
 // keepMethod is save_default_payment_method=on_subscription.
 func (o *op) keepMethod(inv *invoice, m *paymentMethod) {
-	if s := o.g.data.Subscriptions.Get(inv.Subscription); s != nil && s.SaveDefault == "on_subscription" && s.DefaultMethod == "" {
+	if s := o.g.data.Subscriptions.Get(inv.Subscription); s != nil && s.SaveDefault == "on_subscription" &&
+		s.DefaultMethod == "" {
 		s.DefaultMethod = m.ID
 	}
 }
@@ -198,7 +211,8 @@ func (o *op) declined(p *paymentIntent, m *paymentMethod, e *apiError) *apiError
 	e.Charge = c.ID
 	o.emitAbout("charge.failed", c.ID)
 	o.failIntent(p, object{
-		"charge": c.ID, "code": e.Code, "decline_code": e.Decline, "doc_url": docURL(e.Code), "message": e.Message, "type": e.Type,
+		"charge": c.ID, "code": e.Code, "decline_code": e.Decline, "doc_url": docURL(e.Code), "message": e.Message,
+		"type": e.Type,
 	}, c.ID)
 	e.Intent = o.g.renderIntent(p, Dahlia)
 	return e

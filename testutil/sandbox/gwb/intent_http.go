@@ -14,7 +14,10 @@ const confirmParams = ` payment_method payment_method_data.type payment_method_d
 const intentParams = ` description metadata metadata.* statement_descriptor statement_descriptor_suffix `
 
 var intentRoutes = []route{
-	{"POST /v1/payment_intents", "amount currency customer confirm capture_method confirmation_method automatic_payment_methods.enabled automatic_payment_methods.allow_redirects" + intentParams + confirmParams, createIntent},
+	{
+		"POST /v1/payment_intents",
+		"amount currency customer confirm capture_method confirmation_method automatic_payment_methods.enabled automatic_payment_methods.allow_redirects" + intentParams + confirmParams, createIntent,
+	},
 	{"GET /v1/payment_intents", "customer" + pageParams, listIntents},
 	{"GET /v1/payment_intents/{id}", "client_secret", func(q *request) (object, error) {
 		p, err := q.intent()
@@ -51,11 +54,13 @@ func createIntent(q *request) (object, error) {
 	}
 	for _, t := range p.Types {
 		if t != "card" && t != "pix" {
-			q.fail(invalid("payment_method_types", "payment_intent_invalid_parameter", "The payment method type \"%s\" is invalid.", t))
+			q.fail(invalid("payment_method_types", "payment_intent_invalid_parameter",
+				"The payment method type \"%s\" is invalid.", t))
 		}
 	}
 	if q.err == nil && slices.Contains(p.Types, "pix") && currency != "brl" {
-		q.fail(invalid("currency", "payment_intent_invalid_currency", "The currency provided (%s) is invalid for pix. Supported currencies: brl.", currency))
+		q.fail(invalid("currency", "payment_intent_invalid_currency",
+			"The currency provided (%s) is invalid for pix. Supported currencies: brl.", currency))
 	}
 	if q.err != nil {
 		return nil, q.err
@@ -70,7 +75,8 @@ func createIntent(q *request) (object, error) {
 		return nil, err
 	}
 	if confirm && m == nil {
-		return nil, invalid("", "parameter_missing", "You cannot confirm this PaymentIntent because it's missing a payment method.")
+		return nil, invalid("", "parameter_missing",
+			"You cannot confirm this PaymentIntent because it's missing a payment method.")
 	}
 	if m != nil {
 		p.Method, p.Status = m.ID, intentRequiresConfirmation
@@ -97,7 +103,8 @@ func (q *request) readConfirmation(p *paymentIntent) {
 		p.PIXSeconds = pixDefaultSeconds
 	}
 	if p.PIXSeconds < pixMinSeconds || p.PIXSeconds > pixMaxSeconds {
-		q.fail(invalid("payment_method_options[pix][expires_after_seconds]", "", "A PIX code can expire after %d to %d seconds.", pixMinSeconds, pixMaxSeconds))
+		q.fail(invalid("payment_method_options[pix][expires_after_seconds]", "",
+			"A PIX code can expire after %d to %d seconds.", pixMinSeconds, pixMaxSeconds))
 	}
 }
 
@@ -114,16 +121,20 @@ func (q *request) methodOf(p *paymentIntent) (*paymentMethod, error) {
 		if kind != "pix" {
 			return nil, invalid("payment_method_data[type]", "", "Describe cards by their payment method's id.")
 		}
-		m = &paymentMethod{ID: newID("pm"), Created: q.g.now(), Type: kind, Billing: q.billing("payment_method_data.billing_details")}
+		m = &paymentMethod{
+			ID: newID("pm"), Created: q.g.now(), Type: kind, Billing: q.billing("payment_method_data.billing_details"),
+		}
 		q.g.data.PaymentMethods.Put(m.ID, m)
 	}
 	switch {
 	case m == nil:
 		return nil, nil
 	case !slices.Contains(p.Types, m.Type):
-		return nil, invalid("payment_method", "payment_intent_incompatible_payment_method", "The PaymentMethod provided (%s) is not allowed for this PaymentIntent.", m.Type)
+		return nil, invalid("payment_method", "payment_intent_incompatible_payment_method",
+			"The PaymentMethod provided (%s) is not allowed for this PaymentIntent.", m.Type)
 	case m.Customer != "" && m.Customer != p.Customer:
-		return nil, invalid("payment_method", "", "The provided PaymentMethod belongs to another customer. Include the customer in the request.")
+		return nil, invalid("payment_method", "",
+			"The provided PaymentMethod belongs to another customer. Include the customer in the request.")
 	}
 	return m, nil
 }
@@ -207,9 +218,11 @@ func cancelIntentNow(q *request) (object, error) {
 	case q.err != nil:
 		return nil, q.err
 	case !p.cancelable():
-		return nil, q.unexpected(p, "You cannot cancel this PaymentIntent because it has a status of "+p.Status+". Only a PaymentIntent with one of the following statuses may be canceled: requires_payment_method, requires_capture, requires_confirmation, requires_action, processing.")
+		return nil, q.unexpected(p, "You cannot cancel this PaymentIntent because it has a status of "+p.Status+
+			". Only a PaymentIntent with one of the following statuses may be canceled: requires_payment_method, requires_capture, requires_confirmation, requires_action, processing.")
 	case p.Invoice != "":
-		return nil, q.unexpected(p, "You cannot cancel this PaymentIntent because it was created by an invoice. Void the invoice instead.")
+		return nil, q.unexpected(p,
+			"You cannot cancel this PaymentIntent because it was created by an invoice. Void the invoice instead.")
 	}
 	q.cancelIntent(p, reason)
 	return q.g.renderIntent(p, Dahlia), nil
@@ -218,6 +231,7 @@ func cancelIntentNow(q *request) (object, error) {
 func listIntents(q *request) (object, error) {
 	customer := q.str("customer")
 	all := q.g.data.Intents.Newest(func(p *paymentIntent) bool { return customer == "" || p.Customer == customer })
-	return page(q, "/v1/payment_intents", all, func(p *paymentIntent) string { return p.ID }, func(p *paymentIntent) int64 { return p.Created },
+	return page(q, "/v1/payment_intents", all, func(p *paymentIntent) string { return p.ID },
+		func(p *paymentIntent) int64 { return p.Created },
 		func(p *paymentIntent) object { return q.g.renderIntent(p, Dahlia) })
 }

@@ -58,15 +58,18 @@ func (o *op) newInvoice(s *subscription, reason string) *invoice {
 	g, c := o.g, o.g.data.Customers.Get(s.Customer)
 	c.Invoices++
 	inv := &invoice{
-		ID: newID("in"), Created: g.now(), Customer: c.ID, CustomerName: c.Name, CustomerEmail: c.Email, CustomerPhone: c.Phone,
-		Subscription: s.ID, Metadata: s.Metadata, MethodTypes: s.MethodTypes, Status: invoiceOpen, BillingReason: reason,
-		Number: fmt.Sprintf("%s-%04d", c.InvoicePrefix, c.Invoices), Currency: s.Currency,
+		ID: newID("in"), Created: g.now(), Customer: c.ID, CustomerName: c.Name, CustomerEmail: c.Email,
+		CustomerPhone: c.Phone,
+		Subscription:  s.ID, Metadata: s.Metadata, MethodTypes: s.MethodTypes, Status: invoiceOpen,
+		BillingReason: reason,
+		Number:        fmt.Sprintf("%s-%04d", c.InvoicePrefix, c.Invoices), Currency: s.Currency,
 		PeriodStart: s.PeriodStart, PeriodEnd: s.PeriodStart, PaymentID: newID("inpay"),
 	}
 	for _, item := range s.Items {
 		p := g.data.Prices.Get(item.Price)
 		line := invoiceLine{
-			ID: newID("il"), Item: item.ID, Price: p.ID, Quantity: item.Quantity, Start: s.PeriodStart, End: s.PeriodEnd,
+			ID: newID("il"), Item: item.ID, Price: p.ID, Quantity: item.Quantity, Start: s.PeriodStart,
+			End:  s.PeriodEnd,
 			Text: lineText(s, p, g.data.Products.Get(p.Product).Name),
 		}
 		if s.Status != subTrialing {
@@ -88,7 +91,10 @@ func (o *op) announce(inv *invoice) {
 }
 
 func (g *Gateway) openInvoices(subscriptionID string) []*invoice {
-	return g.data.Invoices.Newest(func(i *invoice) bool { return i.Subscription == subscriptionID && i.Status == invoiceOpen })
+	return g.data.Invoices.Newest(func(i *invoice) bool {
+		return i.Subscription == subscriptionID &&
+			i.Status == invoiceOpen
+	})
 }
 
 // prepareIntent gives an invoice the payment intent that collects it, once.
@@ -187,7 +193,8 @@ func (g *Gateway) renderInvoicePayment(inv *invoice) object {
 		status, canceledAt = "canceled", inv.VoidedAt
 	}
 	return object{
-		"id": inv.PaymentID, "object": "invoice_payment", "amount_paid": paid, "amount_requested": inv.AmountDue, "created": inv.Created,
+		"id": inv.PaymentID, "object": "invoice_payment", "amount_paid": paid, "amount_requested": inv.AmountDue,
+		"created":  inv.Created,
 		"currency": inv.Currency, "invoice": inv.ID, "is_default": true, "livemode": false,
 		"payment":            object{"payment_intent": inv.Intent, "type": "payment_intent"},
 		"status":             status,

@@ -11,7 +11,10 @@ var invoiceRoutes = []route{
 	}},
 	{"POST /v1/invoices/{id}/pay", "payment_method off_session paid_out_of_band", payInvoiceNow},
 	{"POST /v1/invoices/{id}/void", "", voidInvoice},
-	{"GET /v1/invoice_payments", "invoice status payment.type payment.payment_intent" + pageParams, listInvoicePayments},
+	{
+		"GET /v1/invoice_payments", "invoice status payment.type payment.payment_intent" + pageParams,
+		listInvoicePayments,
+	},
 	{"GET /v1/invoice_payments/{id}", "", retrieveInvoicePayment},
 }
 
@@ -25,9 +28,11 @@ func (q *request) invoice() (*invoice, error) {
 func listInvoices(q *request) (object, error) {
 	customer, sub, status := q.str("customer"), q.str("subscription"), q.str("status")
 	all := q.g.data.Invoices.Newest(func(i *invoice) bool {
-		return (customer == "" || i.Customer == customer) && (sub == "" || i.Subscription == sub) && (status == "" || i.Status == status)
+		return (customer == "" || i.Customer == customer) && (sub == "" || i.Subscription == sub) &&
+			(status == "" || i.Status == status)
 	})
-	return page(q, "/v1/invoices", all, func(i *invoice) string { return i.ID }, func(i *invoice) int64 { return i.Created },
+	return page(q, "/v1/invoices", all, func(i *invoice) string { return i.ID },
+		func(i *invoice) int64 { return i.Created },
 		func(i *invoice) object { return q.g.renderInvoice(i, Dahlia) })
 }
 
@@ -80,7 +85,8 @@ func (q *request) methodForInvoice(inv *invoice) (*paymentMethod, error) {
 	if m := q.g.methodFor(s); m != nil {
 		return m, nil
 	}
-	return nil, invalid("", "resource_missing", "There is no default payment method set on this subscription or customer.")
+	return nil, invalid("", "resource_missing",
+		"There is no default payment method set on this subscription or customer.")
 }
 
 func voidInvoice(q *request) (object, error) {
@@ -89,7 +95,8 @@ func voidInvoice(q *request) (object, error) {
 		return nil, err
 	}
 	if inv.Status != invoiceOpen {
-		return nil, unexpectedState("invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
+		return nil, unexpectedState("invoice_not_editable",
+			"You can only pass in open invoices. This invoice isn't open.")
 	}
 	q.void(inv)
 	return q.g.renderInvoice(inv, Dahlia), nil
@@ -101,7 +108,8 @@ func listInvoicePayments(q *request) (object, error) {
 		return i.Intent != "" && (inv == "" || i.ID == inv) && (intent == "" || i.Intent == intent) &&
 			(status == "" || q.g.renderInvoicePayment(i)["status"] == status)
 	})
-	return page(q, "/v1/invoice_payments", all, func(i *invoice) string { return i.PaymentID }, func(i *invoice) int64 { return i.Created }, q.g.renderInvoicePayment)
+	return page(q, "/v1/invoice_payments", all, func(i *invoice) string { return i.PaymentID },
+		func(i *invoice) int64 { return i.Created }, q.g.renderInvoicePayment)
 }
 
 func retrieveInvoicePayment(q *request) (object, error) {

@@ -6,7 +6,8 @@ import "strings"
 const pageParams = " limit starting_after ending_before created created.gt created.gte created.lt created.lte "
 
 // page answers a list, newest first, as {object: "list", data, has_more, url}.
-func page[T any](q *request, url string, all []*T, id func(*T) string, created func(*T) int64, render func(*T) object) (object, error) {
+func page[T any](q *request, url string, all []*T, id func(*T) string, created func(*T) int64,
+	render func(*T) object) (object, error) {
 	limit := q.integer("limit", 10)
 	lower, upper := q.createdRange()
 	if q.err != nil {
@@ -67,7 +68,8 @@ const expandDepth = 4
 func checkDepth(paths []string) *apiError {
 	for _, p := range paths {
 		if strings.Count(p, ".")+1 > expandDepth {
-			return invalid("expand", "property_expansion_max_depth", "You cannot expand more than %d levels of a property. Property: %s", expandDepth, p)
+			return invalid("expand", "property_expansion_max_depth",
+				"You cannot expand more than %d levels of a property. Property: %s", expandDepth, p)
 		}
 	}
 	return nil
@@ -134,13 +136,15 @@ func (g *Gateway) onDemand(o object, name string) func() any {
 // resolve renders the object that an expandable field points to, nil when the field is not expandable.
 func (g *Gateway) resolve(field, id string) object {
 	switch field {
-	case "customer", "default_payment_method", "latest_invoice", "payment_intent", "charge", "latest_charge", "invoice", "subscription", "product", "price", "payment_method":
+	case "customer", "default_payment_method", "latest_invoice", "payment_intent", "charge", "latest_charge", "invoice",
+		"subscription", "product", "price", "payment_method":
 		return g.render(id, Dahlia)
 	}
 	return nil
 }
 
-// render shows any object by its id; the kind is told by the id's prefix, or for products with ids of their own by looking.
+// render shows any object by its id; the kind is told by the id's prefix, or for products with ids of their own by
+// looking.
 func (g *Gateway) render(id string, s Shape) object {
 	d := &g.data
 	if v := d.Products.Get(id); v != nil {

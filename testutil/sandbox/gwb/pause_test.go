@@ -36,7 +36,8 @@ func TestInvoicesOfAPausedSubscriptionAreVoided(t *testing.T) {
 	require.Nil(t, resumed.PauseCollection)
 	b.advance(31 * day)
 	require.Contains(t, b.types(), "invoice.paid", "the next period is collected")
-	require.Len(t, b.sc.V1Charges.List(t.Context(), &stripe.ChargeListParams{Customer: stripe.String(s.Customer.ID)}).Data(), 2)
+	require.Len(t, b.sc.V1Charges.List(t.Context(), &stripe.ChargeListParams{Customer: stripe.String(s.Customer.ID)}).
+		Data(), 2)
 }
 
 func TestAPauseLeavesOpenInvoicesToBeVoided(t *testing.T) {

@@ -33,8 +33,15 @@ type billing struct {
 const billingParams = " billing_details.name billing_details.email billing_details.phone billing_details.tax_id billing_details.address.* metadata metadata.* "
 
 var paymentMethodRoutes = []route{
-	{"POST /v1/payment_methods", "type card.number card.exp_month card.exp_year card.cvc card.token pix pix.* allow_redisplay" + billingParams, createMethod},
-	{"GET /v1/payment_methods", "customer type" + pageParams, func(q *request) (object, error) { return listMethodsOf(q, q.str("customer")) }},
+	{
+		"POST /v1/payment_methods",
+		"type card.number card.exp_month card.exp_year card.cvc card.token pix pix.* allow_redisplay" + billingParams,
+		createMethod,
+	},
+	{
+		"GET /v1/payment_methods", "customer type" + pageParams,
+		func(q *request) (object, error) { return listMethodsOf(q, q.str("customer")) },
+	},
 	{"GET /v1/payment_methods/{id}", "", func(q *request) (object, error) {
 		m, err := q.method(q.id)
 		if err != nil {
@@ -57,16 +64,20 @@ func (b billing) render() object {
 func (m *paymentMethod) render() object {
 	o := object{
 		"id": m.ID, "object": "payment_method", "allow_redisplay": "unspecified", "billing_details": m.Billing.render(),
-		"created": m.Created, "customer": orNull(m.Customer), "livemode": false, "metadata": metadataOf(m.Metadata), "type": m.Type,
+		"created": m.Created, "customer": orNull(m.Customer), "livemode": false, "metadata": metadataOf(m.Metadata),
+		"type": m.Type,
 	}
 	if m.Type == "pix" {
 		o["pix"] = object{}
 		return o
 	}
 	o["card"] = object{
-		"brand": m.Brand, "checks": object{"address_line1_check": nil, "address_postal_code_check": nil, "cvc_check": "pass"},
-		"country": "BR", "display_brand": m.Brand, "exp_month": m.ExpMonth, "exp_year": m.ExpYear, "fingerprint": m.fingerprint(),
-		"funding": "credit", "generated_from": nil, "last4": m.Last4,
+		"brand": m.Brand, "checks": object{
+			"address_line1_check": nil, "address_postal_code_check": nil, "cvc_check": "pass",
+		},
+		"country": "BR", "display_brand": m.Brand, "exp_month": m.ExpMonth, "exp_year": m.ExpYear,
+		"fingerprint": m.fingerprint(),
+		"funding":     "credit", "generated_from": nil, "last4": m.Last4,
 		"networks":             object{"available": []any{m.Brand}, "preferred": nil},
 		"three_d_secure_usage": object{"supported": true}, "wallet": nil,
 	}
@@ -104,7 +115,8 @@ func (q *request) attach(id string, c *customer) (*paymentMethod, error) {
 	case m.Customer == c.ID:
 		return m, nil
 	case m.Customer != "":
-		return nil, invalid("", "payment_method_unexpected_state", "The payment method you provided has already been attached to a customer.")
+		return nil, invalid("", "payment_method_unexpected_state",
+			"The payment method you provided has already been attached to a customer.")
 	case m.Outcome.Attach != "":
 		return nil, declineOf(m.Outcome.Attach)
 	}
@@ -139,7 +151,8 @@ func detachMethod(q *request) (object, error) {
 		return nil, missing("PaymentMethod", q.id, "payment_method")
 	}
 	if m.Customer == "" {
-		return nil, unexpectedState("payment_method_unexpected_state", "The payment method you provided is not attached to a customer so detachment is impossible.")
+		return nil, unexpectedState("payment_method_unexpected_state",
+			"The payment method you provided is not attached to a customer so detachment is impossible.")
 	}
 	if c := q.g.data.Customers.Get(m.Customer); c != nil && c.DefaultMethod == m.ID {
 		c.DefaultMethod = ""
@@ -160,7 +173,9 @@ func createMethod(q *request) (object, error) {
 		return nil, q.err
 	}
 	if kind == "pix" {
-		m := &paymentMethod{ID: newID("pm"), Created: q.g.now(), Type: kind, Billing: q.billing("billing_details"), Metadata: metadata}
+		m := &paymentMethod{
+			ID: newID("pm"), Created: q.g.now(), Type: kind, Billing: q.billing("billing_details"), Metadata: metadata,
+		}
 		q.g.data.PaymentMethods.Put(m.ID, m)
 		return m.render(), nil
 	}
@@ -191,7 +206,8 @@ func updateMethod(q *request) (object, error) {
 
 func (q *request) billing(path string) billing {
 	return billing{
-		Name: q.str(path + ".name"), Email: q.str(path + ".email"), Phone: q.str(path + ".phone"), TaxID: q.str(path + ".tax_id"),
+		Name: q.str(path + ".name"), Email: q.str(path + ".email"), Phone: q.str(path + ".phone"),
+		TaxID: q.str(path + ".tax_id"),
 	}
 }
 
@@ -200,7 +216,8 @@ func listMethodsOf(q *request, customerID string) (object, error) {
 	all := q.g.data.PaymentMethods.Newest(func(m *paymentMethod) bool {
 		return customerID != "" && m.Customer == customerID && (kind == "" || m.Type == kind)
 	})
-	return page(q, "/v1/payment_methods", all, func(m *paymentMethod) string { return m.ID }, func(m *paymentMethod) int64 { return m.Created }, (*paymentMethod).render)
+	return page(q, "/v1/payment_methods", all, func(m *paymentMethod) string { return m.ID },
+		func(m *paymentMethod) int64 { return m.Created }, (*paymentMethod).render)
 }
 
 // Card is what a browser would send to have a payment method made. Exactly one of Number and Token is used.
@@ -233,7 +250,8 @@ func (g *Gateway) mint(c Card) (*paymentMethod, error) {
 	m := newCard(test, g.now())
 	if c.ExpMonth != 0 || c.ExpYear != 0 {
 		if c.ExpMonth < 1 || c.ExpMonth > 12 {
-			return nil, invalid("exp_month", "invalid_expiry_month", "Your card's expiration month is invalid: %s.", strconv.FormatInt(c.ExpMonth, 10))
+			return nil, invalid("exp_month", "invalid_expiry_month", "Your card's expiration month is invalid: %s.",
+				strconv.FormatInt(c.ExpMonth, 10))
 		}
 		m.ExpMonth, m.ExpYear = c.ExpMonth, c.ExpYear
 	}

@@ -98,7 +98,8 @@ func TestPIXControls(t *testing.T) {
 	charges := b.sc.V1Charges.List(t.Context(), &stripe.ChargeListParams{PaymentIntent: &paid.ID}).Data()
 	require.Len(t, charges, 1)
 	require.Equal(t, "subscription_pix", charges[0].Metadata["kind"], "the intent's metadata is copied")
-	_, err := b.sc.V1PaymentIntents.Cancel(t.Context(), paid.ID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
+	_, err := b.sc.V1PaymentIntents.Cancel(t.Context(), paid.ID,
+		&stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
 	se := wantError(t, err, 400, "payment_intent_unexpected_state")
 	require.Equal(t, stripe.PaymentIntentStatusSucceeded, se.PaymentIntent.Status)
 }
@@ -107,7 +108,8 @@ func TestCancelledPIXIsNeverPaid(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.pix("ana@example.com")
-	_, err := b.sc.V1PaymentIntents.Cancel(t.Context(), p.ID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
+	_, err := b.sc.V1PaymentIntents.Cancel(t.Context(), p.ID,
+		&stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
 	require.NoError(t, err)
 	b.advance(2 * day)
 	require.NotContains(t, b.types(), "payment_intent.succeeded")
@@ -122,8 +124,10 @@ func TestCardsByIDAndByNumber(t *testing.T) {
 	for _, card := range gwb.TestCards() {
 		minted, err := b.g.CreateCard(gwb.Card{Number: card.Number, ExpMonth: 4, ExpYear: 2035, CVC: "123"})
 		require.NoError(t, err)
-		_, byID := b.sc.V1PaymentMethods.Attach(t.Context(), card.ID, &stripe.PaymentMethodAttachParams{Customer: &c.ID})
-		_, byNumber := b.sc.V1PaymentMethods.Attach(t.Context(), minted, &stripe.PaymentMethodAttachParams{Customer: &c.ID})
+		_, byID := b.sc.V1PaymentMethods.Attach(t.Context(), card.ID,
+			&stripe.PaymentMethodAttachParams{Customer: &c.ID})
+		_, byNumber := b.sc.V1PaymentMethods.Attach(t.Context(), minted,
+			&stripe.PaymentMethodAttachParams{Customer: &c.ID})
 		require.Equal(t, byID == nil, byNumber == nil, card.ID)
 	}
 	for card, want := range map[string][2]string{
@@ -160,7 +164,8 @@ func TestAttachRules(t *testing.T) {
 	require.Equal(t, m.ID, b.attach(m.ID, one).ID, "attaching again is allowed")
 	_, err := b.sc.V1PaymentMethods.Attach(t.Context(), m.ID, &stripe.PaymentMethodAttachParams{Customer: &two.ID})
 	wantError(t, err, 400, "payment_method_unexpected_state")
-	_, err = b.sc.V1PaymentMethods.Attach(t.Context(), "pm_unknown", &stripe.PaymentMethodAttachParams{Customer: &two.ID})
+	_, err = b.sc.V1PaymentMethods.Attach(t.Context(), "pm_unknown",
+		&stripe.PaymentMethodAttachParams{Customer: &two.ID})
 	wantError(t, err, 404, "resource_missing")
 	_, err = b.sc.V1Subscriptions.Create(t.Context(), b.subscriptionRequest(two, m.ID))
 	wantError(t, err, 400, "")
@@ -192,7 +197,8 @@ func TestTicketPurchaseByCard(t *testing.T) {
 	require.Equal(t, stripe.PaymentIntentStatusRequiresPaymentMethod, se.PaymentIntent.Status)
 	require.NotEmpty(t, se.ChargeID)
 
-	_, err = b.buy("pm_card_authenticationRequired", func(p *stripe.PaymentIntentCreateParams) { p.ErrorOnRequiresAction = stripe.Bool(true) })
+	_, err = b.buy("pm_card_authenticationRequired",
+		func(p *stripe.PaymentIntentCreateParams) { p.ErrorOnRequiresAction = stripe.Bool(true) })
 	wantError(t, err, 402, "authentication_required")
 	p, err = b.buy("pm_card_authenticationRequired", nil)
 	require.NoError(t, err)
@@ -209,7 +215,8 @@ func TestSetUpCardNeedsNoSecondAuthentication(t *testing.T) {
 	b := setup(t)
 	c := b.customer()
 	si, err := b.sc.V1SetupIntents.Create(t.Context(), &stripe.SetupIntentCreateParams{
-		Customer: &c.ID, PaymentMethod: stripe.String("pm_card_authenticationRequiredOnSetup"), Confirm: stripe.Bool(true),
+		Customer: &c.ID, PaymentMethod: stripe.String("pm_card_authenticationRequiredOnSetup"),
+		Confirm:            stripe.Bool(true),
 		PaymentMethodTypes: []*string{stripe.String("card")}, Usage: stripe.String("off_session"),
 	})
 	require.NoError(t, err)

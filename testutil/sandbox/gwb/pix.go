@@ -33,7 +33,8 @@ func (o *op) showPIX(p *paymentIntent, m *paymentMethod) {
 	expires := now.Add(time.Duration(p.PIXSeconds) * time.Second)
 	p.Status, p.Method, p.LastError, p.PIXExpiresAt = intentRequiresAction, m.ID, nil, expires.Unix()
 	p.PIXCode = stage.BRCode{
-		Location: "pix.sandbox.example/qr/v2/" + strings.ToLower(random(32)), Name: o.g.opts.MerchantName, City: o.g.opts.MerchantCity,
+		Location: "pix.sandbox.example/qr/v2/" + strings.ToLower(random(32)), Name: o.g.opts.MerchantName,
+		City:        o.g.opts.MerchantCity,
 		AmountCents: p.Amount,
 	}.String()
 	o.emitAbout("payment_intent.requires_action", p.ID)
@@ -88,7 +89,8 @@ func (o *op) expirePIX(p *paymentIntent) {
 	m := o.g.data.PaymentMethods.Get(p.Method)
 	p.PIXCode, p.PIXExpiresAt = "", 0
 	o.failIntent(p, object{
-		"code": code, "doc_url": docURL(code), "message": "The payment attempt expired.", "payment_method": m.render(), "type": typeRequest,
+		"code": code, "doc_url": docURL(code), "message": "The payment attempt expired.", "payment_method": m.render(),
+		"type": typeRequest,
 	}, "")
 }
 
@@ -108,11 +110,13 @@ func docURL(code string) string {
 	return "https://stripe.com/docs/error-codes/" + strings.ReplaceAll(code, "_", "-")
 }
 
-var pixPage = template.Must(template.New("pix").Parse(`<!doctype html><html lang="pt-BR"><meta charset="utf-8"><title>PIX</title>
+var pixPage = template.Must(template.New("pix").
+	Parse(`<!doctype html><html lang="pt-BR"><meta charset="utf-8"><title>PIX</title>
 <h1>Pague com PIX</h1><p><img src="/pix/{{.ID}}.png" alt="QR" width="300" height="300"><p><code>{{.Code}}</code></html>
 `))
 
-// servePIX serves what next_action links to: /pix/{id} as a page, .png and .svg as images. 404 when no code is shown (any more).
+// servePIX serves what next_action links to: /pix/{id} as a page, .png and .svg as images. 404 when no code is shown
+// (any more).
 func (g *Gateway) servePIX(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/pix/")
 	id, kind, _ := strings.Cut(name, ".")
@@ -152,7 +156,9 @@ func qrSVG(code string) string {
 	}
 	rows := qr.Bitmap()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges"><path d="`, len(rows), len(rows))
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges"><path d="`, len(rows),
+		len(rows))
 	for y, row := range rows {
 		for x, dark := range row {
 			if dark {

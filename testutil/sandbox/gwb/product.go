@@ -44,7 +44,10 @@ var productRoutes = []route{
 }
 
 var priceRoutes = []route{
-	{"POST /v1/prices", "product currency unit_amount recurring.interval recurring.interval_count recurring.usage_type lookup_key transfer_lookup_key nickname active metadata metadata.* tax_behavior billing_scheme", createPrice},
+	{
+		"POST /v1/prices",
+		"product currency unit_amount recurring.interval recurring.interval_count recurring.usage_type lookup_key transfer_lookup_key nickname active metadata metadata.* tax_behavior billing_scheme", createPrice,
+	},
 	{"GET /v1/prices", "active product lookup_keys type currency" + pageParams, listPrices},
 	{"GET /v1/prices/{id}", "", func(q *request) (object, error) {
 		if p := q.g.data.Prices.Get(q.id); p != nil {
@@ -52,29 +55,40 @@ var priceRoutes = []route{
 		}
 		return nil, missing("price", q.id, "price")
 	}},
-	{"POST /v1/prices/{id}", "active lookup_key transfer_lookup_key nickname metadata metadata.* tax_behavior", updatePrice},
+	{
+		"POST /v1/prices/{id}", "active lookup_key transfer_lookup_key nickname metadata metadata.* tax_behavior",
+		updatePrice,
+	},
 }
 
 func (p *product) render() object {
 	return object{
-		"id": p.ID, "object": "product", "active": p.Active, "created": p.Created, "default_price": nil, "description": orNull(p.Description),
-		"images": []any{}, "livemode": false, "marketing_features": []any{}, "metadata": metadataOf(p.Metadata), "name": p.Name,
-		"package_dimensions": nil, "shippable": nil, "statement_descriptor": nil, "tax_code": nil, "type": "service", "unit_label": nil,
-		"updated": p.Updated, "url": nil,
+		"id": p.ID, "object": "product", "active": p.Active, "created": p.Created, "default_price": nil,
+		"description": orNull(p.Description),
+		"images":      []any{}, "livemode": false, "marketing_features": []any{}, "metadata": metadataOf(p.Metadata),
+		"name":               p.Name,
+		"package_dimensions": nil, "shippable": nil, "statement_descriptor": nil, "tax_code": nil, "type": "service",
+		"unit_label": nil,
+		"updated":    p.Updated, "url": nil,
 	}
 }
 
 func (p *price) render() object {
 	o := object{
-		"id": p.ID, "object": "price", "active": p.Active, "billing_scheme": "per_unit", "created": p.Created, "currency": p.Currency,
-		"custom_unit_amount": nil, "livemode": false, "lookup_key": orNull(p.LookupKey), "metadata": metadataOf(p.Metadata),
-		"nickname": orNull(p.Nickname), "product": p.Product, "recurring": nil, "tax_behavior": "unspecified", "tiers_mode": nil,
-		"transform_quantity": nil, "type": "one_time", "unit_amount": p.Amount, "unit_amount_decimal": strconv.FormatInt(p.Amount, 10),
+		"id": p.ID, "object": "price", "active": p.Active, "billing_scheme": "per_unit", "created": p.Created,
+		"currency":           p.Currency,
+		"custom_unit_amount": nil, "livemode": false, "lookup_key": orNull(p.LookupKey),
+		"metadata": metadataOf(p.Metadata),
+		"nickname": orNull(p.Nickname), "product": p.Product, "recurring": nil, "tax_behavior": "unspecified",
+		"tiers_mode":         nil,
+		"transform_quantity": nil, "type": "one_time", "unit_amount": p.Amount,
+		"unit_amount_decimal": strconv.FormatInt(p.Amount, 10),
 	}
 	if p.Interval != "" {
 		o["type"] = "recurring"
 		o["recurring"] = object{
-			"interval": p.Interval, "interval_count": p.Count, "meter": nil, "trial_period_days": nil, "usage_type": "licensed",
+			"interval": p.Interval, "interval_count": p.Count, "meter": nil, "trial_period_days": nil,
+			"usage_type": "licensed",
 		}
 	}
 	return o
@@ -126,13 +140,16 @@ func listProducts(q *request) (object, error) {
 	all := q.g.data.Products.Newest(func(p *product) bool {
 		return (len(ids) == 0 || slices.Contains(ids, p.ID)) && (active == "" || active == strconv.FormatBool(p.Active))
 	})
-	return page(q, "/v1/products", all, func(p *product) string { return p.ID }, func(p *product) int64 { return p.Created }, (*product).render)
+	return page(q, "/v1/products", all, func(p *product) string { return p.ID },
+		func(p *product) int64 { return p.Created }, (*product).render)
 }
 
 func createPrice(q *request) (object, error) {
 	p := &price{
-		ID: newID("price"), Created: q.g.now(), Product: q.need("product"), Currency: q.need("currency"), Amount: q.integer("unit_amount", -1),
-		Interval: q.oneOf("recurring.interval", "", "day", "week", "month", "year"), Count: q.integer("recurring.interval_count", 1),
+		ID: newID("price"), Created: q.g.now(), Product: q.need("product"), Currency: q.need("currency"),
+		Amount:   q.integer("unit_amount", -1),
+		Interval: q.oneOf("recurring.interval", "", "day", "week", "month", "year"),
+		Count:    q.integer("recurring.interval_count", 1),
 		Nickname: q.str("nickname"), Active: q.boolean("active", true), Metadata: q.metadata(nil),
 	}
 	if p.Amount < 0 {
@@ -161,9 +178,13 @@ func (q *request) giveLookupKey(p *price) {
 	if !given || q.err != nil {
 		return
 	}
-	holders := q.g.data.Prices.Newest(func(o *price) bool { return key != "" && o.Active && o.LookupKey == key && o.ID != p.ID })
+	holders := q.g.data.Prices.Newest(func(o *price) bool {
+		return key != "" && o.Active && o.LookupKey == key &&
+			o.ID != p.ID
+	})
 	if len(holders) > 0 && !transfer {
-		q.fail(invalid("lookup_key", "resource_already_exists", "A price (`%s`) already uses that lookup key.", holders[0].ID))
+		q.fail(invalid("lookup_key", "resource_already_exists", "A price (`%s`) already uses that lookup key.",
+			holders[0].ID))
 		return
 	}
 	for _, h := range holders {
@@ -197,5 +218,6 @@ func listPrices(q *request) (object, error) {
 		return (len(keys) == 0 || slices.Contains(keys, p.LookupKey)) && (product == "" || p.Product == product) &&
 			(active == "" || active == strconv.FormatBool(p.Active))
 	})
-	return page(q, "/v1/prices", all, func(p *price) string { return p.ID }, func(p *price) int64 { return p.Created }, (*price).render)
+	return page(q, "/v1/prices", all, func(p *price) string { return p.ID }, func(p *price) int64 { return p.Created },
+		(*price).render)
 }

@@ -19,7 +19,10 @@ type refund struct {
 }
 
 var refundRoutes = []route{
-	{"POST /v1/refunds", "payment_intent charge amount reason metadata metadata.* currency instructions_email", createRefund},
+	{
+		"POST /v1/refunds", "payment_intent charge amount reason metadata metadata.* currency instructions_email",
+		createRefund,
+	},
 	{"GET /v1/refunds", "charge payment_intent" + pageParams, listRefunds},
 	{"GET /v1/refunds/{id}", "", func(q *request) (object, error) {
 		if r := q.g.data.Refunds.Get(q.id); r != nil {
@@ -31,10 +34,15 @@ var refundRoutes = []route{
 
 func (r *refund) render() object {
 	o := object{
-		"id": r.ID, "object": "refund", "amount": r.Amount, "balance_transaction": "txn" + r.ID[2:], "charge": r.Charge, "created": r.Created,
-		"currency":            r.Currency,
-		"destination_details": object{"card": object{"reference_status": "pending", "reference_type": "acquirer_reference_number", "type": "refund"}, "type": "card"},
-		"metadata":            metadataOf(r.Metadata), "payment_intent": orNull(r.Intent), "reason": orNull(r.Reason), "receipt_number": nil,
+		"id": r.ID, "object": "refund", "amount": r.Amount, "balance_transaction": "txn" + r.ID[2:], "charge": r.Charge,
+		"created":  r.Created,
+		"currency": r.Currency,
+		"destination_details": object{
+			"card": object{"reference_status": "pending", "reference_type": "acquirer_reference_number",
+				"type": "refund"}, "type": "card",
+		},
+		"metadata": metadataOf(r.Metadata), "payment_intent": orNull(r.Intent), "reason": orNull(r.Reason),
+		"receipt_number":           nil,
 		"source_transfer_reversal": nil, "status": r.Status, "transfer_reversal": nil,
 	}
 	if r.FailureReason != "" {
@@ -55,7 +63,8 @@ func (g *Gateway) refundsOf(chargeID string) object {
 func (q *request) chargeToRefund() (*charge, error) {
 	id, intentID := q.str("charge"), q.str("payment_intent")
 	if id == "" && intentID == "" {
-		return nil, invalid("", "parameter_missing", "One of the following params should be provided for this request: payment_intent or charge.")
+		return nil, invalid("", "parameter_missing",
+			"One of the following params should be provided for this request: payment_intent or charge.")
 	}
 	if intentID != "" {
 		p := q.g.data.Intents.Get(intentID)
@@ -63,7 +72,8 @@ func (q *request) chargeToRefund() (*charge, error) {
 			return nil, unknownReference("payment_intent", intentID, "payment_intent")
 		}
 		if p.Status != intentSucceeded {
-			return nil, unexpectedState("payment_intent_unexpected_state", "This PaymentIntent (%s) does not have a successful charge to refund.", p.ID)
+			return nil, unexpectedState("payment_intent_unexpected_state",
+				"This PaymentIntent (%s) does not have a successful charge to refund.", p.ID)
 		}
 		id = p.LatestCharge
 	}
@@ -99,10 +109,13 @@ func createRefund(q *request) (object, error) {
 		amount = rest
 	}
 	if amount > rest {
-		return nil, unexpectedState("", "Refund amount (R$%d.%02d) is greater than unrefunded amount on charge (R$%d.%02d)", amount/100, amount%100, rest/100, rest%100)
+		return nil, unexpectedState("",
+			"Refund amount (R$%d.%02d) is greater than unrefunded amount on charge (R$%d.%02d)", amount/100, amount%100,
+			rest/100, rest%100)
 	}
 	r := &refund{
-		ID: newID("re"), Created: q.g.now(), Amount: amount, Currency: c.Currency, Charge: c.ID, Intent: c.Intent, Reason: reason,
+		ID: newID("re"), Created: q.g.now(), Amount: amount, Currency: c.Currency, Charge: c.ID, Intent: c.Intent,
+		Reason: reason,
 		Status: "succeeded", Metadata: metadata,
 	}
 	if c.Card.Outcome.Refund == "pending" {
@@ -156,5 +169,6 @@ func listRefunds(q *request) (object, error) {
 	all := q.g.data.Refunds.Newest(func(r *refund) bool {
 		return (chargeID == "" || r.Charge == chargeID) && (intent == "" || r.Intent == intent)
 	})
-	return page(q, "/v1/refunds", all, func(r *refund) string { return r.ID }, func(r *refund) int64 { return r.Created }, (*refund).render)
+	return page(q, "/v1/refunds", all, func(r *refund) string { return r.ID },
+		func(r *refund) int64 { return r.Created }, (*refund).render)
 }

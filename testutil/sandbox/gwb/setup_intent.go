@@ -17,7 +17,10 @@ type setupIntent struct {
 const setupParams = " payment_method off_session return_url use_stripe_sdk "
 
 var setupIntentRoutes = []route{
-	{"POST /v1/setup_intents", "customer payment_method_types usage confirm description metadata metadata.* automatic_payment_methods.enabled automatic_payment_methods.allow_redirects" + setupParams, createSetup},
+	{
+		"POST /v1/setup_intents",
+		"customer payment_method_types usage confirm description metadata metadata.* automatic_payment_methods.enabled automatic_payment_methods.allow_redirects" + setupParams, createSetup,
+	},
 	{"GET /v1/setup_intents", "customer payment_method" + pageParams, listSetups},
 	{"GET /v1/setup_intents/{id}", "client_secret", func(q *request) (object, error) {
 		s, err := q.setup()
@@ -37,14 +40,20 @@ func (s *setupIntent) render() object {
 	}
 	if s.Decline != "" {
 		e := declineOf(s.Decline)
-		lastError = object{"code": e.Code, "decline_code": e.Decline, "doc_url": docURL(e.Code), "message": e.Message, "type": e.Type}
+		lastError = object{
+			"code": e.Code, "decline_code": e.Decline, "doc_url": docURL(e.Code), "message": e.Message, "type": e.Type,
+		}
 	}
 	return object{
-		"id": s.ID, "object": "setup_intent", "application": nil, "automatic_payment_methods": nil, "cancellation_reason": nil,
-		"client_secret": s.Secret, "created": s.Created, "customer": orNull(s.Customer), "description": orNull(s.Description),
+		"id": s.ID, "object": "setup_intent", "application": nil, "automatic_payment_methods": nil,
+		"cancellation_reason": nil,
+		"client_secret":       s.Secret, "created": s.Created, "customer": orNull(s.Customer),
+		"description":     orNull(s.Description),
 		"flow_directions": nil, "last_setup_error": lastError, "latest_attempt": nil, "livemode": false, "mandate": nil,
-		"metadata": metadataOf(s.Metadata), "next_action": action, "on_behalf_of": nil, "payment_method": orNull(s.Method),
-		"payment_method_options": object{}, "payment_method_types": s.Types, "single_use_mandate": nil, "status": s.Status, "usage": s.Usage,
+		"metadata": metadataOf(s.Metadata), "next_action": action, "on_behalf_of": nil,
+		"payment_method":         orNull(s.Method),
+		"payment_method_options": object{}, "payment_method_types": s.Types, "single_use_mandate": nil,
+		"status": s.Status, "usage": s.Usage,
 	}
 }
 
@@ -57,9 +66,11 @@ func (q *request) setup() (*setupIntent, error) {
 
 func createSetup(q *request) (object, error) {
 	s := &setupIntent{
-		ID: newID("seti"), Created: q.g.now(), Customer: q.str("customer"), Types: q.params.list("payment_method_types"),
-		Usage: q.oneOf("usage", "off_session", "off_session", "on_session"), Status: intentRequiresMethod, Description: q.str("description"),
-		Metadata: q.metadata(nil),
+		ID: newID("seti"), Created: q.g.now(), Customer: q.str("customer"),
+		Types: q.params.list("payment_method_types"),
+		Usage: q.oneOf("usage", "off_session", "off_session", "on_session"), Status: intentRequiresMethod,
+		Description: q.str("description"),
+		Metadata:    q.metadata(nil),
 	}
 	s.Secret = s.ID + "_secret_" + random(25)
 	if len(s.Types) == 0 {
@@ -78,7 +89,8 @@ func createSetup(q *request) (object, error) {
 		return nil, err
 	}
 	if confirm && s.Method == "" {
-		return nil, invalid("", "parameter_missing", "You cannot confirm this SetupIntent because it's missing a payment method.")
+		return nil, invalid("", "parameter_missing",
+			"You cannot confirm this SetupIntent because it's missing a payment method.")
 	}
 	q.g.data.SetupIntents.Put(s.ID, s)
 	q.emitAbout("setup_intent.created", s.ID)
@@ -112,13 +124,15 @@ func confirmSetup(q *request) (object, error) {
 		return nil, err
 	}
 	if s.Status != intentRequiresMethod && s.Status != intentRequiresConfirmation {
-		return nil, unexpectedState("setup_intent_unexpected_state", "You cannot confirm this SetupIntent because it has a status of %s.", s.Status)
+		return nil, unexpectedState("setup_intent_unexpected_state",
+			"You cannot confirm this SetupIntent because it has a status of %s.", s.Status)
 	}
 	if err := q.setMethod(s); err != nil {
 		return nil, err
 	}
 	if s.Method == "" {
-		return nil, unexpectedState("setup_intent_unexpected_state", "You cannot confirm this SetupIntent because it's missing a payment method.")
+		return nil, unexpectedState("setup_intent_unexpected_state",
+			"You cannot confirm this SetupIntent because it's missing a payment method.")
 	}
 	if err := q.trySetup(s); err != nil {
 		return nil, err
@@ -163,7 +177,8 @@ func cancelSetup(q *request) (object, error) {
 		return nil, err
 	}
 	if s.Status == intentSucceeded || s.Status == intentCanceled {
-		return nil, unexpectedState("setup_intent_unexpected_state", "You cannot cancel this SetupIntent because it has a status of %s.", s.Status)
+		return nil, unexpectedState("setup_intent_unexpected_state",
+			"You cannot cancel this SetupIntent because it has a status of %s.", s.Status)
 	}
 	s.Status = intentCanceled
 	q.emitAbout("setup_intent.canceled", s.ID)
@@ -175,5 +190,6 @@ func listSetups(q *request) (object, error) {
 	all := q.g.data.SetupIntents.Newest(func(s *setupIntent) bool {
 		return (customer == "" || s.Customer == customer) && (method == "" || s.Method == method)
 	})
-	return page(q, "/v1/setup_intents", all, func(s *setupIntent) string { return s.ID }, func(s *setupIntent) int64 { return s.Created }, (*setupIntent).render)
+	return page(q, "/v1/setup_intents", all, func(s *setupIntent) string { return s.ID },
+		func(s *setupIntent) int64 { return s.Created }, (*setupIntent).render)
 }

@@ -43,7 +43,8 @@ type receiver struct {
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body)
-	ev, err := webhook.ConstructEventWithOptions(body, req.Header.Get("Stripe-Signature"), webhookSecret, webhook.ConstructEventOptions{IgnoreAPIVersionMismatch: true})
+	ev, err := webhook.ConstructEventWithOptions(body, req.Header.Get("Stripe-Signature"), webhookSecret,
+		webhook.ConstructEventOptions{IgnoreAPIVersionMismatch: true})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -91,7 +92,8 @@ func setupWith(t *testing.T, o gwb.Options) *bundle {
 	return &bundle{t: t, g: g, url: server.URL, sc: client(server.URL, secretKey), events: events}
 }
 
-// failing is the log of a gateway in which no error may stand, such as a change that is in no table's hand (stage.Table).
+// failing is the log of a gateway in which no error may stand, such as a change that is in no table's hand
+// (stage.Table).
 type failing struct{ t *testing.T }
 
 func (f failing) Write(line []byte) (int, error) {
@@ -101,7 +103,8 @@ func (f failing) Write(line []byte) (int, error) {
 
 func client(url, key string) *stripe.Client {
 	return stripe.NewClient(key, stripe.WithBackends(stripe.NewBackendsWithConfig(&stripe.BackendConfig{
-		URL: stripe.String(url), EnableTelemetry: stripe.Bool(false), HTTPClient: &http.Client{Timeout: 20 * time.Second},
+		URL: stripe.String(url), EnableTelemetry: stripe.Bool(false),
+		HTTPClient:    &http.Client{Timeout: 20 * time.Second},
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	})))
 }
@@ -190,10 +193,12 @@ func (b *bundle) price() *stripe.Price {
 func (b *bundle) subscriptionRequest(c *stripe.Customer, method string) *stripe.SubscriptionCreateParams {
 	b.t.Helper()
 	p := &stripe.SubscriptionCreateParams{
-		Customer: &c.ID, Items: []*stripe.SubscriptionCreateItemParams{{Price: &b.price().ID}}, DefaultPaymentMethod: &method,
-		PaymentBehavior: stripe.String("allow_incomplete"),
+		Customer: &c.ID, Items: []*stripe.SubscriptionCreateItemParams{{Price: &b.price().ID}},
+		DefaultPaymentMethod: &method,
+		PaymentBehavior:      stripe.String("allow_incomplete"),
 		PaymentSettings: &stripe.SubscriptionCreatePaymentSettingsParams{
-			PaymentMethodTypes: []*string{stripe.String("card")}, SaveDefaultPaymentMethod: stripe.String("on_subscription"),
+			PaymentMethodTypes:       []*string{stripe.String("card")},
+			SaveDefaultPaymentMethod: stripe.String("on_subscription"),
 		},
 		Metadata: map[string]string{"local_subscription_id": "s1", "local_customer_id": "c1", "kind": "subscription"},
 	}
@@ -221,7 +226,8 @@ func (b *bundle) subscription(id string) *stripe.Subscription {
 func (b *bundle) intentOf(s *stripe.Subscription) *stripe.PaymentIntent {
 	b.t.Helper()
 	require.NotEmpty(b.t, s.LatestInvoice.Payments.Data)
-	p, err := b.sc.V1PaymentIntents.Retrieve(b.t.Context(), s.LatestInvoice.Payments.Data[0].Payment.PaymentIntent.ID, nil)
+	p, err := b.sc.V1PaymentIntents.Retrieve(b.t.Context(), s.LatestInvoice.Payments.Data[0].Payment.PaymentIntent.ID,
+		nil)
 	require.NoError(b.t, err)
 	return p
 }
@@ -241,7 +247,9 @@ func (b *bundle) pix(email string) *stripe.PaymentIntent {
 			Pix: &stripe.PaymentIntentCreatePaymentMethodOptionsPixParams{ExpiresAfterSeconds: stripe.Int64(86400)},
 		},
 		Confirm: stripe.Bool(true), Description: stripe.String("Plano Plus anual"),
-		Metadata: map[string]string{"local_subscription_id": "s2", "local_customer_id": "c1", "kind": "subscription_pix"},
+		Metadata: map[string]string{
+			"local_subscription_id": "s2", "local_customer_id": "c1", "kind": "subscription_pix",
+		},
 	})
 	require.NoError(b.t, err)
 	return p

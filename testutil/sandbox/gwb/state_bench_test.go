@@ -19,7 +19,8 @@ import (
 	"marquee/testutil/sandbox/gwb"
 )
 
-// BenchmarkCallWithState is one call, and the time until its event arrives, at a gateway that keeps its state in a file and has
+// BenchmarkCallWithState is one call, and the time until its event arrives, at a gateway that keeps its state in a
+// file and has
 // many subscriptions already.
 //
 //	go test -run '^$' -bench CallWithState -benchtime 20x ./testutil/sandbox/gwb

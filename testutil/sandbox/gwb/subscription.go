@@ -25,7 +25,8 @@ const (
 	errorIfIncomplete = "error_if_incomplete"
 )
 
-// pauseVoid is the one behavior of pause_collection that the sandbox knows: invoices that are made while it is paused are voided.
+// pauseVoid is the one behavior of pause_collection that the sandbox knows: invoices that are made while it is paused
+// are voided.
 const pauseVoid = "void"
 
 type subscription struct {
@@ -84,8 +85,10 @@ func (g *Gateway) renderSubscription(s *subscription, shape Shape) object {
 	rows := make([]any, 0, len(s.Items))
 	for _, item := range s.Items {
 		row := object{
-			"id": item.ID, "object": "subscription_item", "billing_thresholds": nil, "created": item.Created, "discounts": []any{},
-			"metadata": metadataOf(item.Metadata), "price": g.data.Prices.Get(item.Price).render(), "quantity": item.Quantity,
+			"id": item.ID, "object": "subscription_item", "billing_thresholds": nil, "created": item.Created,
+			"discounts": []any{},
+			"metadata":  metadataOf(item.Metadata), "price": g.data.Prices.Get(item.Price).render(),
+			"quantity":     item.Quantity,
 			"subscription": s.ID, "tax_rates": []any{},
 		}
 		if shape == Dahlia {
@@ -100,22 +103,30 @@ func (g *Gateway) renderSubscription(s *subscription, shape Shape) object {
 	o := object{
 		"id": s.ID, "object": "subscription", "application": nil, "application_fee_percent": nil,
 		"automatic_tax":        object{"enabled": false, "liability": nil},
-		"billing_cycle_anchor": s.Anchor, "billing_cycle_anchor_config": nil, "billing_thresholds": nil, "cancel_at": cancelAt,
+		"billing_cycle_anchor": s.Anchor, "billing_cycle_anchor_config": nil, "billing_thresholds": nil,
+		"cancel_at":            cancelAt,
 		"cancel_at_period_end": s.CancelAtPeriodEnd, "canceled_at": timeOrNull(s.CanceledAt),
-		"cancellation_details": object{"comment": orNull(s.CancelComment), "feedback": nil, "reason": orNull(s.CancelReason)},
-		"collection_method":    "charge_automatically", "created": s.Created, "currency": s.Currency, "customer": s.Customer,
-		"days_until_due": nil, "default_payment_method": orNull(s.DefaultMethod), "default_source": nil, "default_tax_rates": []any{},
-		"description": orNull(s.Description), "discounts": s.discounts(), "ended_at": timeOrNull(s.EndedAt),
+		"cancellation_details": object{
+			"comment": orNull(s.CancelComment), "feedback": nil, "reason": orNull(s.CancelReason),
+		},
+		"collection_method": "charge_automatically", "created": s.Created, "currency": s.Currency,
+		"customer":       s.Customer,
+		"days_until_due": nil, "default_payment_method": orNull(s.DefaultMethod), "default_source": nil,
+		"default_tax_rates": []any{},
+		"description":       orNull(s.Description), "discounts": s.discounts(), "ended_at": timeOrNull(s.EndedAt),
 		"invoice_settings": object{"account_tax_ids": nil, "issuer": object{"type": "self"}},
 		"items":            wholeList("/v1/subscription_items?subscription="+s.ID, rows),
 		"latest_invoice":   orNull(s.LatestInvoice), "livemode": false, "metadata": metadataOf(s.Metadata),
 		"next_pending_invoice_item_invoice": nil, "on_behalf_of": nil, "pause_collection": s.pauseCollection(),
 		"payment_settings": object{
-			"payment_method_options": nil, "payment_method_types": s.MethodTypes, "save_default_payment_method": s.SaveDefault,
+			"payment_method_options": nil, "payment_method_types": s.MethodTypes,
+			"save_default_payment_method": s.SaveDefault,
 		},
 		"pending_invoice_item_interval": nil, "pending_setup_intent": nil, "pending_update": nil, "schedule": nil,
-		"start_date": s.Created, "status": s.Status, "test_clock": nil, "transfer_data": nil, "trial_end": timeOrNull(s.TrialEnd),
-		"trial_settings": object{"end_behavior": object{"missing_payment_method": "create_invoice"}}, "trial_start": timeOrNull(s.TrialStart),
+		"start_date": s.Created, "status": s.Status, "test_clock": nil, "transfer_data": nil,
+		"trial_end":      timeOrNull(s.TrialEnd),
+		"trial_settings": object{"end_behavior": object{"missing_payment_method": "create_invoice"}},
+		"trial_start":    timeOrNull(s.TrialStart),
 	}
 	if shape == PreBasil {
 		o["current_period_start"], o["current_period_end"], o["discount"] = s.PeriodStart, s.PeriodEnd, nil
@@ -157,7 +168,8 @@ func (g *Gateway) amount(s *subscription) int64 {
 	return total
 }
 
-// periodAfter is the end of the period that starts at the given time. Month ends don't drift: the 31st stays the last of the month.
+// periodAfter is the end of the period that starts at the given time. Month ends don't drift: the 31st stays the last
+// of the month.
 func (g *Gateway) periodAfter(s *subscription, start int64) int64 {
 	p := g.data.Prices.Get(s.Items[0].Price)
 	from, count := time.Unix(start, 0).UTC(), int(p.Count)
@@ -169,7 +181,8 @@ func (g *Gateway) periodAfter(s *subscription, start int64) int64 {
 	case "year":
 		count *= 12
 	}
-	first := time.Date(from.Year(), from.Month()+time.Month(count), 1, from.Hour(), from.Minute(), from.Second(), 0, time.UTC)
+	first := time.Date(from.Year(), from.Month()+time.Month(count), 1, from.Hour(), from.Minute(), from.Second(), 0,
+		time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
 	return first.AddDate(0, 0, min(time.Unix(s.Anchor, 0).UTC().Day(), last)-1).Unix()
 }
@@ -185,7 +198,8 @@ func (g *Gateway) methodFor(s *subscription) *paymentMethod {
 	return nil
 }
 
-// cancelNow ends a subscription: no refund, no more retries; the open invoice of one that never started is voided, so that nobody can
+// cancelNow ends a subscription: no refund, no more retries; the open invoice of one that never started is voided, so
+// that nobody can
 // pay it any more.
 func (o *op) cancelNow(s *subscription, reason string) {
 	g, now := o.g, o.g.now()
@@ -226,9 +240,11 @@ func (q *request) priceFor(id, param string) *price {
 	case p == nil:
 		q.fail(unknownReference("price", id, param))
 	case !p.Active:
-		q.fail(invalid(param, "price_inactive", "The price specified is inactive. This field only accepts active prices."))
+		q.fail(invalid(param, "price_inactive",
+			"The price specified is inactive. This field only accepts active prices."))
 	case p.Interval == "":
-		q.fail(invalid(param, "", "The price specified is set to `type=one_time` but this field only accepts prices with `type=recurring`."))
+		q.fail(invalid(param, "",
+			"The price specified is set to `type=one_time` but this field only accepts prices with `type=recurring`."))
 	}
 	return p
 }

@@ -85,7 +85,8 @@ func (o *op) planRetry(inv *invoice) {
 	}
 }
 
-// afterFailedRenewal sets what the failed attempt means for the subscription: past due, or after the last what Options.AfterDunning says.
+// afterFailedRenewal sets what the failed attempt means for the subscription: past due, or after the last what
+// Options.AfterDunning says.
 func (o *op) afterFailedRenewal(s *subscription, inv *invoice) {
 	if s.over() {
 		return

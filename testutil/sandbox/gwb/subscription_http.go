@@ -7,11 +7,20 @@ import (
 )
 
 var subscriptionRoutes = []route{
-	{"POST /v1/subscriptions", "customer items.price items.quantity items.metadata.* trial_period_days trial_end trial_settings.end_behavior.missing_payment_method billing_cycle_anchor currency discounts.coupon" + subscriptionParams, createSubscription},
+	{
+		"POST /v1/subscriptions",
+		"customer items.price items.quantity items.metadata.* trial_period_days trial_end trial_settings.end_behavior.missing_payment_method billing_cycle_anchor currency discounts.coupon" + subscriptionParams, createSubscription,
+	},
 	{"GET /v1/subscriptions", "customer status price" + pageParams, listSubscriptions},
 	{"GET /v1/subscriptions/{id}", "", retrieveSubscription},
-	{"POST /v1/subscriptions/{id}", "items.id items.price items.quantity cancellation_details.comment cancellation_details.feedback pause_collection pause_collection.behavior trial_end" + subscriptionParams, updateSubscription},
-	{"DELETE /v1/subscriptions/{id}", "invoice_now prorate cancellation_details.comment cancellation_details.feedback", cancelSubscription},
+	{
+		"POST /v1/subscriptions/{id}",
+		"items.id items.price items.quantity cancellation_details.comment cancellation_details.feedback pause_collection pause_collection.behavior trial_end" + subscriptionParams, updateSubscription,
+	},
+	{
+		"DELETE /v1/subscriptions/{id}",
+		"invoice_now prorate cancellation_details.comment cancellation_details.feedback", cancelSubscription,
+	},
 }
 
 func createSubscription(q *request) (object, error) {
@@ -24,7 +33,8 @@ func createSubscription(q *request) (object, error) {
 	m := g.methodFor(s)
 	if s.Status != subTrialing && g.amount(s) > g.off(s, g.amount(s)) {
 		if m == nil && behavior != defaultIncomplete {
-			e := invalid("", "resource_missing", "This customer has no attached payment source or default payment method. Please consider adding a default payment method.")
+			e := invalid("", "resource_missing",
+				"This customer has no attached payment source or default payment method. Please consider adding a default payment method.")
 			return nil, e
 		}
 		if decline := g.foresee(m); behavior == errorIfIncomplete && decline != "" {
@@ -57,10 +67,12 @@ func createSubscription(q *request) (object, error) {
 func (q *request) newSubscription() (*subscription, error) {
 	now := q.g.now()
 	s := &subscription{
-		ID: newID("sub"), Created: now, Customer: q.need("customer"), Status: subIncomplete, Anchor: now, PeriodStart: now,
+		ID: newID("sub"), Created: now, Customer: q.need("customer"), Status: subIncomplete, Anchor: now,
+		PeriodStart:   now,
 		DefaultMethod: q.str("default_payment_method"), Description: q.str("description"), Metadata: q.metadata(nil),
-		CancelAtPeriodEnd: q.boolean("cancel_at_period_end", false), MethodTypes: q.params.list("payment_settings.payment_method_types"),
-		SaveDefault: q.oneOf("payment_settings.save_default_payment_method", "off", "off", "on_subscription"),
+		CancelAtPeriodEnd: q.boolean("cancel_at_period_end", false),
+		MethodTypes:       q.params.list("payment_settings.payment_method_types"),
+		SaveDefault:       q.oneOf("payment_settings.save_default_payment_method", "off", "off", "on_subscription"),
 	}
 	if len(s.MethodTypes) == 0 {
 		s.MethodTypes = []string{"card"}
@@ -110,7 +122,8 @@ func (q *request) readItems(s *subscription) {
 		}
 		q.priceFor(id, bracketed(path+".price"))
 		s.Items = append(s.Items, subItem{
-			ID: newID("si"), Price: id, Quantity: q.integer(path+".quantity", 1), Created: s.Created, Metadata: map[string]string{},
+			ID: newID("si"), Price: id, Quantity: q.integer(path+".quantity", 1), Created: s.Created,
+			Metadata: map[string]string{},
 		})
 	}
 	if len(s.Items) == 0 {
@@ -125,7 +138,8 @@ func (q *request) checkDefaultMethod(s *subscription) {
 	if m := q.g.data.PaymentMethods.Get(s.DefaultMethod); m == nil {
 		q.fail(unknownReference("PaymentMethod", s.DefaultMethod, "default_payment_method"))
 	} else if m.Customer != s.Customer {
-		q.fail(invalid("default_payment_method", "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", m.ID))
+		q.fail(invalid("default_payment_method", "",
+			"The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", m.ID))
 	}
 }
 
@@ -142,7 +156,8 @@ func updateSubscription(q *request) (object, error) {
 		return nil, noSubscription(q.id)
 	}
 	if s.over() {
-		return nil, unexpectedState("resource_missing", "A canceled subscription can only update its cancellation_details and metadata.")
+		return nil, unexpectedState("resource_missing",
+			"A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	next := *s
 	next.Items = slices.Clone(s.Items)
@@ -188,7 +203,8 @@ func (q *request) beginFreeTime(s *subscription) {
 // readUpdate applies the parameters to a copy. A new price counts from the next period on; there are no prorations.
 func (q *request) readUpdate(next *subscription) {
 	next.Metadata = q.metadata(next.Metadata)
-	next.SaveDefault = q.oneOf("payment_settings.save_default_payment_method", next.SaveDefault, "off", "on_subscription")
+	next.SaveDefault = q.oneOf("payment_settings.save_default_payment_method", next.SaveDefault, "off",
+		"on_subscription")
 	if v, given := q.params["description"]; given {
 		next.Description = v
 	}
@@ -215,7 +231,8 @@ func (q *request) readUpdate(next *subscription) {
 	}
 }
 
-// readPause pauses collection, or with an empty pause_collection takes it up again; invoices that are open already stay open.
+// readPause pauses collection, or with an empty pause_collection takes it up again; invoices that are open already
+// stay open.
 func (q *request) readPause(next *subscription) {
 	if v, given := q.params["pause_collection"]; given && v == "" {
 		next.Paused = ""
@@ -258,7 +275,8 @@ func cancelSubscription(q *request) (object, error) {
 }
 
 func listSubscriptions(q *request) (object, error) {
-	status := q.oneOf("status", "", "all", "ended", subActive, subCanceled, subIncomplete, subIncompleteExpired, subPastDue, "paused", subTrialing, subUnpaid)
+	status := q.oneOf("status", "", "all", "ended", subActive, subCanceled, subIncomplete, subIncompleteExpired,
+		subPastDue, "paused", subTrialing, subUnpaid)
 	customer, priceID := q.str("customer"), q.str("price")
 	all := q.g.data.Subscriptions.Newest(func(s *subscription) bool {
 		if customer != "" && s.Customer != customer {
@@ -277,6 +295,7 @@ func listSubscriptions(q *request) (object, error) {
 		}
 		return s.Status == status
 	})
-	return page(q, "/v1/subscriptions", all, func(s *subscription) string { return s.ID }, func(s *subscription) int64 { return s.Created },
+	return page(q, "/v1/subscriptions", all, func(s *subscription) string { return s.ID },
+		func(s *subscription) int64 { return s.Created },
 		func(s *subscription) object { return q.g.renderSubscription(s, Dahlia) })
 }

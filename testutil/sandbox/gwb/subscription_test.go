@@ -61,7 +61,8 @@ func TestDeclinedSubscriptionIsPaidByAnotherCard(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.subscribe("pm_card_chargeCustomerFail")
-	p, err := b.sc.V1PaymentIntents.Confirm(t.Context(), b.intentOf(s).ID, &stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String("pm_card_visa")})
+	p, err := b.sc.V1PaymentIntents.Confirm(t.Context(), b.intentOf(s).ID,
+		&stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String("pm_card_visa")})
 	require.NoError(t, err)
 	require.Equal(t, stripe.PaymentIntentStatusSucceeded, p.Status)
 	require.Equal(t, stripe.SubscriptionStatusActive, b.subscription(s.ID).Status)
@@ -77,7 +78,8 @@ func TestCancelAfterDeclineClosesTheInvoice(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Contains(t, b.types(), "customer.subscription.deleted")
-	_, err = b.sc.V1PaymentIntents.Confirm(t.Context(), intent, &stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String("pm_card_visa")})
+	_, err = b.sc.V1PaymentIntents.Confirm(t.Context(), intent,
+		&stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String("pm_card_visa")})
 	wantError(t, err, 400, "payment_intent_unexpected_state")
 	_, err = b.sc.V1Subscriptions.Cancel(t.Context(), s.ID, nil)
 	wantError(t, err, 404, "resource_missing")
@@ -183,7 +185,8 @@ func TestRenewalsAtPeriodEnd(t *testing.T) {
 	require.Len(t, invoices, 4)
 	require.Equal(t, stripe.InvoiceBillingReasonSubscriptionCycle, invoices[0].BillingReason)
 	require.Greater(t, invoices[0].Created, invoices[1].Created, "newest first, each at its own date")
-	require.Len(t, b.sc.V1Charges.List(t.Context(), &stripe.ChargeListParams{Customer: stripe.String(s.Customer.ID)}).Data(), 4)
+	require.Len(t, b.sc.V1Charges.List(t.Context(), &stripe.ChargeListParams{Customer: stripe.String(s.Customer.ID)}).
+		Data(), 4)
 }
 
 func TestFailedRenewalIsRetriedThenGivenUp(t *testing.T) {
@@ -236,7 +239,8 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.subscribe("pm_card_visa")
-	s, err := b.sc.V1Subscriptions.Update(t.Context(), s.ID, &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(true)})
+	s, err := b.sc.V1Subscriptions.Update(t.Context(), s.ID,
+		&stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(true)})
 	require.NoError(t, err)
 	require.Equal(t, stripe.SubscriptionStatusActive, s.Status)
 	require.Equal(t, s.Items.Data[0].CurrentPeriodEnd, s.CancelAt)
@@ -270,10 +274,13 @@ func TestCardIsChangedInPlaceWithoutACharge(t *testing.T) {
 	c := &stripe.Customer{ID: s.Customer.ID}
 	next := b.attach("pm_card_mastercard", c)
 	b.forget()
-	s, err := b.sc.V1Subscriptions.Update(t.Context(), s.ID, &stripe.SubscriptionUpdateParams{DefaultPaymentMethod: &next.ID})
+	s, err := b.sc.V1Subscriptions.Update(t.Context(), s.ID,
+		&stripe.SubscriptionUpdateParams{DefaultPaymentMethod: &next.ID})
 	require.NoError(t, err)
 	require.Equal(t, next.ID, s.DefaultPaymentMethod.ID)
-	_, err = b.sc.V1Customers.Update(t.Context(), c.ID, &stripe.CustomerUpdateParams{InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: &next.ID}})
+	_, err = b.sc.V1Customers.Update(t.Context(), c.ID, &stripe.CustomerUpdateParams{
+		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: &next.ID},
+	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"customer.subscription.updated", "customer.updated"}, b.types())
 }

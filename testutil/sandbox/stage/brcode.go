@@ -24,7 +24,8 @@ type BRCode struct {
 	AmountCents int64  // 0: without amount
 }
 
-// String renders the code: tag, two-digit length, value, and the CRC over everything before it. Values must be within their limits,
+// String renders the code: tag, two-digit length, value, and the CRC over everything before it. Values must be within
+// their limits,
 // which Name and City are cut to and Location is up to the caller.
 func (c BRCode) String() string {
 	var b strings.Builder
@@ -47,7 +48,8 @@ func (c BRCode) String() string {
 func tlv(tag, value string) string { return fmt.Sprintf("%s%02d%s", tag, len(value), value) }
 
 var folded = strings.NewReplacer(
-	"Á", "A", "À", "A", "Â", "A", "Ã", "A", "Ä", "A", "É", "E", "È", "E", "Ê", "E", "Ë", "E", "Í", "I", "Ì", "I", "Î", "I", "Ï", "I",
+	"Á", "A", "À", "A", "Â", "A", "Ã", "A", "Ä", "A", "É", "E", "È", "E", "Ê", "E", "Ë", "E", "Í", "I", "Ì", "I", "Î",
+	"I", "Ï", "I",
 	"Ó", "O", "Ò", "O", "Ô", "O", "Õ", "O", "Ö", "O", "Ú", "U", "Ù", "U", "Û", "U", "Ü", "U", "Ç", "C", "Ñ", "N")
 
 // plain is upper case printable ASCII of at most limit bytes: what every bank's app can show.
@@ -86,8 +88,10 @@ func QRPNG(code string, size int) ([]byte, error) {
 	return qrcode.Encode(code, qrcode.Medium, size)
 }
 
-// CheckBRCode accepts what the format checker of a bank's app accepts: well-formed fields in rising order, the mandatory ones with
-// their fixed values, lengths within the limits, one PIX account with either URL or key, and the right CRC at the very end.
+// CheckBRCode accepts what the format checker of a bank's app accepts: well-formed fields in rising order, the
+// mandatory ones with
+// their fixed values, lengths within the limits, one PIX account with either URL or key, and the right CRC at the
+// very end.
 func CheckBRCode(code string) error {
 	if len(code) < 8 || code[len(code)-8:len(code)-4] != "6304" {
 		return errors.New("does not end in a CRC field")

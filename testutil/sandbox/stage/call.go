@@ -41,7 +41,8 @@ func (f *Fault) withinGateway() bool {
 	return f.Kind == FaultStatus || f.Kind == FaultStatusAfter || f.Kind == FaultDelay
 }
 
-// Handler serves the controls below /_sandbox and hands everything else to the gateway's routes, with planned faults, one line in the
+// Handler serves the controls below /_sandbox and hands everything else to the gateway's routes, with planned faults,
+// one line in the
 // journal a call, the state saved before the answer and the call's events sent after it.
 func (s *Stage) Handler(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +158,8 @@ func (s *Stage) WriteFault(w http.ResponseWriter, f *Fault) {
 	_, _ = w.Write(body)
 }
 
-// hang gives no answer until the caller hangs up or the stage closes. The server notices a hang-up only once the body is read.
+// hang gives no answer until the caller hangs up or the stage closes. The server notices a hang-up only once the body
+// is read.
 func (s *Stage) hang(r *http.Request, c *call) {
 	c.journal() // who hangs up may look at it at once
 	_, _ = io.Copy(io.Discard, r.Body)

@@ -245,11 +245,13 @@ func TestOddAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[stage.OddResponse]string{
 		stage.OddEmpty: "", stage.OddObject: "{}", stage.OddNull: "null", stage.OddList: "[]",
-		stage.OddForeign: `{"data":[{"id":"row_20b"}],"id":"obj_20bf"}`, stage.OddTruncated: wholeObject[:len(wholeObject)/2],
+		stage.OddForeign:   `{"data":[{"id":"row_20b"}],"id":"obj_20bf"}`,
+		stage.OddTruncated: wholeObject[:len(wholeObject)/2],
 	} {
 		b := setup(t, nil)
 		for _, status := range []int{200, 404, 500} {
-			b.control("POST", "/_sandbox/faults", fmt.Sprintf(`{"kind":"odd_after","answer":%q,"status":%d}`, answer, status))
+			b.control("POST", "/_sandbox/faults",
+				fmt.Sprintf(`{"kind":"odd_after","answer":%q,"status":%d}`, answer, status))
 			got, body, err := b.call("object")
 			require.NoError(t, err)
 			require.Equal(t, status, got)

@@ -68,5 +68,6 @@ func TestClockOnlyGoesForward(t *testing.T) {
 	require.Equal(t, 400, status)
 	answer := b.control("POST", "/_sandbox/clock/advance", `{"by":"2d"}`)
 	require.WithinDuration(t, time.Now().Add(48*time.Hour), decode[map[string]time.Time](t, answer)["now"], time.Minute)
-	require.WithinDuration(t, time.Now().Add(48*time.Hour), decode[map[string]time.Time](t, b.control("GET", "/_sandbox/clock", ""))["now"], time.Minute)
+	require.WithinDuration(t, time.Now().Add(48*time.Hour),
+		decode[map[string]time.Time](t, b.control("GET", "/_sandbox/clock", ""))["now"], time.Minute)
 }

@@ -21,7 +21,8 @@ type Control struct {
 	Path   string // net/http pattern: "/_sandbox/payments/{id}/pay"
 	About  string // one line
 	Body   any    // an example of the request body; nil: none is read
-	// Do carries it out; its value is answered as JSON with 200 (nil: {}). Path values come from r.PathValue, the body from Decode. It is
+	// Do carries it out; its value is answered as JSON with 200 (nil: {}). Path values come from r.PathValue, the
+	// body from Decode. It is
 	// called without the stage's lock. A *Refusal chooses the status of an error; any other error is 400.
 	Do func(r *http.Request) (any, error)
 }
@@ -75,7 +76,9 @@ func (s *Stage) serveControl(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, pattern := s.mux.Handler(r); pattern == "" {
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": "no such control; GET " + controlRoot + " lists them"})
+		writeJSON(w, http.StatusNotFound, map[string]string{
+			"error": "no such control; GET " + controlRoot + " lists them",
+		})
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -101,7 +104,8 @@ func (s *Stage) Controls() []ControlInfo {
 	return out
 }
 
-var indexPage = template.Must(template.New("index").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Sandbox {{.Name}}</title>
+var indexPage = template.Must(template.New("index").
+	Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Sandbox {{.Name}}</title>
 <style>body{font:15px/1.5 system-ui;margin:2rem;max-width:75rem}td,th{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid #ddd}code{white-space:pre-wrap}</style>
 <h1>Sandbox gateway {{.Name}}</h1><p>The clock shows {{.Now}}.</p>
 <table><tr><th>Control<th>What it does<th>Body</tr>{{range .Controls}}<tr><td><code>{{.Method}} {{.Path}}</code><td>{{.About}}<td><code>{{.Example}}</code></tr>{{end}}</table></html>
@@ -109,7 +113,9 @@ var indexPage = template.Must(template.New("index").Parse(`<!doctype html><html 
 
 func (s *Stage) serveIndex(w http.ResponseWriter, r *http.Request) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		writeJSON(w, http.StatusOK, map[string]any{"gateway": s.opts.Name, "now": s.Clock.Now(), "controls": s.Controls()})
+		writeJSON(w, http.StatusOK, map[string]any{
+			"gateway": s.opts.Name, "now": s.Clock.Now(), "controls": s.Controls(),
+		})
 		return
 	}
 	type row struct{ Method, Path, About, Example string }

@@ -17,8 +17,9 @@ func (s *Stage) registerControls() {
 	s.registerFaults()
 	s.registerWebhooks()
 	s.Control(Control{
-		Method: "GET", Path: "/_sandbox/journal", About: "List what happened, oldest first; ?kind=call|event|delivery|control selects.",
-		Do: func(r *http.Request) (any, error) { return s.Journal.Entries(r.URL.Query().Get("kind")), nil },
+		Method: "GET", Path: "/_sandbox/journal",
+		About: "List what happened, oldest first; ?kind=call|event|delivery|control selects.",
+		Do:    func(r *http.Request) (any, error) { return s.Journal.Entries(r.URL.Query().Get("kind")), nil },
 	})
 	s.Control(Control{
 		Method: "DELETE", Path: "/_sandbox/journal", About: "Forget what happened.",
@@ -37,8 +38,9 @@ func (s *Stage) registerClock() {
 		Do: func(*http.Request) (any, error) { return now(s.Clock.Now(), nil) },
 	})
 	s.Control(Control{
-		Method: "POST", Path: "/_sandbox/clock/advance", About: "Move the clock forward by a duration (90s, 24h, 32d) or to a time; what falls due on the way happens in order.",
-		Body: map[string]string{"by": "24h"},
+		Method: "POST", Path: "/_sandbox/clock/advance",
+		About: "Move the clock forward by a duration (90s, 24h, 32d) or to a time; what falls due on the way happens in order.",
+		Body:  map[string]string{"by": "24h"},
 		Do: func(r *http.Request) (any, error) {
 			var b advance
 			if err := Decode(r, &b); err != nil {
@@ -83,11 +85,13 @@ func (s *Stage) registerWebhooks() {
 		Do: func(*http.Request) (any, error) { return status() },
 	})
 	s.Control(Control{
-		Method: "GET", Path: "/_sandbox/webhooks/deliveries", About: "List deliveries with their attempts, in queue order.",
-		Do: func(*http.Request) (any, error) { return q.Deliveries(), nil },
+		Method: "GET", Path: "/_sandbox/webhooks/deliveries",
+		About: "List deliveries with their attempts, in queue order.",
+		Do:    func(*http.Request) (any, error) { return q.Deliveries(), nil },
 	})
 	s.Control(Control{
-		Method: "POST", Path: "/_sandbox/webhooks/deliveries/{id}/redeliver", About: "Send the event of a delivery again, with the same event id.",
+		Method: "POST", Path: "/_sandbox/webhooks/deliveries/{id}/redeliver",
+		About: "Send the event of a delivery again, with the same event id.",
 		Do: func(r *http.Request) (any, error) {
 			id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64)
 			again, err := q.Redeliver(id)
@@ -98,7 +102,8 @@ func (s *Stage) registerWebhooks() {
 		},
 	})
 	s.Control(Control{
-		Method: "PUT", Path: "/_sandbox/webhooks/mode", About: "Choose whether a failing event blocks those behind it.", Body: map[string]bool{"sequential": true},
+		Method: "PUT", Path: "/_sandbox/webhooks/mode", About: "Choose whether a failing event blocks those behind it.",
+		Body: map[string]bool{"sequential": true},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				Sequential bool `json:"sequential"`
@@ -111,7 +116,8 @@ func (s *Stage) registerWebhooks() {
 		},
 	})
 	s.Control(Control{
-		Method: "PUT", Path: "/_sandbox/webhooks/delay", About: "Send each later event only after this time; 0s ends it.", Body: map[string]string{"by": "2s"},
+		Method: "PUT", Path: "/_sandbox/webhooks/delay",
+		About: "Send each later event only after this time; 0s ends it.", Body: map[string]string{"by": "2s"},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				By Duration `json:"by"`
@@ -128,7 +134,9 @@ func (s *Stage) registerWebhooks() {
 	s.registerCount("drop", "Never send the next events.", q.DropNext)
 	s.registerCount("early", "Send the events of the next calls before the calls are answered.", q.EarlyNext)
 	s.Control(Control{
-		Method: "POST", Path: "/_sandbox/webhooks/hold", About: "Hold events back, all or those of the given types (\"invoice.*\" is a prefix).", Body: map[string][]string{"types": {"*"}},
+		Method: "POST", Path: "/_sandbox/webhooks/hold",
+		About: "Hold events back, all or those of the given types (\"invoice.*\" is a prefix).",
+		Body:  map[string][]string{"types": {"*"}},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
 				Types []string `json:"types"`
@@ -145,8 +153,9 @@ func (s *Stage) registerWebhooks() {
 		Do: func(*http.Request) (any, error) { q.Release(); return status() },
 	})
 	s.Control(Control{
-		Method: "POST", Path: "/_sandbox/webhooks/remove-backoff", About: "End a pause and try all waiting deliveries now.",
-		Do: func(*http.Request) (any, error) { q.RemoveBackoff(); return status() },
+		Method: "POST", Path: "/_sandbox/webhooks/remove-backoff",
+		About: "End a pause and try all waiting deliveries now.",
+		Do:    func(*http.Request) (any, error) { q.RemoveBackoff(); return status() },
 	})
 }
 

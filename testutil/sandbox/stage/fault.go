@@ -12,7 +12,8 @@ import (
 // FaultKind says what goes wrong with a call.
 type FaultKind string
 
-// The faults. "Before" means that the call has no effect at the gateway, "after" that it has its full effect and the caller does not learn
+// The faults. "Before" means that the call has no effect at the gateway, "after" that it has its full effect and the
+// caller does not learn
 // of it; the call's idempotency key, where the gateway has such, is then taken as after any effect.
 const (
 	FaultStatus        FaultKind = "status"         // answers Status and Body; no effect
@@ -67,7 +68,8 @@ func (f Fault) check() error {
 }
 
 func (f Fault) matches(r *http.Request) bool {
-	return (f.Method == "" || strings.EqualFold(f.Method, r.Method)) && strings.HasPrefix(r.URL.Path, f.Path) && strings.HasSuffix(r.URL.Path, f.Suffix)
+	return (f.Method == "" || strings.EqualFold(f.Method, r.Method)) && strings.HasPrefix(r.URL.Path, f.Path) &&
+		strings.HasSuffix(r.URL.Path, f.Suffix)
 }
 
 // Faults are the planned faults, used up in the order of planning.

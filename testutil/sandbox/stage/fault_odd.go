@@ -26,7 +26,9 @@ const (
 )
 
 // OddAnswers are all of them.
-var OddAnswers = []OddResponse{OddEmpty, OddObject, OddNull, OddList, OddHTML, OddForeign, OddError, OddTruncated, OddHuge}
+var OddAnswers = []OddResponse{
+	OddEmpty, OddObject, OddNull, OddList, OddHTML, OddForeign, OddError, OddTruncated, OddHuge,
+}
 
 // hugeBlanks is how many blanks a huge answer has.
 const hugeBlanks = 10 << 20

@@ -16,7 +16,8 @@ const (
 	EntryControl  = "control"  // a control was used
 )
 
-// Entry is one line of "what happened". It has no body, no query and no header, so it can't hold card data, tokens or e-mail addresses.
+// Entry is one line of "what happened". It has no body, no query and no header, so it can't hold card data, tokens or
+// e-mail addresses.
 type Entry struct {
 	Seq            int64     `json:"seq"`
 	At             time.Time `json:"at"` // virtual time, UTC

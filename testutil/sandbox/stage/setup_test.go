@@ -17,7 +17,8 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// bundle is a stage under a gateway of one route: POST /do/{name} has the effect "name" and emits an event of type name.
+// bundle is a stage under a gateway of one route: POST /do/{name} has the effect "name" and emits an event of type
+// name.
 type bundle struct {
 	t        *testing.T
 	s        *stage.Stage
@@ -116,7 +117,9 @@ func (b *bundle) had() []string {
 
 func (b *bundle) emit(names ...string) {
 	for _, name := range names {
-		b.s.Emit(context.Background(), stage.Event{ID: "evt_" + name, Type: name, Body: []byte(fmt.Sprintf("%q", name))})
+		b.s.Emit(context.Background(), stage.Event{
+			ID: "evt_" + name, Type: name, Body: []byte(fmt.Sprintf("%q", name)),
+		})
 	}
 }
 

@@ -18,10 +18,12 @@ type Options struct {
 	StateFile string
 	// FaultBody is the gateway's error document for an injected status without a body. nil: "{}".
 	FaultBody func(status int) []byte
-	// OwnFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in its call they belong;
+	// OwnFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in
+	// its call they belong;
 	// else the stage carries them out around the gateway.
 	OwnFaults bool
-	// Frozen is where the clock stands until it is advanced. Jobs run within Advance alone, so that the same steps always give the same
+	// Frozen is where the clock stands until it is advanced. Jobs run within Advance alone, so that the same steps
+	// always give the same
 	// story. Zero: real time.
 	Frozen time.Time
 	Logger *slog.Logger // nil: silent
@@ -47,7 +49,8 @@ type Stage struct {
 	work     sync.WaitGroup
 }
 
-// New makes a stage and reads the state file when there is one. Nothing runs before Start. A state file that can't be read is an error
+// New makes a stage and reads the state file when there is one. Nothing runs before Start. A state file that can't be
+// read is an error
 // that names it, so that nobody's objects are thrown away silently.
 func New(o Options) (*Stage, error) {
 	if o.Logger == nil {
@@ -111,7 +114,8 @@ func (s *Stage) Close() error {
 	return s.saver.close()
 }
 
-// Emit puts an event into the webhook queue. With the context of a call it is sent after that call's answer; with any other context at
+// Emit puts an event into the webhook queue. With the context of a call it is sent after that call's answer; with any
+// other context at
 // once.
 func (s *Stage) Emit(ctx context.Context, ev Event) {
 	c := callOf(ctx)

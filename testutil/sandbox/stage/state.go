@@ -32,7 +32,8 @@ type record struct {
 	Value json.RawMessage `json:"v,omitempty"` // absent: there is no such object any more
 }
 
-// changes is every other line of a state file: what changed together is there together, or, when the process died while it wrote, not
+// changes is every other line of a state file: what changed together is there together, or, when the process died
+// while it wrote, not
 // at all.
 type changes struct {
 	Records []record `json:"c"`
@@ -46,8 +47,10 @@ type persisted interface {
 	markAll()
 }
 
-// saver keeps the state file: a journal to which every change appends the objects that it changed, in one line. Changes that come while
-// it writes are one further line (group commit). Once the changes outweigh the objects the file is written afresh beside itself and
+// saver keeps the state file: a journal to which every change appends the objects that it changed, in one line.
+// Changes that come while
+// it writes are one further line (group commit). Once the changes outweigh the objects the file is written afresh
+// beside itself and
 // takes its place in one step. It does not fsync: the file must outlive the process, not the machine.
 type saver struct {
 	path    string
@@ -69,8 +72,12 @@ type saver struct {
 	saved int64 // changes on disk
 }
 
-func newSaver(path, gateway string, collect func(all bool, put func(table, id string, n int64, value any)), log *slog.Logger) *saver {
-	return &saver{path: path, gateway: gateway, collect: collect, log: log, wake: make(chan struct{}, 1), kept: map[string]map[string]record{}}
+func newSaver(path, gateway string, collect func(all bool, put func(table, id string, n int64, value any)),
+	log *slog.Logger) *saver {
+	return &saver{
+		path: path, gateway: gateway, collect: collect, log: log, wake: make(chan struct{}, 1),
+		kept: map[string]map[string]record{},
+	}
 }
 
 func (s *saver) mark() {
@@ -184,7 +191,8 @@ func (s *saver) keep(r record) {
 	s.kept[r.Table][r.ID] = r
 }
 
-// append writes one whole line. When that fails the file may end in a part of it, so that it is written afresh the next time.
+// append writes one whole line. When that fails the file may end in a part of it, so that it is written afresh the
+// next time.
 func (s *saver) append(line []byte) error {
 	n, err := s.file.Write(line)
 	s.size += int64(n)
@@ -236,7 +244,8 @@ func (s *saver) rewrite() error {
 	return nil
 }
 
-// replaceFile replaces the file in one step, readable by its owner only: the objects hold names and addresses. It stays open for more.
+// replaceFile replaces the file in one step, readable by its owner only: the objects hold names and addresses. It
+// stays open for more.
 func replaceFile(path string, raw []byte) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -255,7 +264,8 @@ func replaceFile(path string, raw []byte) (*os.File, error) {
 	return file, nil
 }
 
-// close saves a last time, all that there is, and lets go of the file. What changed without being handed out by a table since is an error
+// close saves a last time, all that there is, and lets go of the file. What changed without being handed out by a
+// table since is an error
 // of the gateway's: after kill -9 it would have been lost.
 func (s *saver) close() error {
 	if s.path == "" {

@@ -18,7 +18,8 @@ type restored struct {
 	old    map[string]json.RawMessage // objects of the gateway from a file of version 1, else nil
 }
 
-// load reads the state file when there is one. A last line without its end is what a process wrote as it died: nobody was told of
+// load reads the state file when there is one. A last line without its end is what a process wrote as it died: nobody
+// was told of
 // it, so it counts for nothing.
 func (s *saver) load() (r restored, err error) {
 	if s.path == "" {
@@ -136,7 +137,8 @@ func (r restored) value(table string, into any) error {
 	return nil
 }
 
-// records are those of a table; of a file of version 1 they had the form {"items": {id: …}, "order": [id, …]} or {id: {"order": n, …}}.
+// records are those of a table; of a file of version 1 they had the form {"items": {id: …}, "order": [id, …]} or {id:
+// {"order": n, …}}.
 func (r restored) records(table string) ([]record, error) {
 	raw, isOld := r.old[table]
 	if !isOld {

@@ -109,7 +109,8 @@ func (k *keeping) step(r *rand.Rand, i int) {
 	require.NoError(k.t, k.s.Flush())
 }
 
-// TestEachChangeIsReadBack: the file of a process that never closed it, after each change and also once it was cut off in the middle of
+// TestEachChangeIsReadBack: the file of a process that never closed it, after each change and also once it was cut
+// off in the middle of
 // its last line, holds what was there after the last whole one.
 func TestEachChangeIsReadBack(t *testing.T) {
 	t.Parallel()
@@ -125,7 +126,8 @@ func TestEachChangeIsReadBack(t *testing.T) {
 		if i > 0 {
 			require.True(t, bytes.HasPrefix(raw, last), "a change is appended")
 			cut := len(last) + r.Intn(len(raw)-len(last))
-			require.Equal(t, before, readBack(t, raw[:cut]), "cut off after %d of %d bytes", cut-len(last), len(raw)-len(last))
+			require.Equal(t, before, readBack(t, raw[:cut]), "cut off after %d of %d bytes", cut-len(last),
+				len(raw)-len(last))
 		}
 		before, last = shown, raw
 	}

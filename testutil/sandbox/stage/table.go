@@ -7,8 +7,10 @@ import (
 	"slices"
 )
 
-// Table holds one kind of a gateway's objects by id, in order of creation, and is kept in the state file once Stage.Keep was told of it.
-// What Get, Find, Newest and Put handed out or in counts as changed: the next save compares it with what the file holds, so that
+// Table holds one kind of a gateway's objects by id, in order of creation, and is kept in the state file once
+// Stage.Keep was told of it.
+// What Get, Find, Newest and Put handed out or in counts as changed: the next save compares it with what the file
+// holds, so that
 // nobody has to say what they changed. The stage's lock guards it. The zero value is an empty table.
 type Table[T any] struct {
 	items   map[string]*entry[T]
@@ -168,7 +170,8 @@ func (s *Stage) Keep(name string, t table) error {
 	return nil
 }
 
-// KeepValue is Keep for what is no table: is points to it. It is small, because every save looks whether it has changed.
+// KeepValue is Keep for what is no table: is points to it. It is small, because every save looks whether it has
+// changed.
 func (s *Stage) KeepValue(name string, is any) error {
 	err := s.restored.value(name, is)
 	if s.restored.old != nil {

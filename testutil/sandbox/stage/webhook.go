@@ -89,7 +89,8 @@ type Webhooks struct {
 // WebhookOptions are the gateway's rules of delivery.
 type WebhookOptions struct {
 	URL string // where to; empty: deliveries wait until SetURL
-	// Ladder is the waiting time before the second, third … attempt, in virtual time. After its end a delivery has failed.
+	// Ladder is the waiting time before the second, third … attempt, in virtual time. After its end a delivery has
+	// failed.
 	// Empty: one attempt only.
 	Ladder []time.Duration
 	// Success says which status counts as delivered. nil: any 2xx.
@@ -108,7 +109,8 @@ type WebhookOptions struct {
 	KeepFor time.Duration
 }
 
-func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, changed func(), save func() error) *Webhooks {
+func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, changed func(),
+	save func() error) *Webhooks {
 	if o.Success == nil {
 		o.Success = func(status int) bool { return status >= 200 && status < 300 }
 	}

@@ -116,7 +116,8 @@ func (w *Webhooks) Deliveries() []Delivery {
 	return out
 }
 
-// Settle waits until nothing is being sent and nothing is left that would be sent without further action: what remains is held, waits
+// Settle waits until nothing is being sent and nothing is left that would be sent without further action: what
+// remains is held, waits
 // for a partner, for an address or for RemoveBackoff. Deliveries waiting for a retry are waited for.
 func (w *Webhooks) Settle(ctx context.Context) error {
 	for {
@@ -159,7 +160,8 @@ func (w *Webhooks) attempted(ctx context.Context, ids []int64) {
 		open, changed := false, w.settled
 		for _, d := range w.deliveries {
 			for _, id := range ids {
-				open = open || d.ID == id && d.State == Waiting && len(d.Attempts) == 0 && w.url != "" && !w.paused && !d.partnered && !w.switches.holds(d.Type)
+				open = open || d.ID == id && d.State == Waiting && len(d.Attempts) == 0 && w.url != "" && !w.paused &&
+					!d.partnered && !w.switches.holds(d.Type)
 			}
 		}
 		w.mu.Unlock()

@@ -53,18 +53,21 @@ func (w *Webhooks) Delay(by time.Duration) {
 // DuplicateNext delivers each of the next n events twice.
 func (w *Webhooks) DuplicateNext(n int) { w.turn(func(s *switches) { s.duplicate = max(n, 0) }) }
 
-// SwapNext exchanges the order within each of the next n pairs of events. The first of a pair waits for the second; Release lets a
+// SwapNext exchanges the order within each of the next n pairs of events. The first of a pair waits for the second;
+// Release lets a
 // first go that has none.
 func (w *Webhooks) SwapNext(n int) { w.turn(func(s *switches) { s.swap = max(n, 0) }) }
 
 // DropNext never sends the next n events; they stay listed as dropped.
 func (w *Webhooks) DropNext(n int) { w.turn(func(s *switches) { s.drop = max(n, 0) }) }
 
-// EarlyNext sends the events of the next n calls that make any before the call is answered: the answer waits for their first attempt,
+// EarlyNext sends the events of the next n calls that make any before the call is answered: the answer waits for
+// their first attempt,
 // for 10 s at most.
 func (w *Webhooks) EarlyNext(n int) { w.turn(func(s *switches) { s.early = max(n, 0) }) }
 
-// Hold keeps deliveries back whose event type matches one of the patterns, a name or a prefix with "*" at its end; none: all. They
+// Hold keeps deliveries back whose event type matches one of the patterns, a name or a prefix with "*" at its end;
+// none: all. They
 // stay in the queue without blocking others.
 func (w *Webhooks) Hold(patterns ...string) {
 	if len(patterns) == 0 {
@@ -85,7 +88,8 @@ func (w *Webhooks) Release() {
 	w.touch()
 }
 
-// Redeliver sends a delivery's event again as a new delivery, as the gateway's panel can; the event id stays. It returns the new id.
+// Redeliver sends a delivery's event again as a new delivery, as the gateway's panel can; the event id stays. It
+// returns the new id.
 func (w *Webhooks) Redeliver(id int64) (int64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,7 +138,8 @@ func (w *Webhooks) Status() QueueStatus {
 	return st
 }
 
-// RemoveBackoff ends a pause, forgets the failures in a row and makes all waiting deliveries due now, with a fresh ladder.
+// RemoveBackoff ends a pause, forgets the failures in a row and makes all waiting deliveries due now, with a fresh
+// ladder.
 func (w *Webhooks) RemoveBackoff() {
 	w.mu.Lock()
 	now := w.clock.Now()

@@ -23,7 +23,8 @@ func TestEventsComeInOrderAfterTheAnswer(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c"}, b.arrived())
 }
 
-// TestEventWaitsForTheAnswer lets the receiver look whether the caller has been answered; EarlyNext is the counter-proof.
+// TestEventWaitsForTheAnswer lets the receiver look whether the caller has been answered; EarlyNext is the
+// counter-proof.
 func TestEventWaitsForTheAnswer(t *testing.T) {
 	t.Parallel()
 	for _, early := range []bool{false, true} {
@@ -78,7 +79,10 @@ func TestSuccessRuleHeadersAndLadder(t *testing.T) {
 	header := make(chan string, 10)
 	b := setup(t, func(o *stage.Options) {
 		o.Webhooks.Success = func(status int) bool { return status == 200 }
-		o.Webhooks.Headers = func(body []byte, _ time.Time) http.Header { return http.Header{"X-Proof": {"of " + string(body)}} }
+		o.Webhooks.Headers = func(body []byte,
+			_ time.Time) http.Header {
+			return http.Header{"X-Proof": {"of " + string(body)}}
+		}
 	})
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header <- r.Header.Get("X-Proof")

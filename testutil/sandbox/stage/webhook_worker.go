@@ -49,7 +49,8 @@ func (w *Webhooks) due(now time.Time) (send *Delivery, wait time.Duration) {
 	return nil, wait
 }
 
-// Next is whether a delivery is under way or due, and else when the next falls due; ok is false when that can't be said.
+// Next is whether a delivery is under way or due, and else when the next falls due; ok is false when that can't be
+// said.
 func (w *Webhooks) Next() (busy bool, at time.Time, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +59,8 @@ func (w *Webhooks) Next() (busy bool, at time.Time, ok bool) {
 	return send != nil || w.inFlight != 0, now.Add(wait), wait > 0
 }
 
-// expire gives up on what has waited too long. An event that was never tried although it could be is not too old: the clock jumped
+// expire gives up on what has waited too long. An event that was never tried although it could be is not too old: the
+// clock jumped
 // over its delivery.
 func (w *Webhooks) expire(now time.Time) {
 	if w.opts.KeepFor == 0 {

@@ -68,7 +68,8 @@ func TestBrokenBodiesAreOurErrors(t *testing.T) {
 			"a chunk without end":    "Transfer-Encoding: chunked\r\n\r\n2\r\n{}",
 			"a chunk cut short":      "Transfer-Encoding: chunked\r\n\r\nff\r\n{}\r\n",
 		} {
-			require.Equal(t, http.StatusBadRequest, p.sent(target+" HTTP/1.1\r\n"+head+framed), "%s with %s", target, what)
+			require.Equal(t, http.StatusBadRequest, p.sent(target+" HTTP/1.1\r\n"+head+framed), "%s with %s", target,
+				what)
 		}
 	}
 	_, customer := p.NewCustomer()
@@ -145,7 +146,8 @@ func TestNumbersThatAreNearlyWhole(t *testing.T) {
 		"7": 7, "7.0": 7, "70e-1": 7, "0.7E+1": 7, "7.00000000000000000000": 7, "-0.0": 0, "0e999999999": 0,
 	} {
 		season(string(slug), number).Expect(http.StatusOK)
-		require.Equal(t, 1, p.Count(`SELECT count(*) FROM catalog.seasons WHERE slug = $1 AND number = $2`, string(slug), want), number)
+		require.Equal(t, 1, p.Count(`SELECT count(*) FROM catalog.seasons WHERE slug = $1 AND number = $2`,
+			string(slug), want), number)
 		slug++
 	}
 }
@@ -166,7 +168,8 @@ func TestBodiesThatSayTheyArePacked(t *testing.T) {
 			"a form":           packed.PostForm("/token", url.Values{"username": {"a"}, "password": {"b"}}),
 			"an upload":        p.uploading(packed, record.String(), "a.txt", []byte("a")),
 		} {
-			require.Equal(t, refused, a.Status == http.StatusUnsupportedMediaType, "%s, %s: %d %s", what, coding, a.Status, a.Body)
+			require.Equal(t, refused, a.Status == http.StatusUnsupportedMediaType, "%s, %s: %d %s", what, coding,
+				a.Status, a.Body)
 			if refused {
 				require.Equal(t, "The body has to be sent without Content-Encoding.", a.Detail(), what)
 			}
@@ -191,9 +194,10 @@ func TestMessagesOfTwoLengths(t *testing.T) {
 		"Content-Length: 26\r\nContent-Length: 9\r\n\r\n" + `{"email":"ab@example.com"}`: http.StatusBadRequest,
 		"Transfer-Encoding: gzip, chunked\r\n\r\n" + chunked:                             http.StatusNotImplemented,
 		"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:     http.StatusNotImplemented,
-		"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:              http.StatusOK, // by its chunks
-		"Content-Length: 900\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:            http.StatusOK,
-		"Content-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:              http.StatusBadRequest,
+		"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			chunked: http.StatusOK, // by its chunks
+		"Content-Length: 900\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked: http.StatusOK,
+		"Content-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked:   http.StatusBadRequest,
 	} {
 		require.Equal(t, []int{want}, p.statuses(numbered(head+"Connection: close\r\n"+framing), false), framing)
 	}
@@ -202,7 +206,8 @@ func TestMessagesOfTwoLengths(t *testing.T) {
 	for _, length := range []string{"0", "9", "900"} {
 		require.Equal(t, []int{
 			http.StatusOK, http.StatusOK,
-		}, p.statuses(numbered(head+"Content-Length: "+length+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked+next), false), length)
+		}, p.statuses(numbered(head+"Content-Length: "+length+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked+next),
+			false), length)
 	}
 }
 

@@ -43,7 +43,8 @@ func TestAPageMisusesAnswers(t *testing.T) {
 	for _, method := range []string{"TRACE", "PATCH", "PROPFIND"} {
 		require.Equal(t, http.StatusMethodNotAllowed, customer.Do(method, "/plans", nil).Status, method)
 	}
-	a := p.Guest.With("Origin", "https://evil.example").With("Access-Control-Request-Method", "DELETE").Do(http.MethodOptions, "/customers/me", nil)
+	a := p.Guest.With("Origin", "https://evil.example").With("Access-Control-Request-Method", "DELETE").
+		Do(http.MethodOptions, "/customers/me", nil)
 	require.Empty(t, a.Header.Get("Access-Control-Allow-Credentials"), "no cookie is worth anything to another origin")
 	cookie := p.SignIn(p.Guest, person.Username, platformtest.Password).Header.Get("Set-Cookie")
 	require.Regexp(t, `^__Host-marquee_device=[^;]+; Path=/; Max-Age=\d+; HttpOnly; Secure; SameSite=Strict$`, cookie)

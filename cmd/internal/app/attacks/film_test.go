@@ -98,7 +98,9 @@ func TestFilmWithoutASubscription(t *testing.T) {
 				require.Equal(t, 403, a.Status, "%s, %s, %s", name, way, what)
 				require.Equal(t, "No active subscription.", a.Detail())
 				require.Equal(t, "FORBIDDEN", a.Code())
-				for _, told := range []string{"ETag", "Content-Range", "Last-Modified", "Content-Disposition", "Accept-Ranges"} {
+				for _, told := range []string{
+					"ETag", "Content-Range", "Last-Modified", "Content-Disposition", "Accept-Ranges",
+				} {
 					require.Empty(t, a.Header.Get(told), "%s is told by %s", told, way)
 				}
 			}
@@ -133,7 +135,8 @@ func TestFilmAfterItsTime(t *testing.T) {
 	}
 	admin.Put("/videos", []object{{"_id": video, "expiration_date": nil}}).Expect(200)
 	statuses(200)
-	p.Exec(`UPDATE subscriptions.subscriptions SET expires_at = now() - interval '1 second' WHERE id = $1`, subscription)
+	p.Exec(`UPDATE subscriptions.subscriptions SET expires_at = now() - interval '1 second' WHERE id = $1`,
+		subscription)
 	statuses(403)
 	p.Exec(`UPDATE subscriptions.subscriptions SET expires_at = NULL WHERE id = $1`, subscription)
 	admin.Delete("/videos?_id="+video.String(), nil).Expect(200)

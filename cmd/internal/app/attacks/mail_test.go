@@ -37,7 +37,8 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 		box := name + "@example.com"
 		for _, a := range []*apitest.Response{
 			c.Post("/customers/signup", []object{{
-				"username": name, "email": box, "password": platformtest.Password, "full_name": "Ana Box", "phone": "+5511987654321",
+				"username": name, "email": box, "password": platformtest.Password, "full_name": "Ana Box",
+				"phone": "+5511987654321",
 			}}),
 			c.Post("/auth/forgot-password", object{"email": box}),
 			c.Post("/auth/resend-verification", object{"email": box}),

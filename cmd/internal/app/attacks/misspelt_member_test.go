@@ -18,7 +18,8 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 	b := selling(t, object{"capacity": 10, "max_per_person": 2})
 	_, customer := b.NewCustomer()
 	_, admin := b.NewAdmin()
-	before := b.Count("SELECT count(*) FROM tickets.orders") + b.Count("SELECT count(*) FROM promos.promo_codes") + b.Count("SELECT count(*) FROM tickets.events")
+	before := b.Count("SELECT count(*) FROM tickets.orders") + b.Count("SELECT count(*) FROM promos.promo_codes") +
+		b.Count("SELECT count(*) FROM tickets.events")
 	event := `"event_id":"` + b.event.String() + `"`
 	for what, attack := range map[string]struct {
 		client             *apitest.Client
@@ -33,7 +34,8 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 			member: "quantity",
 		},
 		"in one spelling, not ours": {
-			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"Quantity":-3}`, member: "quantity",
+			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"Quantity":-3}`,
+			member: "quantity",
 		},
 		"written with an escape": {
 			client: customer, path: "/store/purchase/gwb/pix", body: `{` + event + `,"quantity":1,"\u0051uantity":-3}`,
@@ -45,7 +47,8 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 		},
 		"another buyer": {
 			client: b.Guest, path: "/store/purchase/checkout/gwb/pix",
-			body:   `{` + event + `,"quantity":1,"buyer":{"full_name":"Bruno Lima","email":"a@example.com","EMAIL":"b@example.com","tax_id":"52998224725"}}`,
+			body: `{` + event +
+				`,"quantity":1,"buyer":{"full_name":"Bruno Lima","email":"a@example.com","EMAIL":"b@example.com","tax_id":"52998224725"}}`,
 			member: "EMAIL",
 		},
 		"a price below nothing, in a list": {
@@ -66,7 +69,8 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 		require.Equal(t, "VALIDATION_ERROR", a.Code(), what)
 		require.Contains(t, string(a.Body), attack.member, "%s names the member: %s", what, a.Body)
 	}
-	after := b.Count("SELECT count(*) FROM tickets.orders") + b.Count("SELECT count(*) FROM promos.promo_codes") + b.Count("SELECT count(*) FROM tickets.events")
+	after := b.Count("SELECT count(*) FROM tickets.orders") + b.Count("SELECT count(*) FROM promos.promo_codes") +
+		b.Count("SELECT count(*) FROM tickets.events")
 	require.Equal(t, before, after, "nothing is made")
 
 	// What gateways send is theirs to spell.

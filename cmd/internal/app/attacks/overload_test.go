@@ -52,7 +52,8 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := attacked(t, unthrottled, func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
+			p := attacked(t, unthrottled,
+				func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
 			_, admin := p.NewAdmin()
 			var all sync.WaitGroup
 			for range 10 { // connections are open, as they are where there is load
@@ -72,7 +73,8 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 			for i := range 10 {
 				all.Go(func() {
 					within(t, 5*time.Second, "a webhook", func() {
-						webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(strconv.Itoa(i))).Expect(http.StatusOK)
+						webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(strconv.Itoa(i))).
+							Expect(http.StatusOK)
 					})
 				})
 			}
@@ -90,7 +92,8 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 // leave one connection to who signs in, and are stored meanwhile.
 func TestEventsBehindALockKeepPeopleFromSigningIn(t *testing.T) {
 	t.Parallel()
-	p := attacked(t, unthrottled, func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
+	p := attacked(t, unthrottled,
+		func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
 	p.NewCustomer(platformtest.Named("ana"))
 	p.hold("subscriptions.subscriptions")
 	var all sync.WaitGroup
@@ -98,7 +101,8 @@ func TestEventsBehindALockKeepPeopleFromSigningIn(t *testing.T) {
 	for i := range cap(waiting) {
 		all.Go(func() {
 			waiting <- struct{}{}
-			webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid("_lock"+strconv.Itoa(i))).Expect(http.StatusOK)
+			webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid("_lock"+strconv.Itoa(i))).
+				Expect(http.StatusOK)
 		})
 	}
 	for range cap(waiting) {
@@ -143,7 +147,8 @@ func TestPurchasesBehindALock(t *testing.T) {
 // everyTable are the tables of the platform, partitions apart.
 func (p *platform) everyTable() []string {
 	p.T.Helper()
-	rows, err := p.DB.Query(p.T.Context(), `SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	rows, err := p.DB.Query(p.T.Context(),
+		`SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^(pg_|information_schema)' ORDER BY 1`)
 	require.NoError(p.T, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -173,18 +178,21 @@ func TestAnyTableLocked(t *testing.T) {
 				var all sync.WaitGroup
 				for _, route := range strings.Fields("/customers /videos /webhook-logs /admin/promo-codes /customers /videos /webhook-logs /events") {
 					all.Go(func() {
-						within(t, 2500*time.Millisecond, route+" beside "+table, func() { okOrBusy(t, admin.Get(route), route, table) })
+						within(t, 2500*time.Millisecond, route+" beside "+table,
+							func() { okOrBusy(t, admin.Get(route), route, table) })
 					})
 				}
 				for n := range 3 {
 					all.Go(func() {
 						within(t, 5*time.Second, "a webhook beside "+table, func() {
-							okOrBusy(t, webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
+							okOrBusy(t, webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken,
+								paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
 						})
 					})
 				}
 				for range 2 {
-					within(t, 500*time.Millisecond, "health beside "+table, func() { p.Guest.Get("/health").Expect(http.StatusOK) })
+					within(t, 500*time.Millisecond, "health beside "+table,
+						func() { p.Guest.Get("/health").Expect(http.StatusOK) })
 					for route, itsOwn := range needed {
 						if a := p.Guest.Get(route); table != itsOwn {
 							require.Equal(t, http.StatusOK, a.Status, "%s beside %s", route, table)
@@ -219,7 +227,8 @@ func paid(id string) string {
 // told to come again, while health and webhooks are answered.
 func TestMoreRequestsThanCanBeWorkedOn(t *testing.T) {
 	t.Parallel()
-	p := attacked(t, unthrottled, func(c *app.Config) { c.InFlight, c.DatabaseWait, c.LockWait = 3, time.Minute, 2*time.Second })
+	p := attacked(t, unthrottled,
+		func(c *app.Config) { c.InFlight, c.DatabaseWait, c.LockWait = 3, time.Minute, 2*time.Second })
 	_, admin := p.NewAdmin()
 	p.hold("accounts.users")
 	var all sync.WaitGroup
@@ -227,7 +236,8 @@ func TestMoreRequestsThanCanBeWorkedOn(t *testing.T) {
 	for range 12 {
 		all.Go(func() { statuses <- admin.Get("/customers").Status })
 	}
-	require.Eventually(t, func() bool { return len(statuses) >= 9 }, 20*time.Second, time.Millisecond, "nine are turned away at once")
+	require.Eventually(t, func() bool { return len(statuses) >= 9 }, 20*time.Second, time.Millisecond,
+		"nine are turned away at once")
 	p.Guest.Get("/health").Expect(http.StatusOK)
 	p.Guest.Post("/webhooks/gwa", "{}").Expect(http.StatusUnauthorized)
 	all.Wait()

@@ -25,19 +25,23 @@ func TestOwnerIsLockedOutFromChangingAddresses(t *testing.T) {
 	device := signedIn.Header.Get("Device-Token")
 	statuses := map[int]int{}
 	for i := range 30 {
-		statuses[p.SignIn(from(p.Guest, fmt.Sprintf("198.51.100.%d", i)), owner.Email, fmt.Sprintf("guess %d", i)).Status]++
+		statuses[p.SignIn(from(p.Guest, fmt.Sprintf("198.51.100.%d", i)), owner.Email, fmt.Sprintf("guess %d", i)).
+			Status]++
 	}
 	require.Equal(t, map[int]int{401: 10, 429: 20}, statuses, "guesses are bounded, wherever they come from")
 	for result, times := range map[string]int{"right": 1, "wrong": 10, "put off": 20} {
-		require.Equal(t, times, strings.Count(p.Logged(), fmt.Sprintf(`"user_id":%q,"result":%q`, owner.ID, result)), "the log tells of each: %s", result)
+		require.Equal(t, times, strings.Count(p.Logged(), fmt.Sprintf(`"user_id":%q,"result":%q`, owner.ID, result)),
+			"the log tells of each: %s", result)
 	}
-	p.SignIn(from(p.Guest, "192.0.2.9"), owner.Username, platformtest.Password).Expect(429) // the price, on a device that nobody knows
+	p.SignIn(from(p.Guest, "192.0.2.9"), owner.Username, platformtest.Password).
+		Expect(429) // the price, on a device that nobody knows
 	p.SignIn(home.With("Device-Token", device), owner.Username, platformtest.Password).Expect(200)
 
 	// A thief of the device's token gets tries of its own number, and no more.
 	statuses = map[int]int{}
 	for i := range 15 {
-		statuses[p.SignIn(from(p.Guest, fmt.Sprintf("192.0.2.%d", i)).With("Device-Token", device), owner.Username, "wrong").Status]++
+		statuses[p.SignIn(from(p.Guest, fmt.Sprintf("192.0.2.%d", i)).With("Device-Token", device), owner.Username,
+			"wrong").Status]++
 	}
 	require.Equal(t, map[int]int{401: 10, 429: 5}, statuses)
 }

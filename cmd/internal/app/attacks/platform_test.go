@@ -28,7 +28,8 @@ func attackedWith(t *testing.T, o platformtest.Options) *platform {
 	served, err := app.ReadConfig()
 	require.NoError(t, err)
 	o.Config = append([]func(*app.Config){func(c *app.Config) {
-		c.NoThrottle, c.DatabaseWait, c.LockWait, c.CodeCooldown = false, served.DatabaseWait, served.LockWait, served.CodeCooldown
+		c.NoThrottle, c.DatabaseWait, c.LockWait, c.CodeCooldown = false, served.DatabaseWait, served.LockWait,
+			served.CodeCooldown
 		c.MaxConns, c.Proxies = 6, []string{"127.0.0.1", "::1"}
 	}}, o.Config...)
 	return &platform{platformtest.NewOf(t, o)}

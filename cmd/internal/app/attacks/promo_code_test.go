@@ -46,7 +46,8 @@ func (p *platform) giving() []codeWay {
 		{"automatic PIX of gateway A", post("/gwa/subscribe/pix-automatico", nil)},
 		{"card of gateway A", post("/gwa/subscribe", object{
 			"credit_card": object{
-				"holderName": "ANA", "number": "4111111111111111", "expiryMonth": "12", "expiryYear": "2031", "ccv": "123",
+				"holderName": "ANA", "number": "4111111111111111", "expiryMonth": "12", "expiryYear": "2031",
+				"ccv": "123",
 			},
 			"credit_card_holder_info": object{
 				"name": "Ana Guess", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",

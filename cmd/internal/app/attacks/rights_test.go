@@ -58,7 +58,8 @@ func TestRightFromAnotherList(t *testing.T) {
 			if r.Permission == "" {
 				continue
 			}
-			path := strings.NewReplacer("{id}", "000000000000000000000009", "{file_id}", "000000000000000000000009").Replace(r.Path)
+			path := strings.NewReplacer("{id}", "000000000000000000000009", "{file_id}", "000000000000000000000009").
+				Replace(r.Path)
 			a := admin.Do(r.Method, path, nil)
 			require.Equal(t, refused, a.Status == 401, "%s %s: %s", r.Method, r.Path, a.Body)
 		}
@@ -155,8 +156,10 @@ func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
 	for client, user := range map[*apitest.Client]string{
 		equal: attacker.ID.String(), root: chief.ID.String(), plain: customer.ID.String(),
 	} {
-		client.Delete("/upload-file/archive-records/"+user+"/"+p.uploading(client, user, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
+		client.Delete("/upload-file/archive-records/"+user+"/"+
+			p.uploading(client, user, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
 	}
 	own := attacker.ID.String()
-	plain.Delete("/upload-file/archive-records/"+own+"/"+p.uploading(plain, own, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
+	plain.Delete("/upload-file/archive-records/"+own+"/"+
+		p.uploading(plain, own, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
 }

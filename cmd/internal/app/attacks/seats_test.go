@@ -194,7 +194,8 @@ func TestOnePersonHoldsManyPlaces(t *testing.T) {
 	refused(t, b.guestAs("Zoe+2@example.com", taxID(700_000_003), "198.51.100.4", 1), sentence)
 	b.guestAs("z.oe@gmail.com", taxID(700_000_004), "198.51.100.5", 6).Expect(200)
 	refused(t, b.guestAs("zo.e+x@googlemail.com", taxID(700_000_005), "198.51.100.5", 5), sentence)
-	require.Equal(t, 1, b.Count("SELECT count(*) FROM accounts.users WHERE email = 'zoe+1@example.com'"), "it is nobody else's account")
+	require.Equal(t, 1, b.Count("SELECT count(*) FROM accounts.users WHERE email = 'zoe+1@example.com'"),
+		"it is nobody else's account")
 }
 
 // One person's orders all come at once.
@@ -230,7 +231,8 @@ func TestOneAddressHoldsManyPlaces(t *testing.T) {
 			_, buyer := b.NewCustomer()
 			refused(t, b.pix(from(buyer, at.same(6)), 1), "from one network")
 			b.guest(at.other, 1).Expect(200)
-			require.Equal(t, 0, b.Count("SELECT count(*) FROM tickets.orders o WHERE o::text LIKE '%198.51.100%' OR o::text LIKE '%2001:db8%'"), "no address is stored")
+			require.Equal(t, 0,
+				b.Count("SELECT count(*) FROM tickets.orders o WHERE o::text LIKE '%198.51.100%' OR o::text LIKE '%2001:db8%'"), "no address is stored")
 		})
 	}
 }

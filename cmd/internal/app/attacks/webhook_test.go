@@ -26,7 +26,8 @@ func signedAt(at time.Time, body string) string {
 }
 
 func webhook(c *apitest.Client, gateway, header, value, body string) *apitest.Response {
-	return from(c, "203.0.113.7").With(header, value).Send(http.MethodPost, "/webhooks/"+gateway, "application/json", []byte(body))
+	return from(c, "203.0.113.7").With(header, value).Send(http.MethodPost, "/webhooks/"+gateway, "application/json",
+		[]byte(body))
 }
 
 // TestAFloodOfForgedWebhooksSoak: 10,000 (in a soak) from the gateway's own address fill
@@ -37,7 +38,8 @@ func TestAFloodOfForgedWebhooksSoak(t *testing.T) {
 	_, admin := p.NewAdmin(func(u *accounts.NewUser) { u.Root = true })
 	const flooders = 8
 	forged, genuine := soak.Rounds(400, 10_000), soak.Rounds(40, 500)
-	body := `{"id":"evt_forged","type":"invoice.paid","event":"PAYMENT_CONFIRMED","padding":"` + strings.Repeat("x", 8_000) + `"}`
+	body := `{"id":"evt_forged","type":"invoice.paid","event":"PAYMENT_CONFIRMED","padding":"` +
+		strings.Repeat("x", 8_000) + `"}`
 	began := time.Now()
 	var all sync.WaitGroup
 	for n := range flooders {
@@ -63,9 +65,11 @@ func TestAFloodOfForgedWebhooksSoak(t *testing.T) {
 	stored := p.Count("SELECT count(*) FROM payments.refused_webhooks")
 	require.Contains(t, []int{20, 40}, stored, "of an hour, or of two")
 	require.Equal(t, 2*genuine, p.Count("SELECT count(*) FROM payments.webhook_logs"))
-	require.Equal(t, 1, p.Count("SELECT count(DISTINCT network) FROM payments.refused_webhook_counts WHERE network = '203.0.113.0/24'"))
+	require.Equal(t, 1,
+		p.Count("SELECT count(DISTINCT network) FROM payments.refused_webhook_counts WHERE network = '203.0.113.0/24'"))
 	stats := admin.Get("/webhook-logs/stats").Expect(200).Map()
-	require.InDelta(t, stored+p.Count("SELECT sum(calls) FROM payments.refused_webhook_counts"), stats["invalid_signature"], 0)
+	require.InDelta(t, stored+p.Count("SELECT sum(calls) FROM payments.refused_webhook_counts"),
+		stats["invalid_signature"], 0)
 	require.GreaterOrEqual(t, stats["invalid_signature"], float64(forged))
 }
 

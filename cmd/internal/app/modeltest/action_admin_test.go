@@ -62,14 +62,16 @@ var adminActions = []action{
 		h.administer(s, "/subscriptions/", "/chargeback", object{"reason": "told on the phone"})
 	}},
 	{name: "admin withdraws chargeback", weight: 1, act: func(h *history, s step) {
-		rows, err := h.db.Query(context.Background(), "SELECT local_id, id FROM payments.disputes WHERE purpose = 'subscription' ORDER BY opened_at DESC, id DESC")
+		rows, err := h.db.Query(context.Background(),
+			"SELECT local_id, id FROM payments.disputes WHERE purpose = 'subscription' ORDER BY opened_at DESC, id DESC")
 		require.NoError(h.t, err)
 		type entry struct{ Subscription, ID objectid.ID }
 		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[entry])
 		require.NoError(h.t, err)
 		if d, ok := pick(all, s.Pick); ok {
 			h.touched[d.Subscription.String()] = true
-			h.request(http.MethodDelete, "/subscriptions/"+d.Subscription.String()+"/chargebacks/"+d.ID.String(), h.admin, object{"reason": "entered by mistake"})
+			h.request(http.MethodDelete, "/subscriptions/"+d.Subscription.String()+"/chargebacks/"+d.ID.String(),
+				h.admin, object{"reason": "entered by mistake"})
 		}
 	}},
 	{name: "admin moves plan", weight: 4, act: func(h *history, s step) {
@@ -112,7 +114,8 @@ var adminActions = []action{
 		}
 		at := h.now().Add(time.Duration(s.Pick-2) * 5 * 24 * time.Hour)
 		h.touched[sub.ID.String()] = true
-		h.request(http.MethodPut, "/subscriptions", h.admin, []object{{"_id": sub.ID, "expires_at": at.Format(time.RFC3339)}})
+		h.request(http.MethodPut, "/subscriptions", h.admin,
+			[]object{{"_id": sub.ID, "expires_at": at.Format(time.RFC3339)}})
 	}},
 }
 

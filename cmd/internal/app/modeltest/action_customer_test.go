@@ -14,7 +14,8 @@ var customerActions = []action{
 		if code, _ := withCode(object{}, s.Pick)["promo_code"].(string); code != "" { // the route takes none
 			h.signedUpWith(h.person(s), code)
 		}
-		h.customerRequest(s, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
+		h.customerRequest(s, http.MethodPost, "/gwb/subscribe",
+			object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
 	}},
 	{name: "gwa card", weight: 6, act: func(h *history, s step) {
 		body := object{"plan_id": plan(s), "credit_card": card(s.Pick), "credit_card_holder_info": holder()}
@@ -22,14 +23,18 @@ var customerActions = []action{
 	}},
 	{name: "gwb pix", weight: 4, act: func(h *history, s step) { h.customerPix(s, "/gwb/subscribe/pix") }},
 	{name: "gwa pix", weight: 4, act: func(h *history, s step) { h.customerPix(s, "/gwa/subscribe/pix") }},
-	{name: "gwa automatic", weight: 5, act: func(h *history, s step) { h.customerPix(s, "/gwa/subscribe/pix-automatico") }},
+	{
+		name: "gwa automatic", weight: 5,
+		act: func(h *history, s step) { h.customerPix(s, "/gwa/subscribe/pix-automatico") },
+	},
 	{name: "reads", weight: 2, act: func(h *history, s step) {
 		h.customerRequest(s, http.MethodGet, "/gwb/subscription", nil)
 		h.customerRequest(s, http.MethodGet, "/customers/me/pix-qr", nil)
 	}},
 	{name: "sync", weight: 2, act: func(h *history, s step) {
 		p := h.person(s)
-		h.process.run(context.Background(), func(ctx context.Context) { h.logError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
+		h.process.run(context.Background(),
+			func(ctx context.Context) { h.logError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
 	}},
 	{name: "customer cancels", weight: 3, act: func(h *history, s step) {
 		path, _ := pick([]string{
@@ -39,7 +44,8 @@ var customerActions = []action{
 		h.customerRequest(s, http.MethodDelete, path, nil)
 	}},
 	{name: "gwb card change", weight: 2, act: func(h *history, s step) {
-		h.customerRequest(s, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": token(s.Pick)})
+		h.customerRequest(s, http.MethodPut, "/gwb/subscription/payment-method",
+			object{"payment_method_id": token(s.Pick)})
 	}},
 	{name: "gwa card change", weight: 2, act: func(h *history, s step) {
 		h.customerRequest(s, http.MethodPut, "/gwa/subscription/credit-card", object{
@@ -65,7 +71,8 @@ var customerActions = []action{
 	},
 	{name: "deletes account", weight: 1, act: func(h *history, s step) {
 		p := h.person(s)
-		if a := h.customerRequest(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK || a.status == 0 {
+		if a := h.customerRequest(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK ||
+			a.status == 0 {
 			p.gone = h.isGone(p)
 		}
 	}},
@@ -118,7 +125,8 @@ func withCode(body object, n int) object {
 
 // signedUpWith gives a customer the code that they gave at signup.
 func (h *history) signedUpWith(p *person, code string) {
-	_, err := h.db.Exec(context.Background(), "UPDATE accounts.users SET promo_code_used = $2 WHERE id = $1", p.id, code)
+	_, err := h.db.Exec(context.Background(), "UPDATE accounts.users SET promo_code_used = $2 WHERE id = $1", p.id,
+		code)
 	require.NoError(h.t, err)
 }
 

@@ -66,7 +66,8 @@ var gatewayActions = []action{
 		h.logError("settings", err)
 	}},
 	{name: "refund decided", weight: 2, act: func(h *history, s step) {
-		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "REFUND_IN_PROGRESS" }), s.Who); ok {
+		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "REFUND_IN_PROGRESS" }),
+			s.Who); ok {
 			_, err := h.gateways.a.EndRefund(str(p, "id"), s.Pick%2 == 1)
 			h.logError("refund", err)
 		}
@@ -75,7 +76,10 @@ var gatewayActions = []action{
 	{name: "dispute won", weight: 2, act: func(h *history, s step) { h.decide(s, true) }},
 	{name: "dispute lost", weight: 2, act: func(h *history, s step) { h.decide(s, false) }},
 	{name: "payment deleted", weight: 1, act: func(h *history, s step) {
-		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "PENDING" || str(p, "status") == "OVERDUE" }), s.Pick); ok {
+		if p, ok := pick(h.paymentsA(func(p object) bool {
+			return str(p, "status") == "PENDING" ||
+				str(p, "status") == "OVERDUE"
+		}), s.Pick); ok {
 			h.touched[str(p, "subscription")] = true // a month given away
 			h.panel(gateway.GWA, http.MethodDelete, "/v3/payments/"+str(p, "id"), nil)
 		}
@@ -178,7 +182,8 @@ func settledA(p object) bool {
 }
 
 func (h *history) chargesB() []object {
-	return slices.DeleteFunc(h.gateways.list(h.t, gateway.GWB, "/v1/charges"), func(c object) bool { return str(c, "status") != "succeeded" })
+	return slices.DeleteFunc(h.gateways.list(h.t, gateway.GWB, "/v1/charges"),
+		func(c object) bool { return str(c, "status") != "succeeded" })
 }
 
 // refundAtPanel gives money back at the gateway, all that is left or a part.

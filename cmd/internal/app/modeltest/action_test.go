@@ -133,7 +133,9 @@ func (h *history) nextHappening(target time.Time) time.Time {
 	if job != nil && job.Before(next) {
 		next = *job
 	}
-	for _, clock := range []interface{ Next() (time.Time, bool) }{h.gateways.a.Stage().Clock, h.gateways.b.Stage().Clock} {
+	for _, clock := range []interface{ Next() (time.Time, bool) }{
+		h.gateways.a.Stage().Clock, h.gateways.b.Stage().Clock,
+	} {
 		if due, ok := clock.Next(); ok && due.Before(next) {
 			next = due
 		}

@@ -14,7 +14,8 @@ import (
 // soon gone, so that money also comes too late.
 var ticketActions = []action{
 	{name: "gwb ticket", weight: 2, act: func(h *history, s step) {
-		h.customerRequest(s, http.MethodPost, "/store/purchase/gwb/card", order(s, object{"payment_method_id": token(s.Pick % 11)})) // not the card that never takes a refund
+		h.customerRequest(s, http.MethodPost, "/store/purchase/gwb/card",
+			order(s, object{"payment_method_id": token(s.Pick % 11)})) // not the card that never takes a refund
 	}},
 	{name: "gwa ticket", weight: 2, act: func(h *history, s step) {
 		h.customerRequest(s, http.MethodPost, "/store/purchase/gwa/card", order(s, object{
@@ -55,7 +56,9 @@ func (h *history) sweepTickets() {
 // sweepDueTickets leaves it when nothing is due.
 func (h *history) sweepDueTickets() {
 	var due bool
-	require.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT EXISTS (`+heldTooSQL[:len(heldTooSQL)-len(" ORDER BY id")]+`)`, h.now()).Scan(&due))
+	require.NoError(h.t,
+		h.db.QueryRow(context.Background(), `SELECT EXISTS (`+heldTooSQL[:len(heldTooSQL)-len(" ORDER BY id")]+`)`,
+			h.now()).Scan(&due))
 	if due {
 		h.sweepTickets()
 	}

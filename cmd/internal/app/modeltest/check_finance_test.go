@@ -37,7 +37,8 @@ func (h *history) checkFinance() {
 		h.fail("MRR is not that of both gateways", "%+v", o)
 	}
 	var active, mrr int64
-	require.NoError(h.t, h.db.QueryRow(ctx, `SELECT count(*), coalesce(sum(price_cents), 0) FROM subscriptions.subscriptions
+	require.NoError(h.t,
+		h.db.QueryRow(ctx, `SELECT count(*), coalesce(sum(price_cents), 0) FROM subscriptions.subscriptions
 		WHERE status = 'active' AND (expires_at IS NULL OR expires_at > $1)`, h.now()).Scan(&active, &mrr))
 	if o.ActiveSubscriptions != active || o.MRR != mrr {
 		h.fail("MRR is not that of the active", "%d active, %d cents: %+v", active, mrr, o)

@@ -70,7 +70,8 @@ func soundness(atRest bool) string {
 		}
 	}
 	slices.Sort(parts)
-	return "SELECT what FROM (" + strings.Join(parts, " UNION ALL ") + ") x WHERE n > 0 AND $1::timestamptz IS NOT NULL ORDER BY what"
+	return "SELECT what FROM (" + strings.Join(parts, " UNION ALL ") +
+		") x WHERE n > 0 AND $1::timestamptz IS NOT NULL ORDER BY what"
 }
 
 var soundAfterStep, soundAtRest = soundness(false), soundness(true)
@@ -100,7 +101,9 @@ func (h *history) checkStep() {
 // watches asks as the catalogue does.
 func (h *history) watches(p person) bool {
 	var ok bool
-	require.NoError(h.t, h.db.QueryRow(context.Background(), "SELECT has_access FROM subscriptions.has_access($1, $2)", p.id, h.now()).Scan(&ok))
+	require.NoError(h.t,
+		h.db.QueryRow(context.Background(), "SELECT has_access FROM subscriptions.has_access($1, $2)", p.id, h.now()).
+			Scan(&ok))
 	return ok
 }
 
@@ -151,7 +154,8 @@ func (h *history) paidAt(name gateway.Name, id objectid.ID, remote string) bool 
 			}
 		}
 		return len(h.paymentsA(func(p object) bool {
-			return settled[str(p, "status")] && (str(p, "externalReference") == id.String() || remote != "" && str(p, "subscription") == remote)
+			return settled[str(p, "status")] &&
+				(str(p, "externalReference") == id.String() || remote != "" && str(p, "subscription") == remote)
 		})) > 0
 	}
 	for _, i := range h.gateways.list(h.t, name, "/v1/invoices?status=paid") {
@@ -213,7 +217,8 @@ func (h *history) checkRunning() {
 		}
 	}
 	running("recurrence of gateway A", h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions"), "ACTIVE")
-	running("recurrence of gateway B", h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions"), "active", "trialing", "past_due", "unpaid", "incomplete")
+	running("recurrence of gateway B", h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions"), "active", "trialing",
+		"past_due", "unpaid", "incomplete")
 	running("authorization", h.gateways.list(h.t, gateway.GWA, "/v3/pix/automatic/authorizations"), "ACTIVE", "CREATED")
 	running("code of gateway A", h.paymentsA(isOpenPix), "PENDING", "OVERDUE")
 	running("code of gateway B", h.intentsB(hasPix), "requires_action")
@@ -257,7 +262,8 @@ func (h *history) checkMonths() {
 			most += 2 * month
 		}
 		if granted < math.Floor(least-monthSlack) || granted > math.Ceil(most+monthSlack) {
-			h.fail("months charged are not months granted", "%s: %.0f payments, %.0f failed, of %.0f months each; %.1f days granted from %s to %s",
+			h.fail("months charged are not months granted",
+				"%s: %.0f payments, %.0f failed, of %.0f months each; %.1f days granted from %s to %s",
 				id, paid, failed, period, granted, first, until)
 		}
 	}

@@ -105,12 +105,14 @@ func admin(method, path string, body any) func(h *history) response {
 }
 
 func movePlan(h *history) response {
-	return h.request(http.MethodPut, "/subscriptions", h.admin, []object{{"_id": h.all()[0].ID, "plan_id": planPremium}})
+	return h.request(http.MethodPut, "/subscriptions", h.admin,
+		[]object{{"_id": h.all()[0].ID, "plan_id": planPremium}})
 }
 
 func onPremium(h *history) bool {
 	var n int
-	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND plan_id = $1 AND price_cents = 6990`, planPremium).Scan(&n)
+	err := h.db.QueryRow(context.Background(),
+		`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND plan_id = $1 AND price_cents = 6990`, planPremium).Scan(&n)
 	return err == nil && n == 1
 }
 
@@ -126,7 +128,8 @@ func once(do func(h *history) response) func(h *history) response {
 
 // givenBack is what the ledger holds of refunds, made or wished for, in cents.
 func (h *history) givenBack() (cents int64) {
-	err := h.db.QueryRow(context.Background(), `SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE status <> 'failed'`).Scan(&cents)
+	err := h.db.QueryRow(context.Background(),
+		`SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE status <> 'failed'`).Scan(&cents)
 	if err != nil {
 		h.fail("the database refuses", "%v", err)
 	}

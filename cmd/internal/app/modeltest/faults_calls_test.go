@@ -15,7 +15,8 @@ var customerDeeds = []gatewayCall{
 	},
 	{
 		name: "gwb_subscribe", what: "declined", key: true, good: []int{201},
-		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")), done: noneLive,
+		do:   customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")),
+		done: noneLive,
 	},
 	{name: "gwb_subscribe", what: "to authenticate", key: true, good: []int{201}, again: []int{409},
 		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))},
@@ -68,9 +69,11 @@ var customerDeeds = []gatewayCall{
 		name: "gwa_subscribe_pix_automatic", key: true, good: []int{201}, again: []int{409},
 		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode,
 	},
-	{name: "gwa_subscribe_pix_automatic", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
-		given: a(before(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody(""))), sleep(25*time.Hour)),
-		do:    customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
+	{name: "gwa_subscribe_pix_automatic", what: "in place of an old one", key: true, good: []int{201},
+		again: []int{409},
+		given: a(before(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody(""))),
+			sleep(25*time.Hour)),
+		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
 	{
 		name: "my_pix_qr_get", what: "gwa", good: []int{200}, also: []int{404}, lapses: true,
 		given: a(pixA, forgetCode), do: customerRequest(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,
@@ -85,8 +88,9 @@ var customerDeeds = []gatewayCall{
 	},
 	{
 		name: "gwb_subscription_get", good: []int{200},
-		given: a(before(customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))), authenticated),
-		do:    customerRequest(http.MethodGet, "/gwb/subscription", nil), done: oneLive("active"),
+		given: a(before(customerRequest(http.MethodPost, "/gwb/subscribe",
+			tokenBody("pm_card_authenticationRequired"))), authenticated),
+		do: customerRequest(http.MethodGet, "/gwb/subscription", nil), done: oneLive("active"),
 	},
 	{
 		name: "gwb_subscription_card", good: []int{200}, given: cardB,
@@ -111,7 +115,8 @@ var customerDeeds = []gatewayCall{
 	},
 	{
 		name: "my_subscription_withdraw", what: "gwb card", rests: 26 * time.Hour, good: []int{200},
-		again: []int{200}, given: cardB, do: customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil),
+		again: []int{200}, given: cardB,
+		do:   customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil),
 		done: noneLive,
 	},
 	{
@@ -141,7 +146,8 @@ var customerDeeds = []gatewayCall{
 	},
 	{
 		name: "my_subscription_cancel", what: "automatic PIX", good: []int{200}, again: []int{404},
-		given: a(automatic, paid), do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive,
+		given: a(automatic, paid), do: customerRequest(http.MethodDelete, "/customers/me/subscription", nil),
+		done: noneLive,
 	},
 	{
 		name: "my_subscription_cancel", what: "gwa card, at the period's end", good: []int{200}, given: cardA,
@@ -185,8 +191,9 @@ var customerDeeds = []gatewayCall{
 	},
 	{
 		name: "my_subscription_renew", what: "taken back", good: []int{200}, again: []int{400},
-		given: a(cardB, before(cancelAtEnd)), do: customerRequest(http.MethodPut, "/customers/me/subscription/renew", object{}),
-		done: recurs,
+		given: a(cardB, before(cancelAtEnd)),
+		do:    customerRequest(http.MethodPut, "/customers/me/subscription/renew", object{}),
+		done:  recurs,
 	},
 	{
 		name: "my_subscription_renew_pix", what: "gwa", key: true, good: []int{201}, given: a(pixA, paid, nearTheEnd),
@@ -215,7 +222,8 @@ var signupDeeds = []gatewayCall{
 	},
 	{
 		name: "gwb_subscribe", what: "with the code of the signup, first month free", key: true, good: []int{201},
-		again: []int{409}, given: signupCode(codeFree), do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
+		again: []int{409}, given: signupCode(codeFree),
+		do:   customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),
 		done: oneLive("active"),
 	},
 }
@@ -334,7 +342,8 @@ func logIn(h *history) response {
 // live are the states of the first customer's live subscriptions.
 func (h *history) live() (states []string) {
 	for _, sub := range h.all() {
-		if sub.CustomerID == h.persons[0].id && slices.Contains([]string{"active", "pending", "suspended"}, sub.Status) {
+		if sub.CustomerID == h.persons[0].id &&
+			slices.Contains([]string{"active", "pending", "suspended"}, sub.Status) {
 			states = append(states, sub.Status)
 		}
 	}
@@ -349,7 +358,8 @@ func noneLive(h *history) bool { return len(h.live()) == 0 }
 
 // oneCode: there is one PIX to be paid, and its code can be shown.
 func oneCode(h *history) bool {
-	return slices.Equal(h.live(), []string{"pending"}) && customerRequest(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
+	return slices.Equal(h.live(), []string{"pending"}) &&
+		customerRequest(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
 }
 
 // nearTheEnd goes on to some days before the paid month ends.
@@ -358,8 +368,10 @@ var nearTheEnd = pass(25 * 24 * time.Hour)
 // oneRenewalCode: there is one code that renews, and it can be shown.
 func oneRenewalCode(h *history) bool {
 	var n int
-	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'open' AND NOT intent_open`).Scan(&n)
-	return err == nil && n == 1 && oneLive("active")(h) && customerRequest(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
+	err := h.db.QueryRow(context.Background(),
+		`SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'open' AND NOT intent_open`).Scan(&n)
+	return err == nil && n == 1 && oneLive("active")(h) &&
+		customerRequest(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
 }
 
 var cancelAtEnd = customerRequest(http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
@@ -369,7 +381,8 @@ func recurs(h *history) bool { return oneLive("active")(h) && !endsWithPeriod(h)
 
 func endsWithPeriod(h *history) bool {
 	var n int
-	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND cancel_at_period_end AND expires_at IS NOT NULL
+	err := h.db.QueryRow(context.Background(),
+		`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND cancel_at_period_end AND expires_at IS NOT NULL
 		AND (gateway = 'gwb' OR gateway_deleted_at IS NOT NULL)`).Scan(&n)
 	return err == nil && n == 1
 }

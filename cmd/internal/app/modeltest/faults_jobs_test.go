@@ -31,13 +31,15 @@ var jobDeeds = []gatewayCall{
 	},
 	{
 		name: "payments_intents_look", what: "gwa automatic PIX",
-		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"),
-		do:    during(10 * time.Minute), lapses: true, done: oneCode,
+		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")),
+			"POST /v3/pix/automatic/authorizations"),
+		do: during(10 * time.Minute), lapses: true, done: oneCode,
 	},
 	{
 		name: "payments_intents_look", what: "gwb card",
-		given: a(lost(customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf),
-		do:    during(10 * time.Minute), done: oneLive("active"),
+		given: a(lost(customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"),
+			deaf),
+		do: during(10 * time.Minute), done: oneLive("active"),
 	},
 	{
 		name: "payments_intents_look", what: "gwb PIX",
@@ -45,7 +47,10 @@ var jobDeeds = []gatewayCall{
 		do:    during(10 * time.Minute), lapses: true, done: oneCode,
 	},
 	{name: "subscriptions_drop_pix", what: "gwa", given: pixA, do: during(25 * time.Hour), done: noneLive},
-	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
+	{
+		name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour),
+		done: noneLive,
+	},
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
 	{
 		name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalReported),
@@ -73,18 +78,22 @@ var jobDeeds = []gatewayCall{
 	},
 	{
 		name: "subscriptions_renewal_charge", what: "gwa",
-		given: a(pixA, paid, nearTheEnd, lost(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v3/payments")),
-		do:    during(time.Hour), done: oneRenewalCode,
+		given: a(pixA, paid, nearTheEnd,
+			lost(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v3/payments")),
+		do: during(time.Hour), done: oneRenewalCode,
 	},
 	{
 		name: "subscriptions_renewal_charge", what: "gwb",
-		given: a(pixB, paid, nearTheEnd, lost(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil), "POST /v1/payment_intents")),
-		do:    during(time.Hour), done: oneRenewalCode,
+		given: a(pixB, paid, nearTheEnd,
+			lost(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil),
+				"POST /v1/payment_intents")),
+		do: during(time.Hour), done: oneRenewalCode,
 	},
 	{
 		name: "subscriptions_renewal_charge", what: "of what has ended",
-		given: a(pixA, paid, nearTheEnd, before(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil))),
-		do:    during(10 * 24 * time.Hour), done: noneLive,
+		given: a(pixA, paid, nearTheEnd,
+			before(customerRequest(http.MethodPost, "/customers/me/subscription/renew/pix", nil))),
+		do: during(10 * 24 * time.Hour), done: noneLive,
 	},
 	{
 		name: "subscriptions_stop_recurrence", what: "gwa card",
@@ -125,8 +134,9 @@ var jobDeeds = []gatewayCall{
 	{name: "subscriptions_reconcile", given: unheardOf, do: reconcileAll, done: oneLive("active")},
 	{
 		name: "payments_refund_recover", what: "gwa",
-		given: a(cardA, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v3/payments/{id}/refund"), deaf),
-		do:    during(time.Hour), done: givenBack(4990),
+		given: a(cardA, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v3/payments/{id}/refund"),
+			deaf),
+		do: during(time.Hour), done: givenBack(4990),
 	},
 	{
 		name: "payments_refund_recover", what: "gwb", rests: 26 * time.Hour,
@@ -135,11 +145,18 @@ var jobDeeds = []gatewayCall{
 	},
 	{
 		name: "subscriptions_give_back", what: "gwa",
-		given: a(cardA, lost(customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf),
-		do:    during(2 * time.Hour), done: givenBack(4990),
+		given: a(cardA, lost(customerRequest(http.MethodPost, "/customers/me/subscription/withdraw", nil),
+			"GET /v3/payments/{id}"), deaf),
+		do: during(2 * time.Hour), done: givenBack(4990),
 	},
-	{name: "subscriptions_charge_move", what: "gwa", given: cardA, do: extended, after: sweptForDays, done: chargeMoved},
-	{name: "subscriptions_charge_move", what: "gwb", given: cardB, do: extended, after: sweptForDays, done: chargeMoved},
+	{
+		name: "subscriptions_charge_move", what: "gwa", given: cardA, do: extended, after: sweptForDays,
+		done: chargeMoved,
+	},
+	{
+		name: "subscriptions_charge_move", what: "gwb", given: cardB, do: extended, after: sweptForDays,
+		done: chargeMoved,
+	},
 	{
 		name: "subscriptions_late_money", given: a(pixA, paid, pass(40*24*time.Hour), paidAgain),
 		do: during(2 * time.Hour), done: oneLive("active"),
@@ -166,7 +183,10 @@ var jobDeeds = []gatewayCall{
 	},
 	{name: "accounts_erase_customer", what: "gwa", given: a(cardA, erase), do: during(2 * time.Hour), done: noneLive},
 	{name: "accounts_erase_customer", what: "gwb", given: a(cardB, erase), do: during(2 * time.Hour), done: noneLive},
-	{name: "accounts_erase_customer", what: "gwa PIX", given: a(pixA, erase), do: during(2 * time.Hour), done: noneLive},
+	{
+		name: "accounts_erase_customer", what: "gwa PIX", given: a(pixA, erase), do: during(2 * time.Hour),
+		done: noneLive,
+	},
 	{name: "accounts_sync_subscription", given: a(cardA, slowLogin), do: during(time.Hour), done: oneLive("active")},
 	{
 		name: "payments_intents_look", what: "order, gwa card",
@@ -177,18 +197,21 @@ var jobDeeds = []gatewayCall{
 	},
 	{
 		name: "payments_intents_look", what: "order, gwb card",
-		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), "POST /v1/payment_intents"), deaf),
-		do:    sweepTickets, after: sweepAll, done: seated("paid"),
+		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwb/card",
+			ticketsBy(object{"payment_method_id": visa})), "POST /v1/payment_intents"), deaf),
+		do: sweepTickets, after: sweepAll, done: seated("paid"),
 	},
 	{
 		name: "payments_intents_look", what: "order, gwa PIX",
-		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)), "POST /v3/payments")),
-		do:    sweepTickets, after: sweepAll, done: noTickets,
+		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)),
+			"POST /v3/payments")),
+		do: sweepTickets, after: sweepAll, done: noTickets,
 	},
 	{
 		name: "payments_intents_look", what: "order, gwb PIX",
-		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)), "POST /v1/payment_intents")),
-		do:    sweepTickets, after: sweepAll, done: noTickets,
+		given: a(lost(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)),
+			"POST /v1/payment_intents")),
+		do: sweepTickets, after: sweepAll, done: noTickets,
 	},
 	{
 		name: "tickets_sweep", what: "unpaid, gwa",
@@ -197,13 +220,15 @@ var jobDeeds = []gatewayCall{
 	},
 	{
 		name: "tickets_refund", what: "gwa",
-		given: a(onSaleNow, before(customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate),
-		do:    sweepTickets, after: sweepAll, done: givenBack(6000),
+		given: a(onSaleNow, before(customerRequest(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))),
+			paidLate),
+		do: sweepTickets, after: sweepAll, done: givenBack(6000),
 	},
 	{
 		name: "tickets_refund", what: "gwb", rests: 26 * time.Hour,
-		given: a(onSaleNow, before(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate),
-		do:    sweepTickets, after: sweepAll, done: givenBack(6000),
+		given: a(onSaleNow, before(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))),
+			paidLate),
+		do: sweepTickets, after: sweepAll, done: givenBack(6000),
 	},
 }
 
@@ -233,7 +258,8 @@ func bankRefuses(h *history) {
 // debitRetried: the debit was refused, and a retry has paid it, unless the gateway could
 // not be asked before any of their days.
 func debitRetried(h *history) (paid bool) {
-	err := h.db.QueryRow(context.Background(), `SELECT count(*) = 1 FROM subscriptions.debits d WHERE failed_at IS NOT NULL AND (paid_at IS NOT NULL OR 3 =
+	err := h.db.QueryRow(context.Background(),
+		`SELECT count(*) = 1 FROM subscriptions.debits d WHERE failed_at IS NOT NULL AND (paid_at IS NOT NULL OR 3 =
 		(SELECT count(*) FROM subscriptions.debit_retries r WHERE r.subscription_id = d.subscription_id AND r.cycle = d.cycle AND r.state = 'dropped' AND r.reason = 'too late'))`).Scan(&paid)
 	if err != nil {
 		h.fail("the database refuses", "%v", err)
@@ -327,14 +353,18 @@ func refundedAtPanel(h *history) {
 // refusalReported is an event about an authorization that was never refused.
 func refusalReported(h *history) {
 	var auth string
-	h.logError("authorization", h.db.QueryRow(context.Background(), `SELECT gwa_pix_auth_id FROM subscriptions.subscriptions WHERE pix_automatic`).Scan(&auth))
+	h.logError("authorization",
+		h.db.QueryRow(context.Background(),
+			`SELECT gwa_pix_auth_id FROM subscriptions.subscriptions WHERE pix_automatic`).Scan(&auth))
 	h.logError("refusal", h.gateways.a.SendEvent("PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", auth))
 }
 
 // deletionReported is an event about a recurrence that was never deleted.
 func deletionReported(h *history) {
 	var recurrence string
-	h.logError("recurrence", h.db.QueryRow(context.Background(), `SELECT gwa_subscription_id FROM subscriptions.subscriptions`).Scan(&recurrence))
+	h.logError("recurrence",
+		h.db.QueryRow(context.Background(), `SELECT gwa_subscription_id FROM subscriptions.subscriptions`).
+			Scan(&recurrence))
 	h.logError("deletion", h.gateways.a.SendEvent("SUBSCRIPTION_DELETED", recurrence))
 }
 
@@ -359,7 +389,8 @@ func sweptForDays(h *history) {
 }
 
 func chargeMoved(h *history) (moved bool) {
-	err := h.db.QueryRow(context.Background(), `SELECT count(*) = 1 FROM subscriptions.charge_moves WHERE state = 'done'`).Scan(&moved)
+	err := h.db.QueryRow(context.Background(),
+		`SELECT count(*) = 1 FROM subscriptions.charge_moves WHERE state = 'done'`).Scan(&moved)
 	return err == nil && moved
 }
 
@@ -368,11 +399,13 @@ func chargeMoved(h *history) (moved bool) {
 func collects(again bool) func(h *history) bool {
 	return func(h *history) bool {
 		var state string
-		if err := h.db.QueryRow(context.Background(), `SELECT state FROM subscriptions.pauses`).Scan(&state); err != nil {
+		if err := h.db.QueryRow(context.Background(), `SELECT state FROM subscriptions.pauses`).
+			Scan(&state); err != nil {
 			return false
 		}
 		for _, s := range h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions") {
-			if (str(s, "status") == "ACTIVE") != again || !again && len(h.gateways.list(h.t, gateway.GWA, "/v3/payments?status=PENDING")) > 0 {
+			if (str(s, "status") == "ACTIVE") != again ||
+				!again && len(h.gateways.list(h.t, gateway.GWA, "/v3/payments?status=PENDING")) > 0 {
 				return false
 			}
 		}
@@ -400,7 +433,8 @@ func sweepAll(h *history) { sweepTickets(h) }
 
 // onSaleNow makes the event one that is over in half an hour.
 func onSaleNow(h *history) {
-	_, err := h.db.Exec(context.Background(), `UPDATE tickets.events SET event_date = $1`, h.now().Add(-150*time.Minute))
+	_, err := h.db.Exec(context.Background(), `UPDATE tickets.events SET event_date = $1`,
+		h.now().Add(-150*time.Minute))
 	h.logError("event", err)
 }
 

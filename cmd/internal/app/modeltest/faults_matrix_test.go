@@ -53,7 +53,9 @@ func tryShare(t *testing.T) {
 			if d.beside && f.kills() {
 				f = timeoutAfter
 			}
-			w.requireFine(t, trial{gatewayCall: d, fault: f, at: 1 + i%2, lasting: !f.kills() && i%2 == 0, perhaps: true})
+			w.requireFine(t, trial{
+				gatewayCall: d, fault: f, at: 1 + i%2, lasting: !f.kills() && i%2 == 0, perhaps: true,
+			})
 			continue
 		}
 		// Each deed of the others meets one odd answer.

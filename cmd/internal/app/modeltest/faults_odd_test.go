@@ -58,7 +58,8 @@ func oddTrials(d gatewayCall, call string, at int) (all []trial) {
 		names = append(append([]fault{}, oddAfter...), oddBefore...)
 	}
 	for _, f := range names {
-		all = append(all, trial{gatewayCall: d, fault: f, at: at}, trial{gatewayCall: d, fault: f, at: at, lasting: true})
+		all = append(all, trial{gatewayCall: d, fault: f, at: at},
+			trial{gatewayCall: d, fault: f, at: at, lasting: true})
 	}
 	return all
 }

@@ -22,15 +22,18 @@ var quietRoutes = []string{
 	"ticket_delete", "ticket_list", "ticket_update", "user_create", "user_delete", "user_list", "user_update",
 	"users_type_create", "users_type_delete", "users_type_list", "users_type_update", "webhook_gwa", "webhook_gwb",
 	"webhook_log_list", "webhook_log_replay", "webhook_log_stats", "admin_event_cancel",
-	"admin_event_cancellation", "store_ticket_order_withdraw_get", "store_ticket_order_withdraw_post", // does what me_ticket_order_withdraw does
+	"admin_event_cancellation", "store_ticket_order_withdraw_get",
+	"store_ticket_order_withdraw_post", // does what me_ticket_order_withdraw does
 	"undo_email_change_get", "undo_email_change_post", "unapplied_payment_list", "unapplied_payment_extend",
 	"unapplied_payment_keep",
 }
 
 // quietJobs ask no gateway, or do what jobs of another kind do.
 var quietJobs = []string{
-	"accounts_resend_verification", "accounts_send_code", "accounts_send_email_notice", "accounts_send_reset", "accounts_sweep_codes", "files_sweep_archive_tokens",
-	"files_sweep_orphans", "payments_events_replay", "payments_forget_person", "payments_webhook_log_months", "subscriptions_dunning_mail",
+	"accounts_resend_verification", "accounts_send_code", "accounts_send_email_notice", "accounts_send_reset",
+	"accounts_sweep_codes", "files_sweep_archive_tokens",
+	"files_sweep_orphans", "payments_events_replay", "payments_forget_person", "payments_webhook_log_months",
+	"subscriptions_dunning_mail",
 	"subscriptions_expire", "tickets_mail", "payments_unapplied_mail",
 	"payments_unapplied",        // does for one payment what payments_unapplied_sweep does
 	"subscriptions_recover",     // of the release before: a look, as payments_intents_look makes it

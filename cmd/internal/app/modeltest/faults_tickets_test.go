@@ -38,7 +38,8 @@ var ticketDeeds = []gatewayCall{
 	},
 	{
 		name: "tickets_give_back", what: "nothing paid", after: sweepAll,
-		given: before(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), do: callOff, done: noTickets,
+		given: before(customerRequest(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), do: callOff,
+		done: noTickets,
 	},
 	{
 		name: "me_ticket_order_withdraw", what: "gwa", key: true, good: []int{200}, again: []int{200},
@@ -70,13 +71,15 @@ var ticketDeeds = []gatewayCall{
 	},
 	{
 		name: "store_purchase_gwb_card", key: true, good: []int{200}, after: sweepAll,
-		do:   customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})),
+		do: customerRequest(http.MethodPost, "/store/purchase/gwb/card",
+			ticketsBy(object{"payment_method_id": visa})),
 		done: seated("paid"),
 	},
 	{
 		name: "store_purchase_gwb_card", what: "declined", key: true, good: []int{400}, also: []int{200},
 		again: []int{200}, after: sweepAll,
-		do:   customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": "pm_card_visa_chargeDeclined"})),
+		do: customerRequest(http.MethodPost, "/store/purchase/gwb/card",
+			ticketsBy(object{"payment_method_id": "pm_card_visa_chargeDeclined"})),
 		done: noTickets,
 	},
 	{
@@ -85,7 +88,8 @@ var ticketDeeds = []gatewayCall{
 	},
 	{
 		name: "store_checkout_gwa_card", key: true, good: []int{200}, after: sweepAll,
-		do:   guest("/store/purchase/checkout/gwa/card", object{"credit_card": card(0), "credit_card_holder_info": holder()}),
+		do: guest("/store/purchase/checkout/gwa/card",
+			object{"credit_card": card(0), "credit_card_holder_info": holder()}),
 		done: seated("paid"),
 	},
 	{
@@ -145,7 +149,8 @@ var (
 	cardTicketsA = customerRequest(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{
 		"credit_card": card(0), "credit_card_holder_info": holder(),
 	}))
-	cardTicketsB = customerRequest(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa}))
+	cardTicketsB = customerRequest(http.MethodPost, "/store/purchase/gwb/card",
+		ticketsBy(object{"payment_method_id": visa}))
 )
 
 // callOff calls the one event off, and has the jobs of the next half hour run.

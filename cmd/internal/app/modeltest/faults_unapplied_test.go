@@ -26,7 +26,8 @@ func unapplied(automatic bool) func(h *history) {
 func decide(how string) func(h *history) response {
 	return func(h *history) response {
 		var id string
-		if err := h.db.QueryRow(context.Background(), `SELECT id FROM payments.unapplied_payments`).Scan(&id); err != nil {
+		if err := h.db.QueryRow(context.Background(), `SELECT id FROM payments.unapplied_payments`).
+			Scan(&id); err != nil {
 			h.fail("the database refuses", "%v", err)
 		}
 		return h.request(http.MethodPost, "/admin/finance/unapplied-payments/"+id+how, h.admin, nil)
@@ -50,7 +51,8 @@ func unappliedForDays(h *history) {
 
 func (h *history) turnOfUnapplied(span time.Duration) {
 	h.pass(step{}, span)
-	h.process.run(context.Background(), func(ctx context.Context) { h.logError("unapplied", h.payments.Cases().RefundDueUnapplied(ctx)) })
+	h.process.run(context.Background(),
+		func(ctx context.Context) { h.logError("unapplied", h.payments.Cases().RefundDueUnapplied(ctx)) })
 	h.inTime(longestJob)
 	h.workJobs(h.t, h.process)
 }
@@ -61,7 +63,8 @@ func strayA(h *history) {
 	h.touched[h.all()[0].ID.String()] = true // a charge more than months
 	own := h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions")[0]
 	body := fmt.Sprintf(`{"customer":%q,"billingType":"CREDIT_CARD","cycle":"MONTHLY","value":49.90,"nextDueDate":%q,"externalReference":%q,"remoteIp":"203.0.113.7","creditCardToken":%q}`,
-		str(own, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(own, "externalReference"), str(own["creditCard"].(object), "creditCardToken"))
+		str(own, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(own, "externalReference"),
+		str(own["creditCard"].(object), "creditCardToken"))
 	status, made := h.gateways.call(h.t, gateway.GWA, http.MethodPost, "/v3/subscriptions", url.Values{"json": {body}})
 	if status != http.StatusOK {
 		h.fail("what comes before does not work", "%d %v", status, made)

@@ -208,7 +208,8 @@ func (g *gateways) call(t tester, name gateway.Name, method, path string, form u
 		r.Header.Set("User-Agent", "panel")
 		r.Header.Set("Content-Type", "application/json")
 	} else {
-		r = httptest.NewRequestWithContext(context.Background(), method, "http://gwb"+path, strings.NewReader(form.Encode()))
+		r = httptest.NewRequestWithContext(context.Background(), method, "http://gwb"+path,
+			strings.NewReader(form.Encode()))
 		r.Header.Set("Authorization", "Bearer "+gwbKey)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}

@@ -209,7 +209,8 @@ func (h *history) deliver(d *delivery) {
 	r.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
 	h.process.webhook = true
-	ended := h.process.run(context.Background(), func(ctx context.Context) { h.api.ServeHTTP(recorder, r.WithContext(ctx)) })
+	ended := h.process.run(context.Background(),
+		func(ctx context.Context) { h.api.ServeHTTP(recorder, r.WithContext(ctx)) })
 	h.process.webhook = false
 	h.logStep("webhook %s %s: %d %s", d.gateway, d.kind, recorder.Code, strings.TrimSpace(recorder.Body.String()))
 	if !ended {

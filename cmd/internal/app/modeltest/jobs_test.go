@@ -27,7 +27,8 @@ func workerOf(workers *river.Workers, job *rivertype.JobRow) (worker, bool) {
 	}
 	info := reflect.New(found.Type()).Elem()
 	info.Set(found)
-	made := exposed(info.FieldByName("workUnitFactory")).MethodByName("MakeUnit").Call([]reflect.Value{reflect.ValueOf(job)})
+	made := exposed(info.FieldByName("workUnitFactory")).MethodByName("MakeUnit").
+		Call([]reflect.Value{reflect.ValueOf(job)})
 	return worker{made[0]}, true
 }
 
@@ -73,14 +74,16 @@ func (h *history) workJobs(t tester, p *process) {
 
 // forgetJobs removes what River would have removed by now.
 func (h *history) forgetJobs() {
-	_, err := h.db.Exec(context.Background(), `DELETE FROM jobs.river_job WHERE finalized_at < $1`, h.now().Add(-finishedFor))
+	_, err := h.db.Exec(context.Background(), `DELETE FROM jobs.river_job WHERE finalized_at < $1`,
+		h.now().Add(-finishedFor))
 	require.NoError(h.t, err)
 }
 
 func (h *history) dueJob(t tester) (*rivertype.JobRow, bool) {
 	t.Helper()
 	var job rivertype.JobRow
-	err := h.db.QueryRow(context.Background(), dueJobSQL, h.now()).Scan(&job.ID, &job.Kind, &job.EncodedArgs, &job.Attempt, &job.MaxAttempts, &job.Queue)
+	err := h.db.QueryRow(context.Background(), dueJobSQL, h.now()).Scan(&job.ID, &job.Kind, &job.EncodedArgs,
+		&job.Attempt, &job.MaxAttempts, &job.Queue)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false
 	}

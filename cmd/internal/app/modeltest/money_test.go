@@ -106,7 +106,8 @@ func (h *history) ledger() books {
 		SELECT payment_ref, amount_cents FROM payments.refunds WHERE status = 'done'
 		UNION ALL SELECT payment_ref, amount_cents FROM payments.disputes WHERE state = 'lost' AND (kind = 'med' OR gateway = 'gwa' AND native_status = 'REFUNDED' AND gateway_dispute_id LIKE 'CHARGEBACK-%')) x
 		GROUP BY payment_ref`, b.Back)
-	read(h, `SELECT gateway_dispute_id, state FROM payments.disputes WHERE gateway_dispute_id NOT LIKE 'CHARGEBACK-%' AND kind = 'chargeback'`, b.Disputes)
+	read(h,
+		`SELECT gateway_dispute_id, state FROM payments.disputes WHERE gateway_dispute_id NOT LIKE 'CHARGEBACK-%' AND kind = 'chargeback'`, b.Disputes)
 	return b
 }
 

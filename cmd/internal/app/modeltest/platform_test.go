@@ -189,7 +189,8 @@ func tracedPool(t *testing.T, watched *connections) *pgxpool.Pool {
 	return db
 }
 
-func newAccounts(t *testing.T, w *testPlatform, client *jobs.Client, archive *files.Service, templates *mail.Templates) *accounts.Service {
+func newAccounts(t *testing.T, w *testPlatform, client *jobs.Client, archive *files.Service,
+	templates *mail.Templates) *accounts.Service {
 	t.Helper()
 	d := accountstest.Deps(t, w.db)
 	d.Jobs, d.Clock, d.Files, d.Mail, d.Templates = client, w, archive, nobody{}, templates
@@ -213,7 +214,8 @@ func (p pix) PixSubscriptionMode(context.Context) (string, error) { return p.w.c
 // promoCodes is the module promos as the composition root shows it to subscriptions.
 type promoCodes struct{ *promos.Service }
 
-func (p promoCodes) FirstMonth(ctx context.Context, customerID objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+func (p promoCodes) FirstMonth(ctx context.Context, customerID objectid.ID,
+	code string) (subscriptions.PromoDiscount, bool, error) {
 	d, ok, err := p.Service.FirstMonth(ctx, customerID, code)
 	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
 }
@@ -239,12 +241,14 @@ func (w *testPlatform) furnish(t *testing.T) {
 		subscriptionstest.Plan(t, w.db, id, price)
 	}
 	require.NoError(t, w.stage(t.Context(), w.db, dawn))
-	_, err := w.db.Exec(t.Context(), `UPDATE subscriptions.plans SET trial_enabled = true, trial_days = 7 WHERE plan_id = $1`, planTrial)
+	_, err := w.db.Exec(t.Context(),
+		`UPDATE subscriptions.plans SET trial_enabled = true, trial_days = 7 WHERE plan_id = $1`, planTrial)
 	require.NoError(t, err)
 	_, err = w.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents)
 		VALUES ($1, 'Less', 'promo', 1990), ($2, 'Nothing', 'promo', 0)`, codeTen, codeFree)
 	require.NoError(t, err)
-	_, err = w.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, event_id, bonus_tickets) VALUES ($1, 'A seat', 'ticket', $2, 1)`, codeTicket, eventID)
+	_, err = w.db.Exec(t.Context(),
+		`INSERT INTO promos.promo_codes (code, title, code_type, event_id, bonus_tickets) VALUES ($1, 'A seat', 'ticket', $2, 1)`, codeTicket, eventID)
 	require.NoError(t, err)
 	admin := accountstest.Root(t, w.db)
 	w.admin = w.login(t, admin.Username)
@@ -252,7 +256,8 @@ func (w *testPlatform) furnish(t *testing.T) {
 
 // stage makes the one event: five months ahead, few places, 30.00 each.
 func (*testPlatform) stage(ctx context.Context, db postgres.DB, at time.Time) error {
-	_, err := db.Exec(ctx, `INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
+	_, err := db.Exec(ctx,
+		`INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
 		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', 14, 3000, true)`, eventID, at.AddDate(0, 0, 150))
 	return err
 }
@@ -274,8 +279,9 @@ func (w *testPlatform) newPerson(t tester, n int) person {
 	t.Helper()
 	name := fmt.Sprintf("customer%d", n)
 	u, err := w.accounts.CreateUser(context.Background(), accounts.NewUser{
-		Type: httpapi.TypeCustomer, Username: name, Email: name + ".fill_never@example.com", FullName: "Customer " + name,
-		Phone: "+5511987654321", TaxID: cpf(n), EmailVerified: true, Password: secret.NewText(accountstest.Password),
+		Type: httpapi.TypeCustomer, Username: name, Email: name + ".fill_never@example.com",
+		FullName: "Customer " + name,
+		Phone:    "+5511987654321", TaxID: cpf(n), EmailVerified: true, Password: secret.NewText(accountstest.Password),
 	})
 	require.NoError(t, err)
 	return person{id: u.ID, name: name, token: w.login(t, name)}

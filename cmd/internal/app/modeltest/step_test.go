@@ -120,7 +120,8 @@ func steps() *rapid.Generator[step] {
 			Pick: rapid.IntRange(0, 11).Draw(t, "pick"),
 		}
 		if rapid.Bool().Draw(t, "disturbed") {
-			s.Trouble, s.Tries, s.During = trouble.Draw(t, "trouble"), rapid.IntRange(0, 3).Draw(t, "tries"), during.Draw(t, "during")
+			s.Trouble, s.Tries, s.During = trouble.Draw(t, "trouble"), rapid.IntRange(0, 3).Draw(t, "tries"),
+				during.Draw(t, "during")
 			s.Die, s.Mail = die.Draw(t, "die"), mail.Draw(t, "mail")
 		}
 		return s

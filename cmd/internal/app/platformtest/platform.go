@@ -98,7 +98,8 @@ func NewOf(t testing.TB, o Options) *Platform {
 	p.App, err = app.NewOf(t.Context(), cfg, o.Log, true, o.Parts)
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
-	p.DB, err = postgres.NewPool(t.Context(), cfg.DatabaseURL, postgres.Options{MaxConns: 6, ApplicationName: "platformtest"})
+	p.DB, err = postgres.NewPool(t.Context(), cfg.DatabaseURL,
+		postgres.Options{MaxConns: 6, ApplicationName: "platformtest"})
 	require.NoError(t, err)
 	t.Cleanup(p.DB.Close)
 	t.Cleanup(func() { pgtest.RequireInvariants(t, p.DB, time.Now(), p.unsound...) }) // once the jobs have stopped
@@ -145,7 +146,8 @@ func (p *Platform) openGateways(cfg *app.Config) {
 func replyNotFound(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNotFound)
-	_, _ = io.WriteString(w, `{"errors":[{"code":"not_found","description":"Not found"}],"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such object"}}`)
+	_, _ = io.WriteString(w,
+		`{"errors":[{"code":"not_found","description":"Not found"}],"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such object"}}`)
 }
 
 // Unsound names invariants that the test itself breaks.

@@ -50,16 +50,20 @@ type filler struct{ Options }
 
 // filled are the tables that get rows.
 var filled = []string{
-	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions", "payments.payments", "payments.failed_attempts",
-	"payments.refunds", "payments.disputes", "payments.webhook_logs", "payments.processed_events", "tickets.events", "tickets.customers",
+	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions",
+	"payments.payments", "payments.failed_attempts",
+	"payments.refunds", "payments.disputes", "payments.webhook_logs", "payments.processed_events", "tickets.events",
+	"tickets.customers",
 	"tickets.orders", "tickets.tickets", "tickets.transitions",
 }
 
 // noted are triggers whose work is done here for all rows at once: the figures are
 // counted anew at the end, and logins come with the customers.
 var noted = []string{
-	"accounts.users TRIGGER USER", "subscriptions.subscriptions TRIGGER USER", "subscriptions.transitions TRIGGER finance_transition_added",
-	"payments.payments TRIGGER USER", "payments.failed_attempts TRIGGER USER", "payments.refunds TRIGGER USER", "payments.disputes TRIGGER USER",
+	"accounts.users TRIGGER USER", "subscriptions.subscriptions TRIGGER USER",
+	"subscriptions.transitions TRIGGER finance_transition_added",
+	"payments.payments TRIGGER USER", "payments.failed_attempts TRIGGER USER", "payments.refunds TRIGGER USER",
+	"payments.disputes TRIGGER USER",
 }
 
 // part is one statement; $1 is the number of subscriptions, $2 the instant, as far
@@ -123,15 +127,19 @@ func (f filler) timed(name string, run func() (int64, error)) error {
 // requireEmpty keeps made-up customers out of a database that has real ones.
 func (f filler) requireEmpty(ctx context.Context, tx pgx.Tx) error {
 	var strangers int64
-	err := tx.QueryRow(ctx, `SELECT count(*) FROM accounts.users WHERE user_type = 'customer' AND username <> ALL (coalesce($1::text[], '{}'))`, f.Samples).Scan(&strangers)
+	err := tx.QueryRow(ctx,
+		`SELECT count(*) FROM accounts.users WHERE user_type = 'customer' AND username <> ALL (coalesce($1::text[], '{}'))`, f.Samples).Scan(&strangers)
 	if err != nil {
 		return err
 	}
 	if strangers > 0 {
-		return fmt.Errorf("the database has %d customers of its own already; made-up ones go into a new database alone", strangers)
+		return fmt.Errorf("the database has %d customers of its own already; made-up ones go into a new database alone",
+			strangers)
 	}
 	var plans int
-	if err := tx.QueryRow(ctx, `SELECT count(*) FROM subscriptions.plans WHERE plan_id IN ('basic', 'plus', 'premium')`).Scan(&plans); err != nil {
+	if err := tx.QueryRow(ctx,
+		`SELECT count(*) FROM subscriptions.plans WHERE plan_id IN ('basic', 'plus', 'premium')`).
+		Scan(&plans); err != nil {
 		return err
 	}
 	if plans < 3 {

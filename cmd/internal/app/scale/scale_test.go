@@ -25,7 +25,8 @@ func TestScaleKeepsWhatMustHold(t *testing.T) {
 	const size = 400
 	db := fill(t, size)
 
-	// Its cards have no recurrence and its automatic PIX no authorization, so that no sweep asks a gateway for as many as there are.
+	// Its cards have no recurrence and its automatic PIX no authorization, so that no sweep asks a gateway for as
+	// many as there are.
 	pgtest.RequireInvariants(t, db, now, "active_cards_are_charged", "active_debits_are_authorized")
 	var differences, kinds int
 	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM finance.rollup_differences()`).Scan(&differences))
@@ -45,7 +46,8 @@ func TestScaleKeepsWhatMustHold(t *testing.T) {
 			require.Equal(t, least, n, table)
 		}
 	}
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(DISTINCT status) FROM subscriptions.subscriptions`).Scan(&kinds))
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT count(DISTINCT status) FROM subscriptions.subscriptions`).
+		Scan(&kinds))
 	require.Equal(t, 5, kinds)
 
 	churn, err := service(t, db).Churn(t.Context(), 24)
@@ -71,7 +73,8 @@ func TestScaleRefusesRealCustomers(t *testing.T) {
 	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{
 		Subscriptions: scale.Least - 1, Now: now,
 	}), "at least 100")
-	_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (user_type, username, email, created_at, updated_at) VALUES ('customer', 'ana', 'ana@example.com', now(), now())`)
+	_, err := db.Exec(t.Context(),
+		`INSERT INTO accounts.users (user_type, username, email, created_at, updated_at) VALUES ('customer', 'ana', 'ana@example.com', now(), now())`)
 	require.NoError(t, err)
 	require.ErrorContains(t, scale.Fill(t.Context(), db, scale.Options{
 		Subscriptions: scale.Least, Now: now,
@@ -97,12 +100,15 @@ func service(t testing.TB, db *pgxpool.Pool) *finance.Service {
 	t.Helper()
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
-	return finance.New(finance.Deps{Pool: db, Clock: clock.NewFake(now), Log: slog.New(slog.DiscardHandler), Zone: zone})
+	return finance.New(finance.Deps{
+		Pool: db, Clock: clock.NewFake(now), Log: slog.New(slog.DiscardHandler), Zone: zone,
+	})
 }
 
 func requireTriggersOn(t testing.TB, db *pgxpool.Pool) {
 	t.Helper()
-	rows, err := db.Query(t.Context(), `SELECT tgrelid::regclass || ' ' || tgname FROM pg_trigger WHERE tgenabled <> 'O'`)
+	rows, err := db.Query(t.Context(),
+		`SELECT tgrelid::regclass || ' ' || tgname FROM pg_trigger WHERE tgenabled <> 'O'`)
 	require.NoError(t, err)
 	off, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

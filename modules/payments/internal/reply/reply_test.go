@@ -30,8 +30,10 @@ func TestAnAnswerIsOfWhatWasAskedFor(t *testing.T) {
 			want: reply.Identity{Object: "payment", ID: "pay_1"},
 			odd:  true,
 		},
-		"another reference": {told: reply.Identity{Object: "payment", ID: "pay_1", Reference: "theirs"}, want: want, odd: true},
-		"no reference":      {told: reply.Identity{Object: "payment", ID: "pay_1"}, want: want, odd: true},
+		"another reference": {
+			told: reply.Identity{Object: "payment", ID: "pay_1", Reference: "theirs"}, want: want, odd: true,
+		},
+		"no reference": {told: reply.Identity{Object: "payment", ID: "pay_1"}, want: want, odd: true},
 		"no id": {
 			told: reply.Identity{Object: "payment", Reference: "ours"},
 			want: reply.Identity{Object: "payment", Reference: "ours"},

@@ -40,11 +40,13 @@ func requireAgreement(t *testing.T, tx pgx.Tx, pattern, options string) {
 		want[i] = engine.MatchString(s)
 	}
 	var got []bool
-	err = tx.QueryRow(t.Context(), `SELECT array_agg(s COLLATE "C" ~ $2::text ORDER BY i) FROM unnest($1::text[]) WITH ORDINALITY u(s, i)`,
+	err = tx.QueryRow(t.Context(),
+		`SELECT array_agg(s COLLATE "C" ~ $2::text ORDER BY i) FROM unnest($1::text[]) WITH ORDINALITY u(s, i)`,
 		subjects, translated).Scan(&got)
 	require.NoError(t, err, "%q became %q", pattern, translated)
 	for i := range subjects {
-		require.Equal(t, want[i], got[i], "%q with %q, which became %q, on %q", pattern, options, translated, subjects[i])
+		require.Equal(t, want[i], got[i], "%q with %q, which became %q, on %q", pattern, options, translated,
+			subjects[i])
 	}
 }
 
@@ -104,7 +106,8 @@ func TestTranslate_noBacktracking(t *testing.T) {
 		translated, err := Translate(pattern, "")
 		require.NoError(t, err)
 		var matches bool
-		err = tx.QueryRow(t.Context(), `SELECT (repeat('a', 100000) || 'b') COLLATE "C" ~ $1::text`, translated).Scan(&matches)
+		err = tx.QueryRow(t.Context(), `SELECT (repeat('a', 100000) || 'b') COLLATE "C" ~ $1::text`, translated).
+			Scan(&matches)
 		require.NoError(t, err, pattern)
 	}
 }
