@@ -126,8 +126,7 @@ func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, sus
 	})
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	if cause != nil || found == 0 {
-		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", string(r.Kind)),
-			slog.String("subject_id", r.SubjectID.String()),
+		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", string(r.Kind)), slog.String("subject_id", r.SubjectID.String()),
 			slog.String("gateway", string(r.Gateway)), slog.Any("error", cause))
 		l.row.Failures++
 		return s.deps.Refused(cause), s.recordNotKnown(ctx, l.row, ByLook, cause)
@@ -136,8 +135,7 @@ func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, sus
 	case settled:
 		return true, s.endCheck(ctx, r, Succeeded[any]{})
 	case foundAgain:
-		return true, errors.Join(s.endCheck(ctx, r, Void[any]{}),
-			s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
+		return true, errors.Join(s.endCheck(ctx, r, Void[any]{}), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
 	case waiting:
 		l.row.Failures, l.row.Misses, l.row.MissedAt = 0, 0, nil
 		return true, s.recordPending(ctx, s.deps.Pool, l.row, ByLook, s.policy.Waiting(now.Sub(r.CreatedAt)))
@@ -157,8 +155,7 @@ func (s *Service) misses(r paymentsdb.PaymentsIntent) backoff.Misses {
 func (s *Service) caught(ctx context.Context, what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.deps.Log.ErrorContext(ctx, "a "+what+" panicked", slog.Any("panic", p),
-				slog.String("stack", string(debug.Stack())))
+			s.deps.Log.ErrorContext(ctx, "a "+what+" panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 			err = fmt.Errorf("the %s panicked: %v", what, p)
 		}
 	}()
@@ -173,8 +170,7 @@ func (s *Service) recordNotKnown(ctx context.Context, r paymentsdb.PaymentsInten
 	if cause != nil {
 		r.Cause = new(cause.Error())
 	}
-	err := s.record(ctx, s.deps.Pool, r, by, state.StepNotKnown,
-		now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince))))
+	err := s.record(ctx, s.deps.Pool, r, by, state.StepNotKnown, now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince))))
 	if s.deps.Refused(cause) {
 		return err
 	}
@@ -182,8 +178,7 @@ func (s *Service) recordNotKnown(ctx context.Context, r paymentsdb.PaymentsInten
 }
 
 // recordPending: the gateway decides later; what was called is accounted for.
-func (s *Service) recordPending(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By,
-	pause time.Duration) error {
+func (s *Service) recordPending(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, pause time.Duration) error {
 	r.Calls, r.NotKnownSince, r.Cause = 0, nil, nil
 	return s.record(ctx, db, r, by, state.StepWaiting, s.deps.Clock.Now().Add(pause))
 }
@@ -203,14 +198,12 @@ func (s *Service) recordMiss(ctx context.Context, r paymentsdb.PaymentsIntent, c
 }
 
 // record writes what became of a call or look, by the lease under which it was made.
-func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By,
-	outcome state.IntentStep, next time.Time) error {
+func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, outcome state.IntentStep, next time.Time) error {
 	if _, err := state.Intents.Move(r.State, outcome); err != nil {
 		return fmt.Errorf("note intent: %w", err)
 	}
 	_, err := s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
-		At: s.deps.Clock.Now(), By: by, Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil,
-		Failures: r.Failures, Misses: r.Misses,
+		At: s.deps.Clock.Now(), By: by, Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses,
 		Calls: r.Calls, MissedAt: r.MissedAt, NotKnownSince: r.NotKnownSince, Cause: r.Cause,
 	})
 	if err != nil {

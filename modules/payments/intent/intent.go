@@ -84,8 +84,7 @@ type Opening struct {
 type ErrOpen struct{ Intent Intent }
 
 func (e *ErrOpen) Error() string {
-	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject,
-		e.Intent.CreatedAt.Format(time.RFC3339))
+	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject, e.Intent.CreatedAt.Format(time.RFC3339))
 }
 
 // Deps is what New needs.
@@ -122,10 +121,7 @@ func New(d Deps) *Service {
 	if d.Refused == nil {
 		d.Refused = func(error) bool { return false }
 	}
-	s := &Service{
-		deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}},
-		policy: backoff.Policy{RecoveryDelay: d.RecoveryDelay},
-	}
+	s := &Service{deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}}, policy: backoff.Policy{RecoveryDelay: d.RecoveryDelay}}
 	s.health = health.New(health.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, Quotas: d.Quotas,
 		Probe: d.Gateways.Probe, AnswersAgainTx: s.forwardTx, TrustedTx: s.resetMissesTx,
@@ -182,13 +178,10 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 		} else if s.hooks.Users[o.Kind].wasFound {
 			next, misses = now.Add(backoff.FoundAgainAfter), 1
 		}
-		p.Ids, p.Kinds, p.SubjectIds = append(p.Ids, objectid.At(now).String()), append(p.Kinds, string(o.Kind)),
-			append(p.SubjectIds, o.Subject.String())
-		p.Items, p.CustomerIds, p.Gateways = append(p.Items, o.Item), append(p.CustomerIds, o.Customer.String()),
-			append(p.Gateways, string(o.Gateway))
+		p.Ids, p.Kinds, p.SubjectIds = append(p.Ids, objectid.At(now).String()), append(p.Kinds, string(o.Kind)), append(p.SubjectIds, o.Subject.String())
+		p.Items, p.CustomerIds, p.Gateways = append(p.Items, o.Item), append(p.CustomerIds, o.Customer.String()), append(p.Gateways, string(o.Gateway))
 		p.Refs, p.Exclusions = append(p.Refs, cmp.Or(o.Reference, o.Subject.String())), append(p.Exclusions, o.Excludes)
-		p.Calls, p.Misses, p.CallEnds, p.NextLooks = append(p.Calls, calls), append(p.Misses, misses),
-			append(p.CallEnds, callEnds), append(p.NextLooks, next)
+		p.Calls, p.Misses, p.CallEnds, p.NextLooks = append(p.Calls, calls), append(p.Misses, misses), append(p.CallEnds, callEnds), append(p.NextLooks, next)
 	}
 	made, err := s.db.IntentInsert(ctx, tx, p)
 	if err != nil {
@@ -212,8 +205,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 }
 
 // row is the open intent of the name.
-func (s *Service) row(ctx context.Context, db postgres.DB,
-	r Ref) (row paymentsdb.PaymentsIntent, open bool, err error) {
+func (s *Service) row(ctx context.Context, db postgres.DB, r Ref) (row paymentsdb.PaymentsIntent, open bool, err error) {
 	row, err = s.db.IntentOpen(ctx, db, paymentsdb.IntentOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, false, nil
@@ -286,9 +278,8 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 
 func intentOf(r paymentsdb.PaymentsIntent) Intent {
 	return Intent{
-		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference,
-		NotKnownSince: r.NotKnownSince,
-		NextLook:      *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
+		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference, NotKnownSince: r.NotKnownSince,
+		NextLook: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
 	}
 }
 

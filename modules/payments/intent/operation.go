@@ -215,8 +215,7 @@ func (o *Operation[R, A]) steps(row R) []Step[R, A] {
 }
 
 // stands says how a step stands; nil while nothing is found and nothing is proved.
-func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[R, A], row R,
-	made A) (Outcome[A], error) {
+func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[R, A], row R, made A) (Outcome[A], error) {
 	gw, err := o.gateway(row)
 	if err != nil {
 		return nil, err
@@ -260,8 +259,7 @@ func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[
 }
 
 // call makes a step's call, within its time, and reads its answer.
-func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made A,
-	counts, waits bool) (outcome Outcome[A]) {
+func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made A, counts, waits bool) (outcome Outcome[A]) {
 	ctx, cancel := context.WithTimeout(ctx, o.Intents.CallTime())
 	defer cancel()
 	err := o.Intents.caught(ctx, "call", func() error {
@@ -306,8 +304,7 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 		s.deps.Log.WarnContext(ctx, "what the gateway made of a call is not known", slog.String("kind", string(o.Kind)),
 			slog.String("subject_id", ref.Subject.String()), slog.Any("error", unknown.Cause))
 		if err := s.notKnown(ctx, ref, unknown.Cause); err != nil {
-			s.deps.Log.WarnContext(ctx, "not noted: the first look waits for the lease",
-				slog.String("subject_id", ref.Subject.String()), slog.Any("error", err))
+			s.deps.Log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("subject_id", ref.Subject.String()), slog.Any("error", err))
 		}
 		return row, nil
 	}

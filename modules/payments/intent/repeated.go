@@ -46,8 +46,7 @@ func (r *Repeated) Run(ctx context.Context, o Opening) error {
 func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	ctx, s := context.WithoutCancel(ctx), r.Intents
 	o.Kind, o.CallTime = r.Kind, s.CallTime()
-	s.deps.Log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)),
-		slog.String("subject_id", o.Subject.String()),
+	s.deps.Log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
 		slog.String("gateway", string(o.Gateway)), slog.Any("error", cause))
 	waits := errors.Is(cause, ErrUnderWay)
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {

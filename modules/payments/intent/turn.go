@@ -61,8 +61,7 @@ func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
 
 // claim leases intents to be looked at, within the looks' share of the gateway's quota;
 // probe: one look, of an intent or without, asks whether the gateway answers again.
-func (s *Service) claim(ctx context.Context, gateway gateway.Name,
-	lease func(context.Context, pgx.Tx, health.Share) (rows, bool, error)) (found rows, probe bool, err error) {
+func (s *Service) claim(ctx context.Context, gateway gateway.Name, lease func(context.Context, pgx.Tx, health.Share) (rows, bool, error)) (found rows, probe bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		left, err := s.health.ShareTx(ctx, tx, gateway)
 		if err != nil || left.Looks <= 0 {
@@ -90,9 +89,7 @@ func (s *Service) dueTx(ctx context.Context, tx pgx.Tx, left health.Share) (foun
 	if err != nil || len(found) > 0 || !left.Probe {
 		return found, false, err
 	}
-	found, err = s.db.IntentProbe(ctx, tx, paymentsdb.IntentProbeParams{
-		Until: now.Add(lookLease), Now: now, Gateway: left.Gateway, MostFailures: probeFailures,
-	})
+	found, err = s.db.IntentProbe(ctx, tx, paymentsdb.IntentProbeParams{Until: now.Add(lookLease), Now: now, Gateway: left.Gateway, MostFailures: probeFailures})
 	return found, true, err
 }
 
@@ -114,15 +111,12 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 	if err != nil || !ok {
 		return err
 	}
-	found, _, err := s.claim(ctx, open.Gateway,
-		func(ctx context.Context, tx pgx.Tx, _ health.Share) (rows, bool, error) {
-			now := s.deps.Clock.Now()
-			p := paymentsdb.IntentClaimOfParams{
-				Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: k, Since: since,
-			}
-			found, err := s.db.IntentClaimOf(ctx, tx, p)
-			return found, false, err
-		})
+	found, _, err := s.claim(ctx, open.Gateway, func(ctx context.Context, tx pgx.Tx, _ health.Share) (rows, bool, error) {
+		now := s.deps.Clock.Now()
+		p := paymentsdb.IntentClaimOfParams{Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: k, Since: since}
+		found, err := s.db.IntentClaimOf(ctx, tx, p)
+		return found, false, err
+	})
 	if err == nil && len(found) > 0 {
 		_, err = s.runChecks(context.WithoutCancel(ctx), open.Gateway, found)
 	}
@@ -134,25 +128,21 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 func (s *Service) tell(ctx context.Context, gateway gateway.Name) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		found, err := s.db.IntentTell(ctx, tx,
-			paymentsdb.IntentTellParams{Now: now, Gateway: gateway, Since: now.Add(-toldAfter)})
+		found, err := s.db.IntentTell(ctx, tx, paymentsdb.IntentTellParams{Now: now, Gateway: gateway, Since: now.Add(-toldAfter)})
 		if err != nil {
 			return fmt.Errorf("find what is not known: %w", err)
 		}
 		var orders []string
 		for _, r := range found {
 			i := intentOf(r)
-			s.deps.Log.ErrorContext(ctx, "not known for a day", slog.String("intent_id", r.ID.String()),
-				slog.String("kind", string(r.Kind)),
-				slog.String("subject_id", i.Subject.String()), slog.String("gateway", string(gateway)),
-				slog.String("cause", i.Cause))
+			s.deps.Log.ErrorContext(ctx, "not known for a day", slog.String("intent_id", r.ID.String()), slog.String("kind", string(r.Kind)),
+				slog.String("subject_id", i.Subject.String()), slog.String("gateway", string(gateway)), slog.String("cause", i.Cause))
 			if s.hooks.Unknown != nil {
 				if err := s.hooks.Unknown(ctx, tx, i); err != nil {
 					return err
 				}
 			}
-			orders = append(orders,
-				fmt.Sprintf("%s %s, since %s: %s", r.Kind, i.Subject, i.Since().Format(time.RFC3339), i.Cause))
+			orders = append(orders, fmt.Sprintf("%s %s, since %s: %s", r.Kind, i.Subject, i.Since().Format(time.RFC3339), i.Cause))
 		}
 		return s.health.TellNotKnownTx(ctx, tx, gateway, orders)
 	})
@@ -172,9 +162,7 @@ func (s *Service) resetMissesTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 			kinds = append(kinds, string(k))
 		}
 	}
-	return s.db.IntentResetFound(ctx, tx, paymentsdb.IntentResetFoundParams{
-		Now: s.deps.Clock.Now(), Gateway: gateway, Kinds: kinds,
-	})
+	return s.db.IntentResetFound(ctx, tx, paymentsdb.IntentResetFoundParams{Now: s.deps.Clock.Now(), Gateway: gateway, Kinds: kinds})
 }
 
 // checkArgs is a turn of looks at one gateway.
@@ -187,10 +175,7 @@ func (checkArgs) Kind() string { return "payments_intents_look" }
 
 // InsertOpts: one turn a gateway at a time.
 func (checkArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{
-		Queue: jobs.QueueGateway, MaxAttempts: 1,
-		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates},
-	}
+	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
 }
 
 type checkWorker struct {
@@ -210,8 +195,7 @@ func (w *checkWorker) Work(ctx context.Context, job *river.Job[checkArgs]) error
 			return nil
 		}
 		now := w.s.deps.Clock.Now()
-		next, err := w.s.db.IntentNextCheck(ctx, w.s.deps.Pool,
-			paymentsdb.IntentNextCheckParams{Gateway: job.Args.Gateway, Now: now})
+		next, err := w.s.db.IntentNextCheck(ctx, w.s.deps.Pool, paymentsdb.IntentNextCheckParams{Gateway: job.Args.Gateway, Now: now})
 		if err != nil || next.Sub(now) > time.Until(until) {
 			return nil
 		}
@@ -233,10 +217,9 @@ func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &checkWorker{s:
 func (*Service) Periodic(gateways ...gateway.Name) []jobs.Periodic {
 	var periodic []jobs.Periodic
 	for _, g := range gateways {
-		periodic = append(periodic,
-			jobs.NewPeriodic(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {
-				return checkArgs{Gateway: g}, nil
-			}, &river.PeriodicJobOpts{RunOnStart: true}))
+		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return checkArgs{Gateway: g}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true}))
 	}
 	return periodic
 }
