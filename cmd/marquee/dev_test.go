@@ -204,8 +204,7 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 }
 
 // trialEndsByTheClock moves all clocks over the end of a trial, on which gateway B charges, a day before which it is
-// told, and returns by
-// how much they are moved.
+// told, and returns by how much they are moved.
 func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 	t.Helper()
 	require.Equal(t, "0s", expect(t, 200, http.MethodGet, m.ClockURL, "", nil)["ahead"])

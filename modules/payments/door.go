@@ -178,8 +178,7 @@ func (s *Service) RefundByID(ctx context.Context, id objectid.ID) (refund.Outcom
 // RefundFault words why a refund that an admin or customer asked for was not made, or
 // may not have been (RefundPayment): 409 while another one of the payment is not
 // answered, and once when the gateway turns out to have made it before; 422 REFUND_NOT_ALLOWED under a dispute, and
-// when nothing is left; 500
-// REFUND_FAILED when the gateway refuses; 503 while it does not answer.
+// when nothing is left; 500 REFUND_FAILED when the gateway refuses; 503 while it does not answer.
 func (s *Service) RefundFault(ctx context.Context, err error) error {
 	return s.refunds.RefundFault(ctx, err)
 }

@@ -26,8 +26,7 @@
 // request, a webhook, a look, the nightly reconciliation. A live subscription is active, pending or suspended, and a
 // customer has at most one, beside which one renewal may wait for the gateway to take
 // its card. A renewal charge is a PIX code that pays a further period. Late money is a payment of a subscription that
-// had
-// ended before.
+// had ended before.
 //
 // Timestamps: started_at is the first instant of access; next_billing_date the
 // end of the paid period while a recurrence runs; expires_at the end of access

@@ -15,10 +15,8 @@ import (
 )
 
 // While the product's clock is moved ahead of the machine's, as in development, River keeps to the machine's: it
-// would insert a month of
-// sweeps at once. What the product plans for an instant of its own clock is planned for that of the machine's at
-// which it comes
-// (Options.Ahead), and each move brings forward what waits.
+// would insert a month of sweeps at once. What the product plans for an instant of its own clock is planned for that
+// of the machine's at which it comes (Options.Ahead), and each move brings forward what waits.
 
 // earlier is the hook that plans a job by the machine's clock. What comes by the clock has an instant of the
 // machine's already.

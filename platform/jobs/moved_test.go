@@ -15,8 +15,7 @@ import (
 )
 
 // TestJobsFollowAMovedClock: what is planned by it is due when it comes there, what comes by the machine's clock
-// stays, and what is due
-// starts in its order.
+// stays, and what is due starts in its order.
 func TestJobsFollowAMovedClock(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

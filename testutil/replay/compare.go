@@ -13,8 +13,7 @@ import (
 )
 
 // slack is how much later the same may happen than the clocks of both runs were apart when they were last compared:
-// machines are
-// slow, between two moves a clock runs by itself, and some jobs come at a time of their own.
+// machines are slow, between two moves a clock runs by itself, and some jobs come at a time of their own.
 const slack = 20 * time.Minute
 
 // nearMachine is how far an instant may be from the machine's own: some are not the moved clock's.
@@ -44,8 +43,8 @@ type exception struct {
 }
 
 // readExceptions reads lines of: rule, route, path, reason, with tabs between; "cut" has its words before the reason,
-// and
-// "reworded" the recorded words before those said now, without a reason, which is in the CHANGELOG. # begins a comment.
+// and "reworded" the recorded words before those said now, without a reason, which is in the CHANGELOG. # begins a
+// comment.
 func readExceptions(file string) (list []exception, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 )
 
 // A reference stands in a recorded request for what an earlier answer gave: ⟦pair place number⟧ is the numbered token
-// of the
-// text at that place of that pair's answer, and without a number the whole text.
+// of the text at that place of that pair's answer, and without a number the whole text.
 var reference = regexp.MustCompile(`⟦(\d+) ([^ ⟧]+)(?: (\d+))?⟧`)
 
 // place is where a value was seen first.

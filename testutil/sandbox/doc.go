@@ -6,8 +6,7 @@
 // It knows nothing of the product's modules.
 //
 // Each gateway answers GET /_sandbox with the list of its controls: pay or expire a PIX code, renew, fail the next
-// call,
-// delay or reorder webhooks, advance the clock, and so on. A browser gets a page.
+// call, delay or reorder webhooks, advance the clock, and so on. A browser gets a page.
 //
 // The README beside this file has them all, with a walk by curl.
 package sandbox

@@ -41,8 +41,7 @@ type Options struct {
 	// GWAAPIKey and GWBSecretKey are what calls must carry. Empty: gwa.DefaultAPIKey; any key at gateway B.
 	GWAAPIKey, GWBSecretKey string
 	// StateDir keeps both gateways' objects, clocks and waiting webhooks over restarts, in gwa.json and gwb.json; it
-	// is made where it is
-	// not there. Empty: memory only.
+	// is made where it is not there. Empty: memory only.
 	StateDir string
 	// RetryLadder are the waits between attempts of a webhook, at both gateways. nil: each gateway's real ones.
 	RetryLadder []time.Duration
@@ -212,8 +211,7 @@ func loopback(host string) bool {
 }
 
 // onlyLoopbackHost refuses requests under another name, so that no web page can reach the controls by rebinding its
-// name to this
-// machine.
+// name to this machine.
 func onlyLoopbackHost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

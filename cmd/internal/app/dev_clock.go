@@ -188,8 +188,8 @@ func (*devClock) write(w http.ResponseWriter, status int, body any) {
 }
 
 // moveTo moves all clocks to the target, stopping wherever something falls due on the way, until it is done. Jobs
-// that come by the clock
-// more often than daily come every 6 h and at the end: a month has half a million turns of looks.
+// that come by the clock more often than daily come every 6 h and at the end: a month has half a million turns of
+// looks.
 func (d *devClock) moveTo(ctx context.Context, target time.Time) error {
 	d.planJobs()
 	if err := d.settle(ctx); err != nil {
@@ -247,8 +247,7 @@ func (d *devClock) nextStop(ctx context.Context, target time.Time) (time.Time, e
 }
 
 // stopAt moves to an instant and has done what is due there: first the platform's clock, so that no event comes from
-// its future, then the
-// gateways, then the jobs.
+// its future, then the gateways, then the jobs.
 func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
 	by := at.Sub(d.clock.Now())
 	if err := d.keep(d.clock.Ahead() + max(by, 0)); err != nil {

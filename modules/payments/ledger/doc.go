@@ -5,8 +5,7 @@
 // Owns: payments, failed_attempts, refunds, refund_reports, disputes, unapplied_payments,
 // unapplied_decisions and database_marks, the one way in which a case on the list changes
 // its state (Cases.MoveTx; the table of moves is in package state), and the jobs that follow from a row (ReplayArgs,
-// CaseArgs, CaseMailArgs),
-// which the rooms above work.
+// CaseArgs, CaseMailArgs), which the rooms above work.
 //
 // Does not own: asking a gateway for anything (rooms refund, unapplied and reconcile), and
 // what an event means for a subscription or an order (its Applier). Rooms above write

@@ -45,8 +45,7 @@ func (a *ahead) Now() time.Time { return clock.System{}.Now().Add(time.Duration(
 const nearlyTomorrow = 20 * time.Minute
 
 // lateStart is what the clocks of this process' tests are ahead of the machine's from the beginning, so that no date
-// of gateway A
-// changes within a test: what is due today there would be refused.
+// of gateway A changes within a test: what is due today there would be refused.
 var lateStart = sync.OnceValue(func() time.Duration {
 	now := time.Now().In(gatewayDay)
 	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, gatewayDay)

@@ -48,8 +48,7 @@ const unappliedCallTime = 75 * time.Second
 // it is decided, when no payment stands behind it, and when its amount is gone or is not
 // what is left of the payment; 422 while the payment is disputed,
 // which changes nothing; 500 REFUND_FAILED when the gateway refuses; 503 when it does not answer. A refund that is
-// under way, or of
-// which nobody knows yet, shows in the state.
+// under way, or of which nobody knows yet, shows in the state.
 func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {

@@ -165,8 +165,7 @@ func errChargeBeingMade() error {
 
 // openCode answers an open charge with its code: the same as before while it can be
 // paid. While it is not known whether there is a code, its intent is open. One that has run out is made unpayable
-// first, and comes back as gone; one that
-// has just been paid is settled, which is 409.
+// first, and comes back as gone; one that has just been paid is settled, which is 409.
 func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) (lifecycle.RenewalCharge, error) {
 	if charge.IntentOpen {
 		charge = s.checkCharge(ctx, charge)

@@ -44,8 +44,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 
 // FirstUnpaid is the due date after that of the newest payment of a card at gateway
 // A, or the one to which an extension has moved it. Its next_billing_date is no measure: the gateway makes charges up
-// to 40 days
-// ahead, and tells the date after the one that it has made.
+// to 40 days ahead, and tells the date after the one that it has made.
 func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
 	due, err := s.afterLastPayment(ctx, db, sub)
 	if err != nil {

@@ -24,8 +24,7 @@ import (
 // 404 when there is none; 409 while the gateway is being asked whether it charged the
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown
-// away, "" for
-// none.
+// away, "" for none.
 func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID,
 	only gateway.Name) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)

@@ -177,8 +177,7 @@ func (all holdings) ofPerson(w request) holding {
 // withinLimits refuses an order by which one person would have more places than the
 // event sells to one (409), or more would be held unpaid than may be by one person, from
 // one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free
-// but for
-// theirs, rounded up, so that the last one can be bought.
+// but for theirs, rounded up, so that the last one can be bought.
 func (s *Checkout) withinLimits(e events.Event, held holdings, w request) error {
 	person := held.ofPerson(w)
 	if e.MaxPerPerson != nil && person.taken+w.quantity > int(*e.MaxPerPerson) {

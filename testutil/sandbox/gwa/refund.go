@@ -72,10 +72,8 @@ func (g *Gateway) refund(id string, in refundInput, now time.Time) (*Payment, *a
 }
 
 // takeBack is a PIX that the payer's bank takes back without the account's doing, as the special return mechanism
-// (MED) does: the
-// whole rest without a value. The page names no event for it, and neither do the vendor's lists of events; it is told
-// as any other
-// refund (unverified), at once, whatever the balance.
+// (MED) does: the whole rest without a value. The page names no event for it, and neither do the vendor's lists of
+// events; it is told as any other refund (unverified), at once, whatever the balance.
 func (g *Gateway) takeBack(id string, value Cents, now time.Time) (*Payment, *apiError) {
 	p, err := g.livePayment(id)
 	if err != nil {

@@ -1,8 +1,7 @@
 package gwa
 
 // SetWebhook sets the address and the token of the account's webhook, as the vendor's panel would; an empty token
-// leaves the present
-// one. Waiting events go there.
+// leaves the present one. Waiting events go there.
 func (g *Gateway) SetWebhook(url, token string) {
 	g.stage.Lock()
 	defer g.stage.Unlock()

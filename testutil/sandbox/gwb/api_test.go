@@ -172,9 +172,8 @@ func TestStored500IsReplayedAndItsEffectStays(t *testing.T) {
 }
 
 // TestStatusAfterKeepsTheKey: whatever is answered after the effect, a repeat with the key is answered as the first
-// and has no second
-// effect; a proxy's page is not the gateway's answer, so the repeat learns of the effect. Of what had no effect no
-// key is kept.
+// and has no second effect; a proxy's page is not the gateway's answer, so the repeat learns of the effect. Of what
+// had no effect no key is kept.
 func TestStatusAfterKeepsTheKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,8 +10,7 @@ import (
 )
 
 // Every control is an exported method; the routes below /_sandbox call the same. All of them return a *stage.Refusal
-// for an unknown id
-// (404) or a state that forbids it (409).
+// for an unknown id (404) or a state that forbids it (409).
 
 func conflict(format string, args ...any) error {
 	return &stage.Refusal{Status: http.StatusConflict, Message: fmt.Sprintf(format, args...)}
@@ -157,8 +156,7 @@ func (g *Gateway) RetryInvoice(invoiceID string) error {
 }
 
 // OpenDispute has a charge disputed, given by its own id or its payment intent's; inquiry opens one that is not a
-// chargeback yet. An
-// empty reason is "fraudulent". It returns the dispute's id.
+// chargeback yet. An empty reason is "fraudulent". It returns the dispute's id.
 func (g *Gateway) OpenDispute(chargeOrIntent, reason string, inquiry bool) (id string, err error) {
 	err = g.within(func(o *op) error {
 		c := g.data.Charges.Get(chargeOrIntent)

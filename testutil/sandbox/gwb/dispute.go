@@ -108,8 +108,7 @@ func (o *op) closeDispute(d *dispute, won bool) {
 func (d *dispute) open() bool { return d.Status == disputeNeedsResponse || d.Status == disputeInquiry }
 
 // isDisputed reports whether a dispute holds, or took, a charge's money: no refund of it is made then. A charge stays
-// disputed
-// after its dispute was won, when its money is back and may be refunded; an inquiry holds nothing.
+// disputed after its dispute was won, when its money is back and may be refunded; an inquiry holds nothing.
 func (g *Gateway) isDisputed(chargeID string) bool {
 	held := g.data.Disputes.Newest(func(d *dispute) bool {
 		return d.Charge == chargeID && (d.Status == disputeNeedsResponse || d.Status == disputeLost)

@@ -15,8 +15,7 @@ const (
 )
 
 // apiError is an error as the API answers it. Executed says that the call got past validation, so its answer is kept
-// for its
-// idempotency key.
+// for its idempotency key.
 type apiError struct {
 	Status   int
 	Type     string

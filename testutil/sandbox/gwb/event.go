@@ -52,8 +52,7 @@ func listEvents(q *request) (object, error) {
 }
 
 // emit tells that something happened to an object, with a snapshot of it in the chosen shape. previous is nil or
-// holds the old values
-// of what changed.
+// holds the old values of what changed.
 func (o *op) emit(eventType string, snapshot, previous object) string {
 	g := o.g
 	e := &event{ID: newID("evt"), Type: eventType, Created: g.now()}

@@ -168,8 +168,7 @@ func (g *Gateway) SetBaseURL(url string) {
 }
 
 // SetWebhook sets the address and the signing secret of the webhook; an empty secret leaves the present one. Waiting
-// deliveries go
-// there.
+// deliveries go there.
 func (g *Gateway) SetWebhook(url, secret string) {
 	g.stage.Lock()
 	if secret != "" {

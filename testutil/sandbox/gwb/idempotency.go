@@ -54,10 +54,8 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 }
 
 // respond is the call's effect and the record of its key in one step, so that no saved state holds the one without
-// the other. What a
-// fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and the key replays the
-// gateway's own
-// answer. Without an effect only a 5xx is kept.
+// the other. What a fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and
+// the key replays the gateway's own answer. Without an effect only a 5xx is kept.
 func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, asked string) (status int, body []byte) {
 	g.stage.Lock()
 	defer g.stage.Unlock()

@@ -146,8 +146,7 @@ func (m *paymentMethod) challenged() bool {
 }
 
 // charge tries to take the intent's money from a card and tells what came of it. The error is the decline as a call
-// answers it; a
-// demand for authentication is none, the intent then waits.
+// answers it; a demand for authentication is none, the intent then waits.
 func (o *op) charge(p *paymentIntent, m *paymentMethod, session session) *apiError {
 	p.Method, p.LastError = m.ID, nil
 	if inv := o.g.data.Invoices.Get(p.Invoice); inv != nil {

@@ -20,8 +20,7 @@ import (
 )
 
 // BenchmarkCallWithState is one call, and the time until its event arrives, at a gateway that keeps its state in a
-// file and has
-// many subscriptions already.
+// file and has many subscriptions already.
 //
 //	go test -run '^$' -bench CallWithState -benchtime 20x ./testutil/sandbox/gwb
 func BenchmarkCallWithState(b *testing.B) {

@@ -199,8 +199,7 @@ func (g *Gateway) methodFor(s *subscription) *paymentMethod {
 }
 
 // cancelNow ends a subscription: no refund, no more retries; the open invoice of one that never started is voided, so
-// that nobody can
-// pay it any more.
+// that nobody can pay it any more.
 func (o *op) cancelNow(s *subscription, reason string) {
 	g, now := o.g, o.g.now()
 	neverStarted := s.Status == subIncomplete

@@ -25,8 +25,7 @@ type BRCode struct {
 }
 
 // String renders the code: tag, two-digit length, value, and the CRC over everything before it. Values must be within
-// their limits,
-// which Name and City are cut to and Location is up to the caller.
+// their limits, which Name and City are cut to and Location is up to the caller.
 func (c BRCode) String() string {
 	var b strings.Builder
 	b.WriteString(tlv("00", "01"))
@@ -89,9 +88,8 @@ func QRPNG(code string, size int) ([]byte, error) {
 }
 
 // CheckBRCode accepts what the format checker of a bank's app accepts: well-formed fields in rising order, the
-// mandatory ones with
-// their fixed values, lengths within the limits, one PIX account with either URL or key, and the right CRC at the
-// very end.
+// mandatory ones with their fixed values, lengths within the limits, one PIX account with either URL or key, and the
+// right CRC at the very end.
 func CheckBRCode(code string) error {
 	if len(code) < 8 || code[len(code)-8:len(code)-4] != "6304" {
 		return errors.New("does not end in a CRC field")

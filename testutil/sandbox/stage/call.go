@@ -42,8 +42,7 @@ func (f *Fault) withinGateway() bool {
 }
 
 // Handler serves the controls below /_sandbox and hands everything else to the gateway's routes, with planned faults,
-// one line in the
-// journal a call, the state saved before the answer and the call's events sent after it.
+// one line in the journal a call, the state saved before the answer and the call's events sent after it.
 func (s *Stage) Handler(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == controlRoot || strings.HasPrefix(r.URL.Path, controlRoot+"/") {

@@ -14,8 +14,7 @@ import (
 var ErrBackwards = errors.New("the sandbox clock only goes forward")
 
 // Clock is real time plus an offset that only grows, with jobs that run in the order of their due times, whether the
-// clock is advanced
-// or real time passes.
+// clock is advanced or real time passes.
 type Clock struct {
 	objects sync.Locker   // the stage's lock, held while a job runs
 	running sync.Mutex    // one runner at a time: Advance or the alarm
@@ -75,9 +74,8 @@ func (c *Clock) Now() time.Time {
 func (c *Clock) now() time.Time { return c.real().UTC().Add(c.offset) }
 
 // Handle says what a job of this kind does. Called once a kind, before Stage.Start. The function runs with the stage
-// locked, at a
-// virtual time not before the job's due time; it may schedule further jobs (also in the past: they run next) and emit
-// events.
+// locked, at a virtual time not before the job's due time; it may schedule further jobs (also in the past: they run
+// next) and emit events.
 func (c *Clock) Handle(kind string, run func(ref string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,8 +127,7 @@ func (c *Clock) Cancel(kind, ref string) {
 }
 
 // Advance moves the clock forward, stopping at each due time on the way to run its job, and returns the new time.
-// Jobs that jobs
-// schedule within the span run, too. Must not be called with the stage locked or from a job.
+// Jobs that jobs schedule within the span run, too. Must not be called with the stage locked or from a job.
 func (c *Clock) Advance(by time.Duration) (time.Time, error) {
 	if by < 0 {
 		return time.Time{}, ErrBackwards
@@ -156,8 +153,7 @@ func (c *Clock) AdvanceTo(t time.Time) (time.Time, error) {
 }
 
 // runNext runs the earliest job due by the limit. Taking it off the list and its effect are one step under the
-// stage's lock, so that
-// no snapshot falls between them.
+// stage's lock, so that no snapshot falls between them.
 func (c *Clock) runNext(limit time.Time) bool {
 	c.objects.Lock()
 	defer c.objects.Unlock()

@@ -22,8 +22,8 @@ type Control struct {
 	About  string // one line
 	Body   any    // an example of the request body; nil: none is read
 	// Do carries it out; its value is answered as JSON with 200 (nil: {}). Path values come from r.PathValue, the
-	// body from Decode. It is
-	// called without the stage's lock. A *Refusal chooses the status of an error; any other error is 400.
+	// body from Decode. It is called without the stage's lock. A *Refusal chooses the status of an error; any other
+	// error is 400.
 	Do func(r *http.Request) (any, error)
 }
 

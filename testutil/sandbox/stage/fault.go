@@ -13,8 +13,8 @@ import (
 type FaultKind string
 
 // The faults. "Before" means that the call has no effect at the gateway, "after" that it has its full effect and the
-// caller does not learn
-// of it; the call's idempotency key, where the gateway has such, is then taken as after any effect.
+// caller does not learn of it; the call's idempotency key, where the gateway has such, is then taken as after any
+// effect.
 const (
 	FaultStatus        FaultKind = "status"         // answers Status and Body; no effect
 	FaultStatusAfter   FaultKind = "status_after"   // the effect, then Status and Body

@@ -19,12 +19,10 @@ type Options struct {
 	// FaultBody is the gateway's error document for an injected status without a body. nil: "{}".
 	FaultBody func(status int) []byte
 	// OwnFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in
-	// its call they belong;
-	// else the stage carries them out around the gateway.
+	// its call they belong; else the stage carries them out around the gateway.
 	OwnFaults bool
 	// Frozen is where the clock stands until it is advanced. Jobs run within Advance alone, so that the same steps
-	// always give the same
-	// story. Zero: real time.
+	// always give the same story. Zero: real time.
 	Frozen time.Time
 	Logger *slog.Logger // nil: silent
 }
@@ -50,8 +48,7 @@ type Stage struct {
 }
 
 // New makes a stage and reads the state file when there is one. Nothing runs before Start. A state file that can't be
-// read is an error
-// that names it, so that nobody's objects are thrown away silently.
+// read is an error that names it, so that nobody's objects are thrown away silently.
 func New(o Options) (*Stage, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -115,8 +112,7 @@ func (s *Stage) Close() error {
 }
 
 // Emit puts an event into the webhook queue. With the context of a call it is sent after that call's answer; with any
-// other context at
-// once.
+// other context at once.
 func (s *Stage) Emit(ctx context.Context, ev Event) {
 	c := callOf(ctx)
 	ids := s.Webhooks.enqueue(ev, c != nil)

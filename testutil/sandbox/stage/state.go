@@ -33,8 +33,7 @@ type record struct {
 }
 
 // changes is every other line of a state file: what changed together is there together, or, when the process died
-// while it wrote, not
-// at all.
+// while it wrote, not at all.
 type changes struct {
 	Records []record `json:"c"`
 }
@@ -48,10 +47,9 @@ type persisted interface {
 }
 
 // saver keeps the state file: a journal to which every change appends the objects that it changed, in one line.
-// Changes that come while
-// it writes are one further line (group commit). Once the changes outweigh the objects the file is written afresh
-// beside itself and
-// takes its place in one step. It does not fsync: the file must outlive the process, not the machine.
+// Changes that come while it writes are one further line (group commit). Once the changes outweigh the objects the
+// file is written afresh beside itself and takes its place in one step. It does not fsync: the file must outlive the
+// process, not the machine.
 type saver struct {
 	path    string
 	gateway string
@@ -265,8 +263,7 @@ func replaceFile(path string, raw []byte) (*os.File, error) {
 }
 
 // close saves a last time, all that there is, and lets go of the file. What changed without being handed out by a
-// table since is an error
-// of the gateway's: after kill -9 it would have been lost.
+// table since is an error of the gateway's: after kill -9 it would have been lost.
 func (s *saver) close() error {
 	if s.path == "" {
 		return nil

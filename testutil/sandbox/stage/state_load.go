@@ -19,8 +19,7 @@ type restored struct {
 }
 
 // load reads the state file when there is one. A last line without its end is what a process wrote as it died: nobody
-// was told of
-// it, so it counts for nothing.
+// was told of it, so it counts for nothing.
 func (s *saver) load() (r restored, err error) {
 	if s.path == "" {
 		return r, nil

@@ -110,8 +110,7 @@ func (k *keeping) step(r *rand.Rand, i int) {
 }
 
 // TestEachChangeIsReadBack: the file of a process that never closed it, after each change and also once it was cut
-// off in the middle of
-// its last line, holds what was there after the last whole one.
+// off in the middle of its last line, holds what was there after the last whole one.
 func TestEachChangeIsReadBack(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")

@@ -10,8 +10,7 @@ import (
 // Table holds one kind of a gateway's objects by id, in order of creation, and is kept in the state file once
 // Stage.Keep was told of it.
 // What Get, Find, Newest and Put handed out or in counts as changed: the next save compares it with what the file
-// holds, so that
-// nobody has to say what they changed. The stage's lock guards it. The zero value is an empty table.
+// holds, so that nobody has to say what they changed. The stage's lock guards it. The zero value is an empty table.
 type Table[T any] struct {
 	items   map[string]*entry[T]
 	order   []string

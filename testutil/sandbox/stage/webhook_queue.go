@@ -117,8 +117,8 @@ func (w *Webhooks) Deliveries() []Delivery {
 }
 
 // Settle waits until nothing is being sent and nothing is left that would be sent without further action: what
-// remains is held, waits
-// for a partner, for an address or for RemoveBackoff. Deliveries waiting for a retry are waited for.
+// remains is held, waits for a partner, for an address or for RemoveBackoff. Deliveries waiting for a retry are
+// waited for.
 func (w *Webhooks) Settle(ctx context.Context) error {
 	for {
 		w.mu.Lock()

@@ -54,21 +54,18 @@ func (w *Webhooks) Delay(by time.Duration) {
 func (w *Webhooks) DuplicateNext(n int) { w.turn(func(s *switches) { s.duplicate = max(n, 0) }) }
 
 // SwapNext exchanges the order within each of the next n pairs of events. The first of a pair waits for the second;
-// Release lets a
-// first go that has none.
+// Release lets a first go that has none.
 func (w *Webhooks) SwapNext(n int) { w.turn(func(s *switches) { s.swap = max(n, 0) }) }
 
 // DropNext never sends the next n events; they stay listed as dropped.
 func (w *Webhooks) DropNext(n int) { w.turn(func(s *switches) { s.drop = max(n, 0) }) }
 
 // EarlyNext sends the events of the next n calls that make any before the call is answered: the answer waits for
-// their first attempt,
-// for 10 s at most.
+// their first attempt, for 10 s at most.
 func (w *Webhooks) EarlyNext(n int) { w.turn(func(s *switches) { s.early = max(n, 0) }) }
 
 // Hold keeps deliveries back whose event type matches one of the patterns, a name or a prefix with "*" at its end;
-// none: all. They
-// stay in the queue without blocking others.
+// none: all. They stay in the queue without blocking others.
 func (w *Webhooks) Hold(patterns ...string) {
 	if len(patterns) == 0 {
 		patterns = []string{"*"}

@@ -60,8 +60,7 @@ func (w *Webhooks) Next() (busy bool, at time.Time, ok bool) {
 }
 
 // expire gives up on what has waited too long. An event that was never tried although it could be is not too old: the
-// clock jumped
-// over its delivery.
+// clock jumped over its delivery.
 func (w *Webhooks) expire(now time.Time) {
 	if w.opts.KeepFor == 0 {
 		return
