@@ -21,6 +21,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/testutil/apitest"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
 )
@@ -46,7 +47,7 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	var err error
 	b.catcher, err = mail.NewCatcher("127.0.0.1:0", logger)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = b.catcher.Close() })
+	cleanup.Add(t, func() { _ = b.catcher.Close() })
 	deps := accountstest.Deps(t, b.db)
 	deps.Clock, deps.Log = b.clock, logger
 	b.files = files.New(files.Deps{Pool: b.db, Clock: b.clock})
@@ -81,7 +82,7 @@ func (b *bundle) work(t *testing.T, first ...river.JobArgs) *bundle {
 		require.NoError(t, err)
 	}
 	require.NoError(t, client.Start(t.Context()))
-	t.Cleanup(func() { <-client.Stopped() })
+	cleanup.Add(t, func() { <-client.Stopped() })
 	return b
 }
 

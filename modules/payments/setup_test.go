@@ -33,6 +33,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
 )
@@ -110,7 +111,7 @@ func (b *bundle) work() {
 	client, err := jobs.New(b.pool, jobs.Options{Workers: workers, Log: secrettest.Logger(b.t), PollOnly: true})
 	require.NoError(b.t, err)
 	require.NoError(b.t, client.Start(context.WithoutCancel(b.t.Context())))
-	b.t.Cleanup(func() { require.NoError(b.t, client.Stop(context.Background())) })
+	cleanup.Add(b.t, func() { require.NoError(b.t, client.Stop(context.Background())) })
 }
 
 type response struct {

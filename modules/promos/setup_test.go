@@ -15,6 +15,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
 )
@@ -36,7 +37,7 @@ func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now())}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
-	t.Cleanup(func() {
+	cleanup.Add(t, func() {
 		pgtest.RequireInvariants(t, b.db, begun,
 			"redemptions_have_subscriptions")
 	}) // there are none below subscriptions

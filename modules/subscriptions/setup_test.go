@@ -35,6 +35,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
@@ -100,7 +101,7 @@ func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefund
 		pix: &pix{months: 1, mode: "manual"},
 	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
-	t.Cleanup(func() {
+	cleanup.Add(t, func() {
 		if !b.broken {
 			pgtest.RequireInvariants(t, b.db, begun,
 				append(b.unsound, "no_clock_skew")...) // the test's clock jumps, gateway B's does not
@@ -119,7 +120,7 @@ func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefund
 	b.promos = &codes{}
 	b.mails, err = mail.NewCatcher("127.0.0.1:0", log)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = b.mails.Close() })
+	cleanup.Add(t, func() { _ = b.mails.Close() })
 	sender, err := mail.NewSMTP(b.mails.URL(), "Marquee <no-reply@example.com>")
 	require.NoError(t, err)
 	templates, err := templates()
@@ -245,7 +246,7 @@ func (b *bundle) work(t *testing.T) {
 	}
 	b.working = true
 	require.NoError(t, b.jobs.Start(context.WithoutCancel(t.Context())))
-	t.Cleanup(func() {
+	cleanup.Add(t, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(t, b.jobs.Stop(ctx))

@@ -26,6 +26,7 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
@@ -89,7 +90,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	// The test's clock jumps, gateway B's does not.
-	t.Cleanup(func() { pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...) })
+	cleanup.Add(t, func() { pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...) })
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
 	cfg := tickets.Config{FileKey: fileKey, Zone: zone, PerMinute: 100_000, DeclinesPerAddress: 100_000}
@@ -179,7 +180,7 @@ func (b *bundle) confirmEvents() {
 func (b *bundle) work() {
 	b.t.Helper()
 	require.NoError(b.t, b.jobs.Start(context.WithoutCancel(b.t.Context())))
-	b.t.Cleanup(func() {
+	cleanup.Add(b.t, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(b.t, b.jobs.Stop(ctx))

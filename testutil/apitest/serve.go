@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"marquee/platform/httpapi"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/secrettest"
 )
 
@@ -21,7 +22,7 @@ import (
 func Serve(t testing.TB, api *httpapi.API) string {
 	t.Helper()
 	server := httptest.NewServer(Handler(t, api))
-	t.Cleanup(server.Close)
+	cleanup.Add(t, server.Close)
 	return server.URL
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 // createCluster runs initdb beside the cluster's place and renames the result into it, so
-// that an interrupted initdb leaves nothing that looks like a cluster.
-func (d *dataDir) createCluster(ctx context.Context, bin Binaries, sync bool) error {
+// that an interrupted initdb leaves nothing that looks like a cluster. An ephemeral one is not
+// synced, and its sessions begin without the thousands of hashes that SCRAM takes for each.
+func (d *dataDir) createCluster(ctx context.Context, bin Binaries, ephemeral bool) error {
 	password, err := d.password()
 	if err != nil {
 		return fmt.Errorf("make the database password: %w", err)
@@ -20,7 +21,7 @@ func (d *dataDir) createCluster(ctx context.Context, bin Binaries, sync bool) er
 	// Locales come with the operating system. Both sort by code point; the first also knows
 	// letters outside ASCII, which upper(), lower() and the text search need.
 	for _, locale := range []string{"C.UTF-8", "C"} {
-		if err = d.initdb(ctx, bin, password, locale, sync); err == nil {
+		if err = d.initdb(ctx, bin, password, locale, ephemeral); err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -30,7 +31,7 @@ func (d *dataDir) createCluster(ctx context.Context, bin Binaries, sync bool) er
 	return err
 }
 
-func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale string, sync bool) error {
+func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale string, ephemeral bool) error {
 	fresh := d.file("postgres.new")
 	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700), d.account.selfAccount(fresh)); err != nil {
 		return err
@@ -49,10 +50,12 @@ func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale str
 	defer log.Close()
 	args := []string{
 		"--pgdata=" + fresh, "--username=postgres", "--pwfile=" + passwordFile,
-		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=" + locale,
+		"--encoding=UTF8", "--locale=" + locale,
 	}
-	if !sync {
-		args = append(args, "--no-sync")
+	if ephemeral {
+		args = append(args, "--auth=md5", "--no-sync")
+	} else {
+		args = append(args, "--auth=scram-sha-256")
 	}
 	p, err := startProcess(filepath.Join(bin.Dir, "initdb"), args, d.account, log, syscall.SIGKILL)
 	if err != nil {

@@ -81,7 +81,7 @@ func start(ctx context.Context, dir *dataDir, o Options) (*Server, error) {
 	}
 	if dir.major() == 0 {
 		fmt.Fprintf(o.Progress, "Making a private Postgres %d in %s\n", bin.Major, dir.path)
-		if err := dir.createCluster(ctx, bin, !o.Ephemeral); err != nil {
+		if err := dir.createCluster(ctx, bin, o.Ephemeral); err != nil {
 			return nil, err
 		}
 	}

@@ -4,34 +4,53 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"marquee/testutil/secrettest"
 )
 
-// clone makes a database from the template and returns its name and URL.
-func (s *server) clone(ctx context.Context) (name, address string, err error) {
-	name = fmt.Sprintf("%s%s_%d", databasePrefix, s.run, s.made.Add(1))
-	if address, err = s.databaseURL(name); err != nil {
-		return "", "", err
-	}
-	_, err = s.admin.Exec(ctx,
-		"CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+pgx.Identifier{s.template}.Sanitize()+s.copySQL)
-	if err != nil {
-		return "", "", fmt.Errorf("copy the template: %w", err)
-	}
-	return name, address, accept(ctx, address)
+// database is one of a test's own, with a session on it. A session costs more than what is
+// asked in it: this one stays until the test has ended.
+type database struct {
+	name, url string
+	session   *pgx.Conn
 }
 
-// accept has a copy taken for the database to work on, as if it had been migrated itself:
-// else it counts as a restored one.
-func accept(ctx context.Context, address string) error {
-	conn, err := pgx.Connect(ctx, address)
-	if err != nil {
-		return err
+// clone makes a database from the template.
+func (s *server) clone(ctx context.Context) (*database, error) {
+	d := &database{name: fmt.Sprintf("%s%s_%d", databasePrefix, s.run, s.made.Add(1))}
+	var err error
+	if d.url, err = s.databaseURL(d.name); err != nil {
+		return nil, err
 	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "UPDATE payments.database_marks SET mark = payments.database_mark()")
-	return err
+	_, err = s.admin.Exec(ctx,
+		"CREATE DATABASE "+pgx.Identifier{d.name}.Sanitize()+" TEMPLATE "+pgx.Identifier{s.template}.Sanitize()+s.copySQL)
+	if err != nil {
+		return nil, fmt.Errorf("copy the template: %w", err)
+	}
+	if d.session, err = pgx.Connect(ctx, d.url); err != nil {
+		return nil, err
+	}
+	// The copy is taken for the database to work on, as if it had been migrated itself: else it
+	// counts as a restored one.
+	_, err = d.session.Exec(ctx, "UPDATE payments.database_marks SET mark = payments.database_mark()")
+	return d, err
+}
+
+// searchSecrets fails the test when its database holds a secret that secrettest knows.
+func (d *database) searchSecrets(t testing.TB) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := d.session.Ping(ctx); err != nil { // the test has ended it, or the server
+		if d.session, err = pgx.Connect(ctx, d.url); err != nil {
+			t.Errorf("pgtest: %v", err)
+			return
+		}
+	}
+	secrettest.Database(t, d.session)
 }
 
 // litter is how many databases of ended tests, at some 8 MB of memory each, a process lets lie.

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/platform/postgres"
-	"marquee/testutil/secrettest"
+	"marquee/testutil/cleanup"
 )
 
 // poolSize bounds the connections of one test: many tests share one server.
@@ -25,7 +25,7 @@ func DB(t testing.TB) *pgxpool.Pool {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	t.Cleanup(func() { closePool(t, pool) })
+	cleanup.Add(t, func() { closePool(t, pool) })
 	return pool
 }
 
@@ -52,17 +52,18 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	name, url, err := s.clone(t.Context())
+	d, err := s.clone(t.Context())
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	t.Cleanup(func() {
+	cleanup.Add(t, func() {
 		if _, ok := t.(*testing.B); !ok {
-			secrettest.Database(t, url)
+			d.searchSecrets(t)
 		}
-		s.finish(name)
+		_ = d.session.Close(context.Background())
+		s.finish(d.name)
 	})
-	return url
+	return d.url
 }
 
 // Tx is a transaction on a migrated database that is shared with the other transactions of
@@ -78,7 +79,7 @@ func Tx(t testing.TB) pgx.Tx {
 	if err != nil {
 		t.Fatalf("pgtest: begin: %v", err)
 	}
-	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	cleanup.Add(t, func() { _ = tx.Rollback(context.Background()) })
 	return tx
 }
 
@@ -90,11 +91,11 @@ var sharedPool = sync.OnceValues(func() (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, url, err := s.clone(ctx)
+	d, err := s.clone(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return postgres.NewPool(ctx, url, postgres.Options{MaxConns: 32, ApplicationName: "pgtest"})
+	return postgres.NewPool(ctx, d.url, postgres.Options{MaxConns: 32, ApplicationName: "pgtest"})
 })
 
 // DataDir is an empty directory in which a private Postgres can keep its data also when the
@@ -104,7 +105,7 @@ func DataDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "marquee")
 	if err == nil {
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		cleanup.Add(t, func() { _ = os.RemoveAll(dir) })
 		err = os.Chmod(dir, 0o711)
 	}
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/testutil/cleanup"
 )
 
 // Rewritten is a further pool on the database of a pool that DB made, whose
@@ -34,7 +36,7 @@ func Rewritten(t testing.TB, db *pgxpool.Pool, pairs ...[2]string) *pgxpool.Pool
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	t.Cleanup(func() { closePool(t, pool) })
+	cleanup.Add(t, func() { closePool(t, pool) })
 	return pool
 }
 

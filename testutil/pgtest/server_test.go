@@ -45,7 +45,7 @@ func TestDatabasesOfEndedProcessesAreSweptAndThoseOfTheLivingAreNot(t *testing.T
 	living, ended := process(t), process(t)
 	for _, s := range []*server{living, ended} {
 		for range 2 {
-			_, _, err := s.clone(t.Context())
+			_, err := s.clone(t.Context())
 			require.NoError(t, err)
 		}
 	}
@@ -59,17 +59,18 @@ func TestDatabasesOfEndedProcessesAreSweptAndThoseOfTheLivingAreNot(t *testing.T
 func TestAProcessOfVeryManyTestsClearsUpAfterItself(t *testing.T) {
 	t.Parallel()
 	s := process(t)
-	kept, _, err := s.clone(t.Context())
+	running, err := s.clone(t.Context())
 	require.NoError(t, err)
-	ended, _, err := s.clone(t.Context())
+	ended, err := s.clone(t.Context())
 	require.NoError(t, err)
+	require.NoError(t, ended.session.Close(t.Context()))
 	for range litter - 1 {
-		s.finish(ended)
+		s.finish(ended.name)
 	}
-	require.Equal(t, 1, s.databases(t, ended))
-	s.finish(ended)
-	require.Eventually(t, func() bool { return s.databases(t, ended) == 0 }, 10*time.Second, 10*time.Millisecond)
-	require.Equal(t, 1, s.databases(t, kept))
+	require.Equal(t, 1, s.databases(t, ended.name))
+	s.finish(ended.name)
+	require.Eventually(t, func() bool { return s.databases(t, ended.name) == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, 1, s.databases(t, running.name))
 }
 
 func TestATemplateHalfMadeByAKilledProcessIsMadeAgain(t *testing.T) {
@@ -82,7 +83,7 @@ func TestATemplateHalfMadeByAKilledProcessIsMadeAgain(t *testing.T) {
 	require.NoError(t, err)
 
 	require.NoError(t, s.makeTemplate(t.Context(), s.template))
-	_, _, err = s.clone(t.Context())
+	_, err = s.clone(t.Context())
 	require.NoError(t, err)
 	var marked bool
 	require.NoError(t, s.session.QueryRow(t.Context(),

@@ -62,6 +62,11 @@ func (s *server) makeTemplate(ctx context.Context, name string) error {
 	if err := vacuum(ctx, address); err != nil {
 		return err
 	}
+	// The first session on a database writes down what each of them reads when it begins. It is
+	// copied, too.
+	if err := connect(ctx, address); err != nil {
+		return err
+	}
 	// Nobody may be connected to what is copied, so nobody may connect.
 	_, err = s.session.Exec(ctx, "ALTER DATABASE "+quoted+" WITH IS_TEMPLATE true ALLOW_CONNECTIONS false")
 	return err
@@ -75,6 +80,14 @@ func vacuum(ctx context.Context, address string) error {
 	defer conn.Close(ctx)
 	_, err = conn.Exec(ctx, "VACUUM ANALYZE")
 	return err
+}
+
+func connect(ctx context.Context, address string) error {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
 }
 
 // migrationsHash changes with any name or byte of the migrations.

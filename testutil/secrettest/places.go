@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"marquee/testutil/cleanup"
 )
 
-// Database fails t when its database holds one of its secrets.
-func Database(t testing.TB, databaseURL string) {
+// Database fails t when its database holds one of its secrets. The session is one on it.
+func Database(t testing.TB, session *pgx.Conn) {
 	t.Helper()
-	text, err := Dump(databaseURL)
+	text, err := dump(session)
 	if err != nil {
 		t.Errorf("secrettest: read the database: %v", err)
 		return
@@ -32,12 +34,18 @@ const rowsOfTable = "20000"
 func Dump(databaseURL string, schemas ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, databaseURL)
+	session, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	rows, _ := conn.Query(ctx, `SELECT format('(SELECT ''%1$I.%2$I '' || r::text FROM %1$I.%2$I r LIMIT `+rowsOfTable+
+	defer func() { _ = session.Close(ctx) }()
+	return dump(session, schemas...)
+}
+
+func dump(session *pgx.Conn, schemas ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	rows, _ := session.Query(ctx, `SELECT format('(SELECT ''%1$I.%2$I '' || r::text FROM %1$I.%2$I r LIMIT `+rowsOfTable+
 		`)', n.nspname, c.relname)
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind = 'r' AND pg_relation_size(c.oid) > 0 AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'
@@ -46,19 +54,24 @@ func Dump(databaseURL string, schemas ...string) (string, error) {
 	if err != nil || len(tables) == 0 {
 		return "", err
 	}
-	rows, _ = conn.Query(ctx, strings.Join(tables, " UNION ALL "))
+	rows, _ = session.Query(ctx, strings.Join(tables, " UNION ALL "))
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
 }
 
 // Logger writes as the product does, down to debug, and fails t when what was written holds
-// one of its secrets. A test that reads its log gives writers of its own beside.
+// one of its secrets. A failed test shows its last warnings and errors. A test that reads its log gives writers of its own beside.
 func Logger(t testing.TB, beside ...io.Writer) *slog.Logger {
 	if _, ok := t.(*testing.B); ok {
 		return slog.New(slog.DiscardHandler)
 	}
 	out := &Log{}
-	t.Cleanup(func() { Text(t, "the log", out.String()) })
+	cleanup.Add(t, func() {
+		Text(t, "the log", out.String())
+		if t.Failed() {
+			t.Log(out.complaints())
+		}
+	})
 	return slog.New(slog.NewJSONHandler(io.MultiWriter(append(beside, out)...),
 		&slog.HandlerOptions{Level: slog.LevelDebug}))
 }
@@ -67,6 +80,17 @@ func Logger(t testing.TB, beside ...io.Writer) *slog.Logger {
 type Log struct {
 	mu  sync.Mutex
 	all bytes.Buffer
+}
+
+// complaints are the last lines that warn of something or say what failed.
+func (l *Log) complaints() string {
+	var lines []string
+	for line := range strings.Lines(l.String()) {
+		if strings.Contains(line, `"level":"WARN"`) || strings.Contains(line, `"level":"ERROR"`) {
+			lines = append(lines, line)
+		}
+	}
+	return "log:\n" + strings.Join(lines[max(0, len(lines)-20):], "")
 }
 
 // Write adds to the log.

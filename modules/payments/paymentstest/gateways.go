@@ -18,6 +18,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/sandbox"
 )
 
@@ -85,7 +86,7 @@ func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 		RetryLadder: []time.Duration{time.Second, time.Second, time.Second},
 	})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	cleanup.Add(t, func() { require.NoError(t, s.Close()) })
 	const limit, wait = 2 * time.Second, 5 * time.Millisecond
 	now := &ahead{}
 	g := &Gateways{

@@ -32,6 +32,7 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
@@ -81,7 +82,7 @@ func NewOf(t testing.TB, o Options) *Platform {
 		p.openGateways(&cfg)
 	} else {
 		gateway := httptest.NewServer(http.HandlerFunc(replyNotFound))
-		t.Cleanup(gateway.Close)
+		cleanup.Add(t, gateway.Close)
 		cfg.GWAURL, cfg.GWBURL = gateway.URL, gateway.URL
 	}
 	for _, change := range o.Config {
@@ -97,12 +98,12 @@ func NewOf(t testing.TB, o Options) *Platform {
 	var err error
 	p.App, err = app.NewOf(t.Context(), cfg, o.Log, true, o.Parts)
 	require.NoError(t, err)
-	t.Cleanup(p.Close)
+	cleanup.Add(t, p.Close)
 	p.DB, err = postgres.NewPool(t.Context(), cfg.DatabaseURL,
 		postgres.Options{MaxConns: 6, ApplicationName: "platformtest"})
 	require.NoError(t, err)
-	t.Cleanup(p.DB.Close)
-	t.Cleanup(func() { pgtest.RequireInvariants(t, p.DB, time.Now(), p.unsound...) }) // once the jobs have stopped
+	cleanup.Add(t, p.DB.Close)
+	cleanup.Add(t, func() { pgtest.RequireInvariants(t, p.DB, time.Now(), p.unsound...) }) // once the jobs have stopped
 	p.Guest = apitest.New(t, p.API())
 	p.root, p.admin = sync.OnceValue(p.newRoot), sync.OnceValue(p.newAdmin)
 	if o.Gateways {
@@ -137,7 +138,7 @@ func (p *Platform) openGateways(cfg *app.Config) {
 	var err error
 	p.Mails, err = mail.NewCatcher("127.0.0.1:0", secrettest.Logger(p.T))
 	require.NoError(p.T, err)
-	p.T.Cleanup(func() { _ = p.Mails.Close() })
+	cleanup.Add(p.T, func() { _ = p.Mails.Close() })
 	cfg.SMTPURL = p.Mails.URL()
 }
 
@@ -157,7 +158,7 @@ func (p *Platform) Unsound(invariants ...string) { p.unsound = append(p.unsound,
 func (p *Platform) Work() {
 	p.T.Helper()
 	require.NoError(p.T, p.StartWorkers(context.WithoutCancel(p.T.Context())))
-	p.T.Cleanup(func() {
+	cleanup.Add(p.T, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(p.T, p.StopWorkers(ctx))
