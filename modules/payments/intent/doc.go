@@ -27,6 +27,8 @@
 // after a failed one, whoever asked, brings all looks forward. What is not known for a day
 // is told to the operators once.
 //
+// An error that a comment does not name is the database's or a hook's: the transaction is rolled back.
+//
 // To add a user: a Kind here and in the table's CHECK; a function that returns its Operation
 // (Opening, Row, Steps, SettleTx), in its module, with the kind in the module's
 // payments.Hooks.Looks; Begin and Run where it is asked for. What events tell settles in

@@ -83,6 +83,7 @@ type Opening struct {
 // ErrOpen says that an intent of the same subject, or one that excludes it, is open.
 type ErrOpen struct{ Intent Intent }
 
+// Error tells the kind, the subject, and since when it is open.
 func (e *ErrOpen) Error() string {
 	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject, e.Intent.CreatedAt.Format(time.RFC3339))
 }
@@ -146,8 +147,7 @@ type Hooks struct {
 	Known func(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subject objectid.ID) error
 }
 
-// Connect adds hooks to those that are connected; what is nil stays. Not safe once the
-// server runs.
+// Connect adds hooks to those that are connected; what is nil stays. Not safe once the server runs.
 func (s *Service) Connect(h Hooks) {
 	maps.Copy(s.hooks.Users, h.Users)
 	if h.Unknown != nil {
@@ -158,9 +158,9 @@ func (s *Service) Connect(h Hooks) {
 	}
 }
 
-// OpenTx opens intents in the transaction that commits their users' rows, in one
-// statement. *ErrOpen when one of them is open already, or what it excludes: roll
-// back then. Until the call's time limit, and a fifth of it, are over nobody looks.
+// OpenTx opens intents in the transaction that commits their users' rows, in one statement. *ErrOpen when one of them
+// is open already, or what it excludes: roll back then. A kind without a user is an error, too: nobody would look for
+// it. Until the call's time limit, and a fifth of it, are over nobody looks.
 func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) error {
 	if len(openings) == 0 {
 		return nil
@@ -232,8 +232,8 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 	return ok, err
 }
 
-// EndTx ends the open intent of an outcome, in the transaction that settles it: that of an
-// operation's phase, or of what else has brought it. One that has ended already is left alone.
+// EndTx ends the open intent of an outcome, in the transaction that settles it: that of an operation's phase, or of
+// what else has brought it. One that has ended already is left alone, since an event may be faster than the answer.
 func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ step() state.IntentStep }, by By) error {
 	to, err := state.Intents.Move(state.IntentOpen, o.step())
 	if err != nil {

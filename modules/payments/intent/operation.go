@@ -13,8 +13,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// By says who brought an outcome, in the history of its intent: one of these, or the
-// source of its user's own move.
+// By says who brought an outcome, in the history of its intent: one of these, or the source of its user's own move.
 type By = state.IntentBy
 
 // The answer of the call itself, a look, an event.
@@ -124,7 +123,8 @@ func (Void[A]) step() state.IntentStep      { return state.StepVoid }
 func (NotKnown[A]) step() state.IntentStep  { return state.StepNotKnown }
 
 // Begin is the first phase: write commits the row that stands for the order, together with
-// its intent. *ErrOpen when it, or what it excludes, is open already.
+// its intent, since whoever dies from here on is found by the looks. *ErrOpen when it, or what it
+// excludes, is open already; else write's own errors. With any error nothing is committed.
 func (o *Operation[R, A]) Begin(ctx context.Context, row *R, write func(tx pgx.Tx) error) error {
 	err := postgres.InTx(ctx, o.Intents.deps.Pool, func(tx pgx.Tx) error {
 		if err := write(tx); err != nil {
@@ -143,7 +143,8 @@ func (o *Operation[R, A]) Begin(ctx context.Context, row *R, write func(tx pgx.T
 }
 
 // Run is what follows: the steps, and settling their outcome. What the gateway does has to
-// be known, and written, although the client goes away. With NotKnown the row is as it was.
+// be known, and written, although the client goes away. With NotKnown the row is as it was. The error
+// is that of settling, never the gateway's, which the outcome carries: the looks settle it then.
 func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error) {
 	ctx = context.WithoutCancel(ctx)
 	var made A
@@ -163,8 +164,7 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 // User is what the schedule of looks has to know of the operation.
 func (o *Operation[R, A]) User() User { return User{look: o.resume, wasFound: o.WasFound} }
 
-// resume goes through the steps again: the first whose call has not succeeded is where the
-// order stands.
+// resume goes through the steps again: the first whose call has not succeeded is where the order stands.
 func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, error) {
 	row, over, err := o.Row(ctx, intentOf(l.row))
 	if err != nil || over {
@@ -295,9 +295,8 @@ func (s Step[R, A]) judge(row R, a A) Outcome[A] {
 	return s.Judge(row, a)
 }
 
-// settle is the last phase: one transaction writes what the outcome means, and ends the
-// intent or has it wait. Of what is not known it is noted since when; when that fails,
-// the first look waits for the lease.
+// settle is the last phase: one transaction writes what the outcome means, and ends the intent or has it wait. Of what
+// is not known it is noted since when; when that fails, the first look waits for the lease.
 func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A], by By) (R, error) {
 	s, ref := o.Intents, o.Opening(row).Ref
 	if unknown, ok := outcome.(NotKnown[A]); ok {
@@ -325,10 +324,9 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 	return row, err
 }
 
-// outcomeOf reads the error of a call, for all users in one place. What nobody foresaw is
-// not known. A refusal counts where it is of the only call that may have made something;
-// that the gateway was not reached, or lacks what the call stands on, where somebody waits
-// for the answer: else the looks ask again.
+// outcomeOf reads the error of a call, for all users in one place. What nobody foresaw is not known. A refusal counts
+// where it is of the only call that may have made something; that the gateway was not reached, or lacks what the call
+// stands on, where somebody waits for the answer: else the looks ask again.
 func outcomeOf[A any](err error, made A, counts, waits bool) Outcome[A] {
 	var declined *gateway.Declined
 	var rejected *gateway.Rejected

@@ -11,10 +11,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Repeated is one kind of order whose repetition is harmless: to end, to pause, to move. It
-// is kept in a row of its user, and a job carries it out. From its first failure on it has
-// an intent: the looks repeat it, within their share of the quota, and tell people of it
-// after a day. While that is open nobody else does.
+// Repeated is one kind of order whose repetition is harmless: to end, to pause, to move. It is kept in a row of its
+// user, and a job carries it out. From its first failure on it has an intent: the looks repeat it, within their share
+// of the quota, and tell people of it after a day. While that is open nobody else does.
 type Repeated struct {
 	Kind    Kind
 	Intents *Service
@@ -26,7 +25,9 @@ type Repeated struct {
 // not show at the gateway yet: no fault of the gateway's.
 var ErrUnderWay = errors.New("the order is under way")
 
-// Run carries the order out, unless the looks have it.
+// Run carries the order out, unless the looks have it. A gateway's error, or ErrUnderWay, is handed over
+// to the looks, so that the order is repeated within their share of the quota; nil then. Any other
+// error of Do is returned as it is, and the user's job comes again.
 func (r *Repeated) Run(ctx context.Context, o Opening) error {
 	o.Kind = r.Kind
 	if open, err := r.Intents.IsOpen(ctx, r.Intents.deps.Pool, o.Ref); err != nil || open {
@@ -42,7 +43,8 @@ func (r *Repeated) Run(ctx context.Context, o Opening) error {
 	return nil
 }
 
-// HandOver leaves an order that was not carried out to the looks.
+// HandOver leaves an order that was not carried out to the looks, which repeat it from now on. One that
+// is open already (*ErrOpen) is no error: another try has failed meanwhile.
 func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	ctx, s := context.WithoutCancel(ctx), r.Intents
 	o.Kind, o.CallTime = r.Kind, s.CallTime()
@@ -65,7 +67,7 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	return s.notKnown(ctx, o.Ref, cause)
 }
 
-// Sweep takes up an order whose own job is silent; one that the looks have, only later.
+// Sweep takes up an order whose own job is silent; one that the looks have, only later. Else both would make it.
 func (r *Repeated) Sweep(ctx context.Context, ref Ref, do, later func() error) error {
 	ref.Kind = r.Kind
 	open, err := r.Intents.IsOpen(ctx, r.Intents.deps.Pool, ref)

@@ -35,9 +35,9 @@ const (
 	toldAfter = 24 * time.Hour
 )
 
-// CheckDue is one turn of looks at a gateway: what is due, oldest first, until nothing
-// is, the share of the quota is used up, or the gateway does not answer. It also tells
-// the operators what has been not known for a day.
+// CheckDue is one turn of looks at a gateway: what is due, oldest first, until nothing is, the share of the quota is
+// used up, or the gateway does not answer. It also tells the operators what has been not known for a day. A gateway's
+// error is none of the turn's: it is noted at the intent, which is looked at again.
 func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
 	failed := s.tell(ctx, gateway)
 	for range mostBatches {
@@ -93,19 +93,19 @@ func (s *Service) dueTx(ctx context.Context, tx pgx.Tx, left health.Share) (foun
 	return found, true, err
 }
 
-// CheckNow looks at a subject's open intents without waiting for their time, for
-// routes that read live. It skips one that another process looks at, or has just
-// looked at, and all when the share of the quota is used up.
+// CheckNow looks at a subject's open intents without waiting for their time, for routes that read live. It skips one
+// that another process looks at, or has just looked at, and all when the share of the quota is used up. What the
+// gateway answers is no error: the row says what came of it.
 func (s *Service) CheckNow(ctx context.Context, subject objectid.ID) error {
 	return s.checkOf(ctx, subject, "", s.deps.Clock.Now().Add(-justLooked))
 }
 
-// CheckOne is CheckNow for one kind, also right after another look: for jobs that carry
-// a row's id.
+// CheckOne is CheckNow for one kind, also right after another look: for jobs that carry a row's id.
 func (s *Service) CheckOne(ctx context.Context, k Kind, subject objectid.ID) error {
 	return s.checkOf(ctx, subject, k, s.deps.Clock.Now())
 }
 
+// checkOf looks at a subject's open intents of a kind ("" for any) that nobody has looked at since.
 func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
 	open, ok, err := s.OpenOf(ctx, s.deps.Pool, subject)
 	if err != nil || !ok {
@@ -183,9 +183,8 @@ type checkWorker struct {
 	s *Service
 }
 
-// Work makes a turn, and stays for what falls due before the next one, so that the
-// pauses of seconds are what they are meant to be. What fails in it comes with the next,
-// so that nobody has to look at a job that was given up.
+// Work makes a turn, and stays for what falls due before the next one, so that the pauses of seconds are what they are
+// meant to be. What fails in it comes with the next, so that nobody has to look at a job that was given up.
 func (w *checkWorker) Work(ctx context.Context, job *river.Job[checkArgs]) error {
 	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
 	defer cancel()

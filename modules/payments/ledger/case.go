@@ -58,7 +58,8 @@ type Unapplied struct {
 // /admin/finance/unapplied-payments, in the transaction that books it. There is one
 // row a gateway payment (or subject): repeating it, also at once, changes nothing
 // but what was not known before, and nothing that has been decided. First reports
-// that it was not there before.
+// that it was not there before. One that names neither payment nor subject is an error: it could not
+// be told from another.
 func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (first bool, err error) {
 	subject := u.PaymentID
 	if subject == "" {
@@ -103,7 +104,7 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 
 // RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
 // the part, and grows with it. It is gone, so that it can only be kept. When somebody has
-// kept a smaller part, it is open again.
+// kept a smaller part, it is open again: more of it is gone than they decided about.
 func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	if u.Amount == nil || u.PaymentID == "" {
 		return errors.New("payments: what was taken back needs a payment and an amount")
@@ -126,6 +127,7 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 	return nil
 }
 
+// reopenTakenBackTx opens what somebody has kept again when more of it went back than they knew.
 func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx,
 		paymentsdb.UnappliedOfPaymentParams{Gateway: u.Gateway, PaymentRef: u.PaymentID})
@@ -243,6 +245,7 @@ type CaseArgs struct {
 // Kind names the job.
 func (CaseArgs) Kind() string { return "payments_unapplied" }
 
+// insertJobTx has the money of a case given back by itself once the transaction is committed.
 func (s *Cases) insertJobTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, CaseArgs{ID: id}, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {

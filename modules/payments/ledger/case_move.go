@@ -57,7 +57,7 @@ func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnap
 }
 
 // ByPlatformTx makes a change of a case that nobody but the platform decides, and tells
-// the audit trail.
+// the audit trail, which has nobody else to name. Its errors are change's.
 func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, deed string, change func() error) error {
 	if s.deps.Accounts == nil {
 		return change()
@@ -65,6 +65,8 @@ func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, dee
 	return UnappliedPayments.AuditTx(audit.ByPlatform(ctx, s.deps.Accounts, deed), tx, []objectid.ID{id}, change)
 }
 
+// writeMoveTx writes the state and the row of its history, and has the payer written to when their money
+// went back. Moved is false when somebody else was faster.
 func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
 	c Move) (moved bool, err error) {
 	now := s.deps.Clock.Now()

@@ -67,7 +67,8 @@ const ReportedByAdmin = "reported_by_admin"
 // be called any number of times, in any order, also at once: an older report
 // never reopens what a newer one closed, and what was lost stays lost, unless it was by
 // refunds that failed since. What the list of unapplied payments holds of a lost payment is
-// decided with it.
+// decided with it. A report without an id or a state is an error: it could not be told apart from
+// another, nor ordered.
 func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	if r.Report.ID == "" || r.Report.State == "" {
 		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
@@ -92,6 +93,8 @@ func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 	return change, err
 }
 
+// moveDisputeTx inserts the dispute or moves it by the table of package state. Nothing is changed where
+// the report is older than what is known, says it again, or the table holds against it.
 func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	d, now := r.Report, s.deps.Clock.Now()
 	told := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
@@ -397,6 +400,7 @@ func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 	return s.recordByRefundTx(ctx, tx, r, d)
 }
 
+// recordByRefundTx records a dispute that a report of refunds tells of, at that report's instant.
 func (s *Ledger) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
 	d gateway.DisputeReport) (*DisputeChange, error) {
 	d.At, d.EventID = r.Report.At, r.Report.EventID

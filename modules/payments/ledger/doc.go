@@ -14,4 +14,7 @@
 //
 // Three types, lower first: Reader reads, Cases keeps the list, Ledger writes the rest. All
 // work in the caller's transaction.
+//
+// An error that a comment does not name is the database's or the queue's, wrapped in what was tried;
+// whoever holds the transaction rolls it back, and comes again.
 package ledger

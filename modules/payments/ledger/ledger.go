@@ -96,7 +96,8 @@ func (s *Ledger) InsertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 // transaction ends. Whatever takes of it, a refund, a chargeback that an admin enters, or
 // a gateway's report of either, locks it before it reads what is left: of two at once the
 // second sees what the first took. Lock order: the customer and the subscription before
-// it; orders, events, cases and intents after it.
+// it; orders, events, cases and intents after it. A deadlock with who locks otherwise is the database's
+// error, and the transaction is made again.
 func (s *Ledger) LockMoneyTx(ctx context.Context, tx pgx.Tx, on gateway.Name, names ...string) error {
 	err := s.db.MoneyLock(ctx, tx, paymentsdb.MoneyLockParams{Gateway: string(on), Names: names})
 	if err != nil {

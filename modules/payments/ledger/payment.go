@@ -104,7 +104,8 @@ func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gatewa
 	return err
 }
 
-// BookOfCustomerTx books a customer's money that belongs to no subscription or order.
+// BookOfCustomerTx books a customer's money that belongs to no subscription or order, so that it can be
+// given back. Of what is booked already it only adds what was not known.
 func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID,
 	p gateway.Payment) error {
 	_, err := s.RecordPaymentTx(ctx, tx, Record{
@@ -144,7 +145,7 @@ type Failure struct {
 }
 
 // RecordFailureTx writes a failed attempt. First reports that this attempt was
-// not counted before.
+// not counted before: events repeat themselves, and failures in a row suspend.
 func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (first bool, err error) {
 	if f.PaymentID == "" || f.Attempt < 0 {
 		return false, fmt.Errorf("payments: a failed attempt needs a payment id and a number, not %q (%d)", f.PaymentID,

@@ -50,7 +50,8 @@ type RefundChange struct {
 
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
 // and settles our requests that it reports. It may be called any number of
-// times, in any order, also at once: cumulative totals are never added twice.
+// times, in any order, also at once: cumulative totals are never added twice. A report that names no
+// payment is an error, and so is one that the table of refunds holds against.
 func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) (RefundChange, error) {
 	if r.Report.PaymentID == "" {
 		return RefundChange{}, errors.New("payments: a refund needs the payment's id")
@@ -127,6 +128,8 @@ func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]
 	return lines, nil
 }
 
+// storeRefundTx writes a row that a report has made or changed, and ends the intent of a request that it
+// settles. A change against the table of refunds is an error.
 func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, row *Refund) error {
 	now := s.deps.Clock.Now()
 	switch {
@@ -205,7 +208,8 @@ func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway g
 	return rows, nil
 }
 
-// InsertRefundTx writes the row of a refund that is asked for.
+// InsertRefundTx writes the row of a refund that is asked for, before the gateway hears of it: whoever
+// dies then is found by its intent.
 func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 	source := state.ByAdmin
 	if r.AdminID == nil && r.Admin == "" {
@@ -222,7 +226,7 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 }
 
 // FailRefundTx marks a request that came to nothing, and why. Failed is false when a report
-// took it for done meanwhile.
+// took it for done meanwhile: money that went back is never called failed by a late answer.
 func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, failure string) (failed bool, err error) {
 	to, err := state.Refunds.Move(gateway.RefundStatusRequested, state.RefundRefused)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
 
 // SaveChargeTx writes what an edit changes of a locked charge, if its state is still the one
-// that was read, as saveTx does of a subscription.
+// that was read, as saveTx does of a subscription: errMoved when it is another.
 func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as state.ChargeEdit,
 	edit func(c *RenewalCharge)) (RenewalCharge, error) {
 	before := c
@@ -45,7 +45,7 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as
 	return c, nil
 }
 
-// TendTx has a renewal charge looked after at an instant.
+// TendTx has a renewal charge looked after at an instant, by one job however often it is asked for.
 func (s *Store) TendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, RenewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: at, UniqueOpts: river.UniqueOpts{ByArgs: true},

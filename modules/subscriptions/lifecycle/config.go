@@ -102,7 +102,7 @@ type PromoDiscount struct {
 // NoPromoCodes knows none, where the module promos is left out.
 type NoPromoCodes struct{}
 
-// FirstMonth finds none, and refuses a code that is given.
+// FirstMonth finds none, and refuses a code that is given: 400.
 func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (PromoDiscount, bool, error) {
 	if code == "" {
 		return PromoDiscount{}, false, nil

@@ -11,4 +11,9 @@
 //
 // Does not own: what money means (room settle), what is asked of the gateways (room calls and
 // those above). It calls no gateway.
+//
+// An error that a comment does not name is the database's or the queue's, wrapped in what was tried;
+// whoever holds the transaction rolls it back, and comes again.
+// Where a row is no longer in the state that was read, that is an error as well (errMoved): who moved it
+// has the row, and the caller reads it anew.
 package lifecycle

@@ -125,7 +125,7 @@ func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	return s.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID})
 }
 
-// EndTx inserts the job that ends a subscription at its gateway.
+// EndTx inserts the job that ends a subscription at its gateway, which is not called in a transaction.
 func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
 	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
 		return fmt.Errorf("queue the end at the gateway: %w", err)

@@ -32,6 +32,7 @@ func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) err
 	return s.turnOpenTx(ctx, tx, id, state.PauseDebitFound, nil)
 }
 
+// turnOpenTx turns the subscription's pause that is not over; without one there is nothing to do.
 func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction,
 	until *time.Time) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
@@ -45,7 +46,7 @@ func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by st
 }
 
 // TurnPauseTx turns a locked pause into another state and has it carried out, unless it
-// stays as it is.
+// stays as it is. An action that the state does not permit is an error: the caller read another pause.
 func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, by state.PauseAction, since time.Time,
 	until *time.Time) error {
 	to, err := state.Pauses.Move(p.State, by)
@@ -62,7 +63,8 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, b
 	return s.SchedulePauseTx(ctx, tx, p.ID, now)
 }
 
-// VoidPauses ends what is open of the pauses of a subscription that has ended.
+// VoidPauses ends what is open of the pauses of a subscription that has ended: nothing is collected for it
+// any more.
 func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, at time.Time) error {
 	from, to := state.Pauses.Of(state.PauseOvertaken)
 	err := s.db.VoidPauses(ctx, db, subscriptionsdb.VoidPausesParams{
@@ -74,7 +76,7 @@ func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, 
 	return nil
 }
 
-// SchedulePauseTx has a pause carried out by job.
+// SchedulePauseTx has a pause carried out by job, since the gateway is called outside of transactions.
 func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, PauseArgs{PauseID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},

@@ -65,7 +65,8 @@ func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // MoveTx applies a change to a locked subscription and is the only way in which
 // a state changes: compare-and-set, history, the customer's pointer and the job
 // for its expiry in the caller's transaction. Moved is false, and nothing is
-// written, when the state holds against the action.
+// written, when the state holds against the action; errMoved when the row, which was not locked then, has
+// another state by now.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (moved bool, err error) {
 	from := sub.Status
 	to, ok := state.Next(from, c.Action)
@@ -122,7 +123,8 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 }
 
 // RecordMoveTx writes the history. A move by an event that an admin had applied
-// again names that admin.
+// again names that admin. It also does what an end or a beginning brings with it: pauses, codes, the
+// customer's pointer, the renewal that waited. Of an account that was deleted there is none.
 func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state.Status, reason state.Reason,
 	c Change) error {
 	if c.Event != nil {
@@ -157,7 +159,8 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 	return nil
 }
 
-// EditTx changes fields of a locked subscription and leaves its state alone.
+// EditTx changes fields of a locked subscription and leaves its state alone: errMoved when that is another
+// by now.
 func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, edit func(sub *Row)) error {
 	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: intent.ByAnswer}, edit)
 }
@@ -211,7 +214,8 @@ type named struct {
 // saveTx writes the columns in which the row differs from before, if its state is still that
 // of before, ends its intent when its outcome stands in it, and schedules what its dates ask
 // for. What differs is written in any case; a column that the change does not name is a
-// mistake of ours, and logged as one.
+// mistake of ours, and logged as one: money would be lost by refusing it. errMoved when the state is
+// another.
 func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, as named, end IntentEnd) (Row, error) {
 	r.RegisterUpdateDate = s.deps.Clock.Now()
 	differ := columns.Differing(&before, &r)

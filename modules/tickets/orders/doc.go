@@ -7,4 +7,7 @@
 // Charge, which the room checkout runs; who reads a gateway hands the answer to Settle
 // (reconcile) or to SettleTx (webhooks). Refunds are asked for by the room refunds, whose jobs
 // are queued here in the transaction that finds them due.
+//
+// An error that a comment does not name is the database's or the queue's, wrapped in what was tried;
+// whoever holds the transaction rolls it back, and comes again.
 package orders

@@ -68,6 +68,8 @@ func (s *Store) syncGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money)
 	return givenBack, nil
 }
 
+// listNotGivenBackTx leaves to people what the gateway did not give back of the order's own payment, with
+// its reason.
 func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money, why state.GivenBack,
 	r payments.Refund) error {
 	for _, p := range m.Paid {

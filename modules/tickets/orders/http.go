@@ -92,7 +92,8 @@ func (s *CallerOrders) GetOrder(ctx context.Context, in *OrderInput) (*resource.
 	return s.envelope(ctx, o)
 }
 
-// CallerOrder is an order of the caller that they may see.
+// CallerOrder is an order of the caller that they may see: 422 for a malformed id, 404 for one that is not
+// there, is another's, or is a guest's while the address is not verified.
 func (s *CallerOrders) CallerOrder(ctx context.Context, path string) (Order, error) {
 	id, err := objectid.Parse(path)
 	if err != nil {

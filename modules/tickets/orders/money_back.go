@@ -360,6 +360,7 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	return s.MoveTx(ctx, tx, o, state.DisputeLost, func(o *Order) { o.PaymentStatus = statusChargebackLost })
 }
 
+// disputesTx reads whether a dispute of the order's own payment is open, and whether one was lost.
 func (s *Store) disputesTx(ctx context.Context, tx pgx.Tx, o Order) (open, lost bool, err error) {
 	disputes, err := s.deps.Payments.DisputesOf(ctx, tx, gateway.ForOrder, o.ID)
 	if err != nil || len(disputes) == 0 {

@@ -207,7 +207,8 @@ var columns = postgres.Columns[Order]{
 var errMoved = errors.New("order was moved by somebody else")
 
 // MoveTx moves a locked order by the action, and is the only way in which its
-// state changes. An action that the state does not permit is a programming error.
+// state changes. An action that the state does not permit is an error, and a programming one; errMoved
+// when the order, which was not locked then, has another state by now.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
 	to, ok := state.Next(o.State, by)
 	if !ok {
@@ -224,7 +225,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action
 	return s.saveTx(ctx, tx, o, after, named{string(by), state.WrittenBy(by)}, end)
 }
 
-// EditTx changes fields of a locked order and leaves its state alone.
+// EditTx changes fields of a locked order and leaves its state alone: errMoved when that is another by now.
 func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, o *Order, as state.Edit, edit func(*Order), end ...End) error {
 	after := *o
 	edit(&after)
@@ -240,7 +241,8 @@ type named struct {
 // saveTx writes the columns in which a locked order differs from what was read, if its state
 // is still that one. What differs is written in any case; a column that the change does not
 // name is a mistake of ours, and logged as one. Where it now holds the outcome of the order's
-// call, its intent ends: as done by the answer, unless the caller knows better.
+// call, its intent ends: as done by the answer, unless the caller knows better. errMoved when the state
+// is another.
 func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as named, end []End) error {
 	before := *o
 	after.UpdatedAt = s.deps.Clock.Now()

@@ -28,6 +28,7 @@ func (s *Store) RefundLaterTx(ctx context.Context, tx pgx.Tx, o Order, paymentID
 	return s.insertRefundTx(ctx, tx, RefundArgs{OrderID: o.ID, PaymentID: paymentID}, river.UniqueOpts{ByArgs: true})
 }
 
+// insertRefundTx queues a refund: once, or by what unique says.
 func (s *Store) insertRefundTx(ctx context.Context, tx pgx.Tx, args RefundArgs, unique river.UniqueOpts) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: unique})
 	if err != nil {

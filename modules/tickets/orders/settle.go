@@ -47,7 +47,8 @@ type End struct {
 // IntentOf names the intent of an order's one call.
 func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 
-// Settle writes what a gateway reports outside of the order's own call.
+// Settle writes what a gateway reports outside of the order's own call, although the client goes away: the
+// money has moved or not by now. An order that is not there is pgx.ErrNoRows.
 func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Order, error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
@@ -61,6 +62,7 @@ func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Or
 	return o, nil
 }
 
+// lockAndSettleTx does so in the caller's transaction.
 func (s *Store) lockAndSettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) (err error) {
 	id := o.ID
 	if *o, err = s.db.OrderLock(ctx, tx, id); err == nil {
@@ -73,7 +75,7 @@ func (s *Store) lockAndSettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcom
 }
 
 // SettleTx writes an outcome into a locked order: the one way in which an order learns of
-// its money.
+// its money. NotKnown is an error: of it nothing is written.
 func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) error {
 	end := End{How: outcome, By: by}
 	switch outcome := outcome.(type) {
