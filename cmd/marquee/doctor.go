@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"marquee/cmd/internal/app"
-	"marquee/sql/finance/invariants"
+	"marquee/sql/invariants"
 )
 
 type doctorCommand struct {

@@ -14,7 +14,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
-	"marquee/sql/finance/invariants"
+	"marquee/sql/invariants"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"marquee/modules/finance"
 	"marquee/platform/clock"
-	"marquee/sql/finance/invariants"
+	"marquee/sql/invariants"
 	"marquee/testutil/pgtest"
 )
 

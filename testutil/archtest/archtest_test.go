@@ -124,11 +124,11 @@ func TestImports(t *testing.T) {
 		"module: the sandbox":                    {"modules/payments/a.go", "testutil/sandbox", forbidden},
 		"module: the sandbox, in a test":         {"modules/payments/a_test.go", "testutil/sandbox/gwa", allowed},
 		"module: migrations":                     {"modules/payments/a.go", "migrations", forbidden},
-		"module: the invariants":                 {"modules/payments/a.go", "sql/finance/invariants", forbidden},
-		"module: the invariants, in a test":      {"modules/payments/a_test.go", "sql/finance/invariants", allowed},
-		"module: finance has the invariants":     {"modules/finance/a.go", "sql/finance/invariants", allowed},
-		"invariants: platform":                   {"sql/finance/invariants/a.go", "platform/postgres", forbidden},
-		"invariants: testutil, in a test":        {"sql/finance/invariants/a_test.go", "testutil/pgtest", allowed},
+		"module: the invariants":                 {"modules/payments/a.go", "sql/invariants", forbidden},
+		"module: the invariants, in a test":      {"modules/payments/a_test.go", "sql/invariants", allowed},
+		"module: finance has the invariants":     {"modules/finance/a.go", "sql/invariants", allowed},
+		"invariants: platform":                   {"sql/invariants/a.go", "platform/postgres", forbidden},
+		"invariants: testutil, in a test":        {"sql/invariants/a_test.go", "testutil/pgtest", allowed},
 		"module: web":                            {"modules/accounts/a.go", "web", allowed},
 		"module: the composition root":           {"modules/accounts/a.go", "cmd/internal/app", forbidden},
 		"testutil: platform":                     {"testutil/apitest/a.go", "platform/httpapi", allowed},
@@ -180,7 +180,8 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{
 		"modules/loyalty/a.go", "platform/helper/a.go", "internal/a.go", "main.go", "pkg/x/a.go",
-		"sql/finance/a.go", "sql/loyalty/points.sql", "sql/points.sql", "sql/accounts/deeper/users.sql",
+		"sql/finance/a.go", "sql/finance/invariants/a.go",
+		"sql/loyalty/points.sql", "sql/points.sql", "sql/accounts/deeper/users.sql",
 		"modules/tickets/closet/a.go", "modules/catalog/closet/a.go", "modules/board/internal/a.go",
 		"modules/accounts/users.sql",
 	} {

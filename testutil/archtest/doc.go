@@ -20,7 +20,7 @@
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
 //	schema     SQL names the schema of its module and platform, in queries, in migrations and in
 //	           the sources of views and functions; foreign keys may point to lower modules,
-//	           and finance reads across; its invariants also read River's
+//	           and finance reads across; an invariant reads what is below its module, too
 //
 // One more needs types, and has the tree compiled: a gateway is asked to do something as a
 // step of an operation, and elsewhere in the places alone that acts_test.go lists.

@@ -49,7 +49,7 @@ func (c *checker) checkGo(file string) error {
 		return err
 	}
 	from := packageOf(path.Dir(file))
-	if !from.known() && file != "migrations.go" { // in the root: what embeds migrations/*.sql
+	if !from.known() && file != "embed.go" { // in the root: what embeds SQL
 		c.report(file, 0, "place", "%s has no place in the architecture: give it one in testutil/archtest/tables.go",
 			path.Dir(file))
 		return nil
@@ -65,9 +65,9 @@ func (c *checker) checkGo(file string) error {
 		if err != nil {
 			return err
 		}
-		if imported == c.name && from.top != "migrations" {
+		if imported == c.name && from.top != "migrations" && from.top != "sql" {
 			c.report(file, positions.Position(spec.Pos()).Line, "import",
-				"%s may not import the root: migrations/schema runs the migrations", path.Dir(file))
+				"%s may not import the root: migrations/schema and sql/invariants run what it embeds", path.Dir(file))
 		}
 		if r, _, _ := roomOf(from); r.words && !test && isNotWords(c.name, imported) {
 			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s holds words alone: it may not import %s",
@@ -111,7 +111,7 @@ func (p pkg) known() bool {
 	case "migrations", "web":
 		return true
 	case "sql":
-		return p.name == reader && p.rest == checks
+		return p.name == checks && p.rest == ""
 	}
 	return false
 }

@@ -48,16 +48,27 @@ func (c *checker) checkSQL(file string) error {
 		c.checkMigration(file, bare)
 	case path.Base(dir) == "views" || path.Base(dir) == "functions":
 		c.checkMade(file, path.Dir(dir), bare)
+	case path.Base(dir) == checks:
+		c.checkInvariant(file, path.Dir(dir), bare)
 	default:
 		c.checkQueries(file, dir, bare)
 	}
 	return nil
 }
 
-func (c *checker) checkQueries(file, owner, bare string) {
-	if owner == reader+"/"+checks {
-		return
+// checkInvariant: an invariant may read the schemas below its own, which it reads in any case.
+func (c *checker) checkInvariant(file, owner, bare string) {
+	order, top := schemas(), -1
+	for _, n := range qualifiedNames(bare) {
+		top = max(top, slices.Index(order, n.schema))
 	}
+	if top < 0 || order[top] != owner {
+		c.report(file, 0, "schema", "an invariant lies in sql/<module>/%s of the topmost module whose schema it names",
+			checks)
+	}
+}
+
+func (c *checker) checkQueries(file, owner, bare string) {
 	if !isModule(owner) {
 		c.report(file, 0, "place", "sql/%s is no module's folder", owner)
 		return

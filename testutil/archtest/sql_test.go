@@ -42,10 +42,7 @@ func TestSchemas(t *testing.T) {
 			"sql/payments/a.sql", "SELECT 1 FROM payments.p REFERENCES accounts.users", []int{1},
 		},
 		"query: finance reads across": {"sql/finance/a.sql", "SELECT 1 FROM payments.payments, accounts.users", nil},
-		"query: invariants do": {
-			"sql/finance/invariants/a.sql", "SELECT 1 FROM jobs.river_job, payments.payments", nil,
-		},
-		"query: but not River's": {"sql/finance/a.sql", "SELECT 1 FROM jobs.river_job", []int{1}},
+		"query: but not River's":      {"sql/finance/a.sql", "SELECT 1 FROM jobs.river_job", []int{1}},
 
 		"query: a published function": {
 			"sql/catalog/a.sql", "SELECT 1 FROM accounts.caller($1, $2, $3), subscriptions . has_access ($1, $2)", nil,
@@ -55,6 +52,15 @@ func TestSchemas(t *testing.T) {
 		"query: published above it": {
 			"sql/files/a.sql", "SELECT 1 FROM accounts.caller($1, $2, $3)", []int{1},
 		},
+
+		"invariant: lower schemas": {
+			"sql/payments/invariants/a.sql", "SELECT 1 FROM payments.payments, accounts.users, jobs.river_job", nil,
+		},
+		"invariant: a higher one": {
+			"sql/payments/invariants/a.sql", "SELECT 1 FROM payments.payments, tickets.orders", []int{0},
+		},
+		"invariant: not its own": {"sql/payments/invariants/a.sql", "SELECT 1 FROM accounts.users", []int{0}},
+		"invariant: River's":     {"sql/jobs/invariants/a.sql", "SELECT 1 FROM jobs.river_job", nil},
 
 		"migration: its own": {
 			"migrations/00001_payments_a.sql",

@@ -246,8 +246,8 @@ var notWords = []string{"database/sql", "github.com/jackc/pgx/v5", "github.com/r
 // reader is the module that may name every schema.
 const reader = "finance"
 
-// checks is the folder of sql/<reader> that holds what must be true across all schemas,
-// River's among them.
+// checks is the folder of sql/<module> that holds what must be true of the rows of the module and of those below it, and
+// the package of sql/ that checks it.
 const checks = "invariants"
 
 // foundation are the platform packages that know none of the others; all others may use them.
@@ -283,7 +283,7 @@ func moduleUses(name, other string) bool {
 	return i >= 0 && slices.Contains(modules[i].uses, other)
 }
 
-// schemas are the names that are taken for schemas in SQL: the modules', platform's, River's.
+// schemas are the names that are taken for schemas in SQL, lower first: platform's, River's, the modules'.
 func schemas() []string {
 	names := []string{"platform", "jobs"}
 	for _, m := range modules {

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"marquee/sql/finance/invariants"
+	"marquee/sql/invariants"
 )
 
 // clockSkew is what tests break that move their clock while a sandbox gateway signs
 // with its own.
 const clockSkew = "no_clock_skew"
 
-// RequireInvariants fails the test when the data break an invariant (sql/finance/invariants),
+// RequireInvariants fails the test when the data break an invariant (sql/invariants),
 // except those that are named. An end-to-end test ends with it: at is the instant
 // by the test's clock. It costs one round trip and some milliseconds.
 func RequireInvariants(t testing.TB, db invariants.DB, at time.Time, except ...string) {

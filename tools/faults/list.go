@@ -240,7 +240,7 @@ var faults = []fault{
 		name: "invariant-blind", breaks: "The doctor does not see that tickets and places of an event differ.",
 		where: "tickets_issued_counted, an invariant",
 		old:   `WHERE e.tickets_issued <> coalesce(t.places, 0)`, new: `WHERE e.tickets_issued < 0`,
-		below: "sql/finance/invariants", tests: []string{"TestEachInvariantFindsWhatBreaksIt"},
+		below: "sql/invariants", tests: []string{"TestEachInvariantFindsWhatBreaksIt"},
 	},
 	{
 		name: "export-of-another", breaks: "An admin fetches the exports of others.", where: "exports.Exports.find",

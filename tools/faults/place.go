@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -45,7 +46,7 @@ func isOurs(name string) bool {
 	case ".go":
 		return in("cmd/", "modules/", "platform/", "sql/", "migrations/", "web/", "testutil/")
 	case ".sql":
-		return in("migrations/", "sql/finance/invariants/")
+		return in("migrations/") || in("sql/") && path.Base(path.Dir(name)) == "invariants"
 	}
 	return false
 }

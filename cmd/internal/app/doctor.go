@@ -7,7 +7,7 @@ import (
 
 	"marquee/platform/clock"
 	"marquee/platform/postgres"
-	"marquee/sql/finance/invariants"
+	"marquee/sql/invariants"
 )
 
 // doctorTime bounds the checking of one database.

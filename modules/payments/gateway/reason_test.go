@@ -139,10 +139,10 @@ func name(n ast.Node) string {
 	return ""
 }
 
-// TestInvariantsNameReasons: what the invariants of finance look for in results are reasons.
+// TestInvariantsNameReasons: what the invariants look for in results are reasons.
 func TestInvariantsNameReasons(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(repository, "sql/finance/invariants/*.sql"))
+	files, err := filepath.Glob(filepath.Join(repository, "sql/*/invariants/*.sql"))
 	require.NoError(t, err)
 	asks := regexp.MustCompile(`->> 'reason'(?:, '')?\)? (?:=|LIKE|NOT LIKE) '([^']*)'`)
 	named := 0

@@ -13,7 +13,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
-	"marquee/sql/finance/invariants"
+	"marquee/sql/invariants"
 )
 
 // always are the invariants that hold after each step, whatever is on its way;

@@ -5,7 +5,7 @@
 // years, events with orders and tickets, and webhook calls.
 //
 // The rows are such as the modules would have written: every invariant of
-// sql/finance/invariants holds on them, and the rollups of schema finance equal
+// sql/invariants holds on them, and the rollups of schema finance equal
 // the ledgers. The same number and instant give the same rows. Nothing of it is
 // known to a gateway, so no row carries a gateway's id of a recurrence, and no job
 // asks for one. Nobody can log in as one of the customers: they have no password.

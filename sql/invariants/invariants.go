@@ -1,29 +1,25 @@
-// Package invariants holds what must be true of the data at any moment, across
-// the modules, as SQL that finds what breaks it: one file an invariant, named as
-// it is, its first line the sentence that it checks, then a query of the columns
-// id (what breaks it) and detail (how). $1 is the instant to check at.
+// Package invariants checks what must be true of the data at any moment: SQL that finds what breaks it, one file an
+// invariant in sql/<module>/invariants, named as it is, its first line the sentence that it checks, then a query of the
+// columns id (what breaks it) and detail (how). $1 is the instant to check at. A file may read the schemas of lower
+// modules too, which queries may not (docs/architecture.md), and lies beside the topmost that it reads.
 //
-// `marquee doctor`, the gauge marquee_invariant_findings and the end-to-end tests
-// run the same files. What a finding means and what to do about it is in
-// docs/operations.md.
-//
-// The queries read across schemas, which is finance's right alone (docs/architecture.md), and lie here so that tests of
-// any module can run them.
+// `marquee doctor`, the gauge marquee_invariant_findings and the end-to-end tests run the same files. What a finding means
+// and what to do about it is in docs/operations.md.
 package invariants
 
 import (
 	"context"
-	"embed"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-)
 
-//go:embed *.sql
-var files embed.FS
+	"marquee"
+)
 
 // Shown bounds the offenders that a Result lists.
 const Shown = 20
@@ -58,21 +54,22 @@ func All() []Invariant { return slices.Clone(all) }
 var all = read()
 
 func read() []Invariant {
-	entries, err := files.ReadDir(".")
+	files, err := fs.Glob(marquee.Invariants, "sql/*/invariants/*.sql")
 	if err != nil {
 		panic(err) // embedded
 	}
-	found := make([]Invariant, 0, len(entries))
-	for _, e := range entries {
-		text, err := files.ReadFile(e.Name())
+	found := make([]Invariant, 0, len(files))
+	for _, file := range files {
+		text, err := marquee.Invariants.ReadFile(file)
 		if err != nil {
 			panic(err) // embedded
 		}
 		meaning, query, _ := strings.Cut(string(text), "\n")
 		found = append(found, Invariant{
-			Name: strings.TrimSuffix(e.Name(), ".sql"), Meaning: strings.TrimPrefix(meaning, "-- "), query: query,
+			Name: strings.TrimSuffix(path.Base(file), ".sql"), Meaning: strings.TrimPrefix(meaning, "-- "), query: query,
 		})
 	}
+	slices.SortFunc(found, func(a, b Invariant) int { return strings.Compare(a.Name, b.Name) })
 	return found
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/sql/finance/invariants"
+	"marquee/sql/invariants"
 	"marquee/testutil/pgtest"
 )
 
