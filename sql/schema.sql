@@ -1307,9 +1307,9 @@ CREATE TABLE accounts.deletions (
 
 COMMENT ON TABLE accounts.deletions IS 'Customers who were deleted: closed at once, erased when the gateways have confirmed that nothing is charged any more.';
 
-COMMENT ON COLUMN accounts.deletions.deleted_by IS 'The customer himself or an admin; null for the job that removes unverified accounts.';
+COMMENT ON COLUMN accounts.deletions.deleted_by IS 'The customer or an admin; null for the job that removes unverified accounts.';
 
-COMMENT ON COLUMN accounts.deletions.erased_at IS 'When his personal data were removed; null while a gateway still has to confirm.';
+COMMENT ON COLUMN accounts.deletions.erased_at IS 'When their personal data were removed; null while a gateway still has to confirm.';
 
 CREATE TABLE accounts.email_changes (
     id platform.object_id NOT NULL,
@@ -1425,7 +1425,7 @@ CREATE TABLE accounts.users (
     CONSTRAINT users_verified_has_instant CHECK (((NOT email_verified) OR (email_verified_at IS NOT NULL)))
 );
 
-COMMENT ON TABLE accounts.users IS 'Admins and customers. A deleted user stays as a tombstone, since money records point to him.';
+COMMENT ON TABLE accounts.users IS 'Admins and customers. A deleted user stays as a tombstone, since money records point to it.';
 
 COMMENT ON COLUMN accounts.users.password_hash IS 'PHC text of argon2id, or bcrypt for imported users until their next login. Null: no password that a person knows.';
 
@@ -1657,7 +1657,7 @@ CREATE TABLE catalog.watch_history (
 
 COMMENT ON TABLE catalog.watch_history IS 'How far each user has watched each video.';
 
-COMMENT ON COLUMN catalog.watch_history.user_id IS 'A customer or an admin; rows of a deleted customer are erased with his personal data.';
+COMMENT ON COLUMN catalog.watch_history.user_id IS 'A customer or an admin; rows of a deleted customer are erased with their personal data.';
 
 COMMENT ON COLUMN catalog.watch_history.timeline IS 'Seconds from the start. NaN counts as greater than Infinity and is refused with it.';
 
@@ -2000,7 +2000,7 @@ COMMENT ON VIEW finance.movements IS 'Every beginning and end of a customers acc
 
 COMMENT ON COLUMN finance.movements.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
 
-COMMENT ON COLUMN finance.movements.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.movements.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.movements.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 
@@ -2020,7 +2020,7 @@ COMMENT ON COLUMN finance.movements.left_reason IS 'Why it had stopped.';
 
 COMMENT ON COLUMN finance.movements.returned_at IS 'Of an exit whose subscription came back: when; null for others.';
 
-COMMENT ON COLUMN finance.movements.next_at IS 'The customers next movement; null for his last.';
+COMMENT ON COLUMN finance.movements.next_at IS 'The customer''s next movement; null for their last.';
 
 CREATE VIEW finance.access_periods AS
  SELECT p.customer_id,
@@ -2032,7 +2032,7 @@ CREATE VIEW finance.access_periods AS
 
 COMMENT ON VIEW finance.access_periods IS 'Time with access, one row a subscription and stretch; the two sides of a renewal are two rows. Source: finance.movements.';
 
-COMMENT ON COLUMN finance.access_periods.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.access_periods.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.access_periods.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 
@@ -2127,7 +2127,7 @@ COMMENT ON COLUMN finance.disputes.subscription_id IS 'The subscription (finance
 
 COMMENT ON COLUMN finance.disputes.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
 
-COMMENT ON COLUMN finance.disputes.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.disputes.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.disputes.amount_cents IS 'Disputed amount, cents.';
 
@@ -2193,7 +2193,7 @@ COMMENT ON COLUMN finance.chargebacks.subscription_id IS 'The subscription (fina
 
 COMMENT ON COLUMN finance.chargebacks.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
 
-COMMENT ON COLUMN finance.chargebacks.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.chargebacks.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.chargebacks.kind IS 'taken or given_back.';
 
@@ -2770,7 +2770,7 @@ UNION ALL
 
 COMMENT ON VIEW finance.customer_failures IS 'Failed attempts to take a payment, with the customer: those of one are found by index. Source: payments.failed_attempts, subscriptions.subscriptions, tickets.orders.';
 
-COMMENT ON COLUMN finance.customer_failures.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.customer_failures.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.customer_failures.failed_attempt_id IS 'Key, as in finance.failed_attempts.';
 
@@ -2881,7 +2881,7 @@ COMMENT ON COLUMN finance.customer_list_personal.avatar_id IS 'File id.';
 
 COMMENT ON COLUMN finance.customer_list_personal.my_list IS 'Videos that the customer has marked.';
 
-COMMENT ON COLUMN finance.customer_list_personal.enable IS 'False: he cannot log in.';
+COMMENT ON COLUMN finance.customer_list_personal.enable IS 'False: they cannot log in.';
 
 COMMENT ON COLUMN finance.customer_list_personal.email_verified IS 'Proved by a code.';
 
@@ -2889,7 +2889,7 @@ COMMENT ON COLUMN finance.customer_list_personal.email_verified_at IS 'Instant, 
 
 COMMENT ON COLUMN finance.customer_list_personal.current_subscription_id IS 'The subscription whose columns stand here; null for none.';
 
-COMMENT ON COLUMN finance.customer_list_personal.password_reset_required IS 'He is asked to choose a new password.';
+COMMENT ON COLUMN finance.customer_list_personal.password_reset_required IS 'They are asked to choose a new password.';
 
 COMMENT ON COLUMN finance.customer_list_personal.promo_code_used IS 'The promo code given at signup.';
 
@@ -2977,7 +2977,7 @@ COMMENT ON COLUMN finance.customer_profiles_personal.email_verified IS 'The addr
 
 COMMENT ON COLUMN finance.customer_profiles_personal.email_verified_at IS 'When, UTC.';
 
-COMMENT ON COLUMN finance.customer_profiles_personal.current_subscription_id IS 'The subscription that opens the videos to him (finance.subscriptions); null for none.';
+COMMENT ON COLUMN finance.customer_profiles_personal.current_subscription_id IS 'The subscription that opens the videos to them (finance.subscriptions); null for none.';
 
 COMMENT ON COLUMN finance.customer_profiles_personal.promo_code_used IS 'The promo code given at signup.';
 
@@ -3010,7 +3010,7 @@ COMMENT ON COLUMN finance.customers.email_verified IS 'Has proved the address.';
 
 COMMENT ON COLUMN finance.customers.is_enabled IS 'May log in.';
 
-COMMENT ON COLUMN finance.customers.trial_used_at IS 'When his one trial began; null when he has had none.';
+COMMENT ON COLUMN finance.customers.trial_used_at IS 'When their one trial began; null when they have had none.';
 
 COMMENT ON COLUMN finance.customers.is_deleted IS 'Has no account any more; not among total_customers.';
 
@@ -3211,7 +3211,7 @@ UNION ALL
  SELECT 20 AS "position",
     'occupancy_pct'::text AS figure,
     'live tickets (pending, available, consumed) / capacity x 100'::text AS formula,
-    '0 for unlimited'::text AS edges
+    '0 for unlimited; none of a called off event'::text AS edges
 UNION ALL
  SELECT 21 AS "position",
     'tickets sold / promo'::text AS figure,
@@ -3294,7 +3294,7 @@ COMMENT ON VIEW finance.entries IS 'Access gained, renewals left out. New of a m
 
 COMMENT ON COLUMN finance.entries.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
 
-COMMENT ON COLUMN finance.entries.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.entries.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.entries.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 
@@ -3473,7 +3473,7 @@ COMMENT ON COLUMN finance.tickets.ticket_id IS 'Key.';
 
 COMMENT ON COLUMN finance.tickets.event_id IS 'The event (finance.events).';
 
-COMMENT ON COLUMN finance.tickets.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.tickets.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.tickets.order_id IS 'The order that sold it; null for promo codes and gifts.';
 
@@ -3668,7 +3668,7 @@ COMMENT ON VIEW finance.exits IS 'Access lost, renewals left out. Cancelled of a
 
 COMMENT ON COLUMN finance.exits.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
 
-COMMENT ON COLUMN finance.exits.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.exits.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.exits.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 
@@ -3727,15 +3727,15 @@ CREATE TABLE finance.exports (
 
 COMMENT ON TABLE finance.exports IS 'Files that a job writes because they are long or because the admin asked for it so. Deleting a row stops its job and removes its bytes.';
 
-COMMENT ON COLUMN finance.exports.requested_by IS 'The admin who asked; he and root alone see it. No foreign key: it is gone within days.';
+COMMENT ON COLUMN finance.exports.requested_by IS 'The admin who asked; they and root alone see it. No foreign key: it is gone within days.';
 
 COMMENT ON COLUMN finance.exports.kind IS 'finance, events or customers: what the file is of.';
 
 COMMENT ON COLUMN finance.exports.parameters IS 'What was asked for, as the module''s exportRequest.';
 
-COMMENT ON COLUMN finance.exports.attempt IS 'How often a worker has begun. Chunks carry it, so that a worker who lost his lease adds nothing to the next one''s file.';
+COMMENT ON COLUMN finance.exports.attempt IS 'How often a worker has begun. Chunks carry it, so that a worker that lost the lease adds nothing to the next one''s file.';
 
-COMMENT ON COLUMN finance.exports.lease_until IS 'Until when the worker has said he will speak again; after it the export is begun anew.';
+COMMENT ON COLUMN finance.exports.lease_until IS 'Until when the worker has said that it will speak again; after it the export is begun anew.';
 
 COMMENT ON COLUMN finance.exports.rows_total IS 'Counted by the job before it writes; null until then.';
 
@@ -3798,7 +3798,7 @@ CREATE TABLE finance.invariant_results (
 
 COMMENT ON TABLE finance.invariant_results IS 'What the last check of the invariants found, one row an invariant; every process shows it as metrics.';
 
-COMMENT ON COLUMN finance.invariant_results.name IS 'Of a file in sql/finance/invariants.';
+COMMENT ON COLUMN finance.invariant_results.name IS 'Of a file in sql/<module>/invariants.';
 
 COMMENT ON COLUMN finance.invariant_results.offenders IS 'The first offenders, each with id and detail.';
 
@@ -3993,7 +3993,7 @@ COMMENT ON VIEW finance.orders IS 'Orders of the ticket store, one row each. Ord
 
 COMMENT ON COLUMN finance.orders.order_id IS 'Key.';
 
-COMMENT ON COLUMN finance.orders.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.orders.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.orders.event_id IS 'The event (finance.events).';
 
@@ -4075,7 +4075,7 @@ COMMENT ON VIEW finance.subscriptions IS 'Subscriptions, one row each, as they s
 
 COMMENT ON COLUMN finance.subscriptions.subscription_id IS 'Key.';
 
-COMMENT ON COLUMN finance.subscriptions.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.subscriptions.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.subscriptions.plan_id IS 'The plans text id (finance.plans).';
 
@@ -4169,7 +4169,7 @@ COMMENT ON VIEW finance.overdue IS 'Overdue subscriptions, one row each: (paymen
 
 COMMENT ON COLUMN finance.overdue.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 
-COMMENT ON COLUMN finance.overdue.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.overdue.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.overdue.plan_id IS 'The plans text id (finance.plans).';
 
@@ -4424,7 +4424,7 @@ COMMENT ON COLUMN finance.payments.subscription_id IS 'The subscription (finance
 
 COMMENT ON COLUMN finance.payments.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
 
-COMMENT ON COLUMN finance.payments.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.payments.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.payments.payment_method IS 'credit_card, pix or boleto.';
 
@@ -4481,7 +4481,7 @@ CREATE VIEW finance.plan_moves AS
 
 COMMENT ON VIEW finance.plan_moves IS 'Customers who changed their plan: one row a move, by subscribing anew or by an admin. Source: subscriptions.subscriptions, accounts.audit_log.';
 
-COMMENT ON COLUMN finance.plan_moves.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.plan_moves.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.plan_moves.subscription_id IS 'The subscription that has the new plan (finance.subscriptions).';
 
@@ -4702,7 +4702,7 @@ COMMENT ON COLUMN finance.promo_redemptions.redemption_id IS 'Key.';
 
 COMMENT ON COLUMN finance.promo_redemptions.promo_code_id IS 'The promo code; it may have been deleted since.';
 
-COMMENT ON COLUMN finance.promo_redemptions.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.promo_redemptions.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.promo_redemptions.code_type IS 'promo or ticket.';
 
@@ -4772,7 +4772,7 @@ COMMENT ON COLUMN finance.refunds.subscription_id IS 'The subscription (finance.
 
 COMMENT ON COLUMN finance.refunds.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
 
-COMMENT ON COLUMN finance.refunds.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.refunds.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.refunds.amount_cents IS 'What is given back, cents.';
 
@@ -5014,7 +5014,7 @@ COMMENT ON COLUMN finance.transitions.transition_id IS 'Key, in order of time.';
 
 COMMENT ON COLUMN finance.transitions.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 
-COMMENT ON COLUMN finance.transitions.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.transitions.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 
 COMMENT ON COLUMN finance.transitions.at IS 'Instant of the change, UTC. Access may have stopped earlier: see finance.movements.';
 
@@ -5041,7 +5041,7 @@ COMMENT ON COLUMN finance.watch_history.customer_id IS 'The customer (finance.cu
 
 COMMENT ON COLUMN finance.watch_history.video_id IS 'The video.';
 
-COMMENT ON COLUMN finance.watch_history.watched_at IS 'When he last watched it, UTC.';
+COMMENT ON COLUMN finance.watch_history.watched_at IS 'When they last watched it, UTC.';
 
 CREATE VIEW finance_internal.cohort_scan AS
  SELECT m.cohort_month,

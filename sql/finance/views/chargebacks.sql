@@ -14,7 +14,7 @@ COMMENT ON COLUMN finance.chargebacks.gateway IS 'gwa or gwb.';
 COMMENT ON COLUMN finance.chargebacks.purpose IS 'subscription or order. The finance dashboard counts subscription alone.';
 COMMENT ON COLUMN finance.chargebacks.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.chargebacks.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
-COMMENT ON COLUMN finance.chargebacks.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.chargebacks.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.chargebacks.kind IS 'taken or given_back.';
 COMMENT ON COLUMN finance.chargebacks.amount_cents IS 'Cents; negative when given back.';
 COMMENT ON COLUMN finance.chargebacks.at IS 'opened_at when taken, closed_at when given back, UTC.';

@@ -21,11 +21,11 @@ COMMENT ON COLUMN finance.customer_list_personal.address IS 'street, number, com
 COMMENT ON COLUMN finance.customer_list_personal.language IS 'Of mails.';
 COMMENT ON COLUMN finance.customer_list_personal.avatar_id IS 'File id.';
 COMMENT ON COLUMN finance.customer_list_personal.my_list IS 'Videos that the customer has marked.';
-COMMENT ON COLUMN finance.customer_list_personal.enable IS 'False: he cannot log in.';
+COMMENT ON COLUMN finance.customer_list_personal.enable IS 'False: they cannot log in.';
 COMMENT ON COLUMN finance.customer_list_personal.email_verified IS 'Proved by a code.';
 COMMENT ON COLUMN finance.customer_list_personal.email_verified_at IS 'Instant, UTC.';
 COMMENT ON COLUMN finance.customer_list_personal.current_subscription_id IS 'The subscription whose columns stand here; null for none.';
-COMMENT ON COLUMN finance.customer_list_personal.password_reset_required IS 'He is asked to choose a new password.';
+COMMENT ON COLUMN finance.customer_list_personal.password_reset_required IS 'They are asked to choose a new password.';
 COMMENT ON COLUMN finance.customer_list_personal.promo_code_used IS 'The promo code given at signup.';
 COMMENT ON COLUMN finance.customer_list_personal.promo_code_id IS 'Its id.';
 COMMENT ON COLUMN finance.customer_list_personal.gwb_customer_id IS 'The customer''s id at gateway B.';

@@ -15,7 +15,7 @@ COMMENT ON COLUMN finance.customer_profiles_personal.address IS 'Object with str
 COMMENT ON COLUMN finance.customer_profiles_personal.is_enabled IS 'May log in.';
 COMMENT ON COLUMN finance.customer_profiles_personal.email_verified IS 'The address has been confirmed.';
 COMMENT ON COLUMN finance.customer_profiles_personal.email_verified_at IS 'When, UTC.';
-COMMENT ON COLUMN finance.customer_profiles_personal.current_subscription_id IS 'The subscription that opens the videos to him (finance.subscriptions); null for none.';
+COMMENT ON COLUMN finance.customer_profiles_personal.current_subscription_id IS 'The subscription that opens the videos to them (finance.subscriptions); null for none.';
 COMMENT ON COLUMN finance.customer_profiles_personal.promo_code_used IS 'The promo code given at signup.';
 COMMENT ON COLUMN finance.customer_profiles_personal.created_at IS 'Instant, UTC.';
 COMMENT ON COLUMN finance.customer_profiles_personal.updated_at IS 'Instant, UTC.';

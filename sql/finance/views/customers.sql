@@ -9,6 +9,6 @@ COMMENT ON COLUMN finance.customers.created_at IS 'Instant, UTC.';
 COMMENT ON COLUMN finance.customers.created_on IS 'Day of created_at in the report time zone.';
 COMMENT ON COLUMN finance.customers.email_verified IS 'Has proved the address.';
 COMMENT ON COLUMN finance.customers.is_enabled IS 'May log in.';
-COMMENT ON COLUMN finance.customers.trial_used_at IS 'When his one trial began; null when he has had none.';
+COMMENT ON COLUMN finance.customers.trial_used_at IS 'When their one trial began; null when they have had none.';
 COMMENT ON COLUMN finance.customers.is_deleted IS 'Has no account any more; not among total_customers.';
 COMMENT ON COLUMN finance.customers.deleted_at IS 'When the account was closed.';

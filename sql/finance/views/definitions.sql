@@ -23,7 +23,7 @@ UNION ALL SELECT 17, 'payment_success_rate', 'settled attempts / (settled + fail
         'an attempt is one (gateway, payment or invoice, attempt number); a PIX that merely ran out is no attempt'
 UNION ALL SELECT 18, 'total_refunded, total_chargebacks', 'sums of the ledgers of subscriptions, all time, cents', ''
 UNION ALL SELECT 19, 'order revenue (events)', 'sum of total of paid orders (CONFIRMED, RECEIVED, succeeded) minus what was refunded of them, reais; none of a called off event', 'by time of payment; a whole refund or CHARGEBACK_LOST leaves 0'
-UNION ALL SELECT 20, 'occupancy_pct', 'live tickets (pending, available, consumed) / capacity x 100', '0 for unlimited'
+UNION ALL SELECT 20, 'occupancy_pct', 'live tickets (pending, available, consumed) / capacity x 100', '0 for unlimited; none of a called off event'
 UNION ALL SELECT 21, 'tickets sold / promo', 'with an order / with a promo code and no order', 'not counting expired-unpaid'
 UNION ALL SELECT 22, 'average order value; tickets per order', 'paid revenue / paid orders; tickets of paid orders / paid orders', ''
 UNION ALL SELECT 23, 'tenure', 'days with access of a customer who ever had it', 'until now for who has it'

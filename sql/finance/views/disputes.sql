@@ -14,7 +14,7 @@ COMMENT ON COLUMN finance.disputes.payment_ref IS 'The gateways id of the paymen
 COMMENT ON COLUMN finance.disputes.purpose IS 'subscription or order. The finance dashboard counts subscription alone.';
 COMMENT ON COLUMN finance.disputes.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.disputes.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
-COMMENT ON COLUMN finance.disputes.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.disputes.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.disputes.amount_cents IS 'Disputed amount, cents.';
 COMMENT ON COLUMN finance.disputes.reason IS 'The gateways word; null for disputes entered by hand, whose text is free.';
 COMMENT ON COLUMN finance.disputes.opened_at IS 'Instant, UTC.';

@@ -6,7 +6,7 @@ FROM finance.movements m CROSS JOIN finance.settings z
 WHERE m.kind = 'entry' AND NOT m.is_renewal;
 COMMENT ON VIEW finance.entries IS 'Access gained, renewals left out. New of a month: rows where counts_in_month. Source: finance.movements.';
 COMMENT ON COLUMN finance.entries.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
-COMMENT ON COLUMN finance.entries.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.entries.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.entries.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.entries.at IS 'Instant, UTC.';
 COMMENT ON COLUMN finance.entries.day IS 'Day of at in the report time zone.';

@@ -6,7 +6,7 @@ FROM finance.movements m CROSS JOIN finance.settings z
 WHERE m.kind = 'exit' AND NOT m.is_renewal;
 COMMENT ON VIEW finance.exits IS 'Access lost, renewals left out. Cancelled of a month: rows where counts_in_month. Source: finance.movements.';
 COMMENT ON COLUMN finance.exits.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
-COMMENT ON COLUMN finance.exits.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.exits.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.exits.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.exits.at IS 'When access stopped, UTC.';
 COMMENT ON COLUMN finance.exits.day IS 'Day of at in the report time zone.';

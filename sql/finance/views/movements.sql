@@ -36,7 +36,7 @@ FROM (
 ) m;
 COMMENT ON VIEW finance.movements IS 'Every beginning and end of a customers access, one row each, alternating for each customer; but for what a chargeback entered by mistake ended and its withdrawal began again. Source: subscriptions.transitions into and out of active, finance.access_ends, and subscriptions whose expires_at has passed while their row is still active.';
 COMMENT ON COLUMN finance.movements.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
-COMMENT ON COLUMN finance.movements.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.movements.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.movements.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.movements.kind IS 'entry (access begins) or exit (access stops).';
 COMMENT ON COLUMN finance.movements.at IS 'When access began or stopped, UTC: an expired one stops at its expires_at, however late its row is closed.';
@@ -46,4 +46,4 @@ COMMENT ON COLUMN finance.movements.is_renewal IS 'The exit of a subscription re
 COMMENT ON COLUMN finance.movements.left_at IS 'Of the entry of a subscription that comes back: when its access had stopped; null for others.';
 COMMENT ON COLUMN finance.movements.left_reason IS 'Why it had stopped.';
 COMMENT ON COLUMN finance.movements.returned_at IS 'Of an exit whose subscription came back: when; null for others.';
-COMMENT ON COLUMN finance.movements.next_at IS 'The customers next movement; null for his last.';
+COMMENT ON COLUMN finance.movements.next_at IS 'The customer''s next movement; null for their last.';

@@ -14,7 +14,7 @@ LEFT JOIN (
 ) r ON r.local_id = o.id AND r.payment_ref = o.gateway_payment_id;
 COMMENT ON VIEW finance.orders IS 'Orders of the ticket store, one row each. Order revenue is the sum of revenue_cents. Source: tickets.orders, payments.refunds.';
 COMMENT ON COLUMN finance.orders.order_id IS 'Key.';
-COMMENT ON COLUMN finance.orders.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.orders.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.orders.event_id IS 'The event (finance.events).';
 COMMENT ON COLUMN finance.orders.event_title IS 'The events title.';
 COMMENT ON COLUMN finance.orders.event_type IS 'movie_premiere, lecture, screening or other.';

@@ -12,7 +12,7 @@ FROM (
 ) o;
 COMMENT ON VIEW finance.overdue IS 'Overdue subscriptions, one row each: (payment_failures > 0 or suspended) and neither cancelled nor expired. total_amount_at_risk is the sum of amount_cents. Source: finance.subscriptions.';
 COMMENT ON COLUMN finance.overdue.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
-COMMENT ON COLUMN finance.overdue.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.overdue.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.overdue.plan_id IS 'The plans text id (finance.plans).';
 COMMENT ON COLUMN finance.overdue.plan_name IS 'The plans present name.';
 COMMENT ON COLUMN finance.overdue.gateway IS 'gwa or gwb.';

@@ -11,7 +11,7 @@ COMMENT ON COLUMN finance.payments.gateway_payment_id IS 'The gateways id, for c
 COMMENT ON COLUMN finance.payments.purpose IS 'subscription or order. The finance dashboard counts subscription alone.';
 COMMENT ON COLUMN finance.payments.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.payments.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
-COMMENT ON COLUMN finance.payments.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.payments.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.payments.payment_method IS 'credit_card, pix or boleto.';
 COMMENT ON COLUMN finance.payments.amount_cents IS 'What was paid, cents, whole: a yearly PIX stands in one row.';
 COMMENT ON COLUMN finance.payments.native_status IS 'The gateways own word, such as CONFIRMED, RECEIVED, succeeded, paid.';

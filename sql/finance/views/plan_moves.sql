@@ -26,7 +26,7 @@ JOIN subscriptions.plans a ON a.plan_id = m.from_plan
 JOIN subscriptions.plans b ON b.plan_id = m.to_plan
 WHERE m.from_plan <> m.to_plan;
 COMMENT ON VIEW finance.plan_moves IS 'Customers who changed their plan: one row a move, by subscribing anew or by an admin. Source: subscriptions.subscriptions, accounts.audit_log.';
-COMMENT ON COLUMN finance.plan_moves.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.plan_moves.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.plan_moves.subscription_id IS 'The subscription that has the new plan (finance.subscriptions).';
 COMMENT ON COLUMN finance.plan_moves.at IS 'When it started, or the admin moved it, UTC.';
 COMMENT ON COLUMN finance.plan_moves.day IS 'Day of at in the report time zone.';

@@ -6,7 +6,7 @@ WHERE r.redeemed_at IS NOT NULL;
 COMMENT ON VIEW finance.promo_redemptions IS 'Redemptions of promo codes, one row a customer and code. Source: promos.redemptions.';
 COMMENT ON COLUMN finance.promo_redemptions.redemption_id IS 'Key.';
 COMMENT ON COLUMN finance.promo_redemptions.promo_code_id IS 'The promo code; it may have been deleted since.';
-COMMENT ON COLUMN finance.promo_redemptions.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.promo_redemptions.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.promo_redemptions.code_type IS 'promo or ticket.';
 COMMENT ON COLUMN finance.promo_redemptions.origin IS 'target (given at creation), redeem (by the customer), bundle (with a code that holds it), subscription (with a subscription).';
 COMMENT ON COLUMN finance.promo_redemptions.tickets IS 'Tickets that it made.';

@@ -12,7 +12,7 @@ COMMENT ON COLUMN finance.refunds.payment_ref IS 'The gateways id of the payment
 COMMENT ON COLUMN finance.refunds.purpose IS 'subscription or order. The finance dashboard counts subscription alone.';
 COMMENT ON COLUMN finance.refunds.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.refunds.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
-COMMENT ON COLUMN finance.refunds.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.refunds.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.refunds.amount_cents IS 'What is given back, cents.';
 COMMENT ON COLUMN finance.refunds.status IS 'requested, pending, done or failed.';
 COMMENT ON COLUMN finance.refunds.is_done IS 'The money counts as given back. Only these rows enter totals.';

@@ -11,7 +11,7 @@ FROM subscriptions.subscriptions s
 JOIN subscriptions.plans p ON p.plan_id = s.plan_id;
 COMMENT ON VIEW finance.subscriptions IS 'Subscriptions, one row each, as they stand. Source: subscriptions.subscriptions and plans.';
 COMMENT ON COLUMN finance.subscriptions.subscription_id IS 'Key.';
-COMMENT ON COLUMN finance.subscriptions.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.subscriptions.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.subscriptions.plan_id IS 'The plans text id (finance.plans).';
 COMMENT ON COLUMN finance.subscriptions.plan_name IS 'The plans present name.';
 COMMENT ON COLUMN finance.subscriptions.tier IS '1 basic, 2 plus, 3 premium.';

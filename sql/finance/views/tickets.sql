@@ -11,7 +11,7 @@ LEFT JOIN tickets.orders o ON o.id = t.order_id;
 COMMENT ON VIEW finance.tickets IS 'Tickets, one row each. Source: tickets.tickets, tickets.events, tickets.orders.';
 COMMENT ON COLUMN finance.tickets.ticket_id IS 'Key.';
 COMMENT ON COLUMN finance.tickets.event_id IS 'The event (finance.events).';
-COMMENT ON COLUMN finance.tickets.customer_id IS 'The customer (finance.customers); stays when he is deleted.';
+COMMENT ON COLUMN finance.tickets.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
 COMMENT ON COLUMN finance.tickets.order_id IS 'The order that sold it; null for promo codes and gifts.';
 COMMENT ON COLUMN finance.tickets.promo_code_id IS 'The promo code that made it; null for none.';
 COMMENT ON COLUMN finance.tickets.status IS 'pending, available, consumed or expired.';

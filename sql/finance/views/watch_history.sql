@@ -5,4 +5,4 @@ JOIN accounts.users u ON u.id = w.user_id AND u.user_type = 'customer';
 COMMENT ON VIEW finance.watch_history IS 'Videos that customers have begun, one row each and video. Source: catalog.watch_history.';
 COMMENT ON COLUMN finance.watch_history.customer_id IS 'The customer (finance.customers).';
 COMMENT ON COLUMN finance.watch_history.video_id IS 'The video.';
-COMMENT ON COLUMN finance.watch_history.watched_at IS 'When he last watched it, UTC.';
+COMMENT ON COLUMN finance.watch_history.watched_at IS 'When they last watched it, UTC.';

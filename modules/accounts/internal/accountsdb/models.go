@@ -14,10 +14,10 @@ import (
 // Customers who were deleted: closed at once, erased when the gateways have confirmed that nothing is charged any more.
 type AccountsDeletion struct {
 	CustomerID objectid.ID
-	// The customer himself or an admin; null for the job that removes unverified accounts.
+	// The customer or an admin; null for the job that removes unverified accounts.
 	DeletedBy *objectid.ID
 	DeletedAt time.Time
-	// When his personal data were removed; null while a gateway still has to confirm.
+	// When their personal data were removed; null while a gateway still has to confirm.
 	ErasedAt *time.Time
 }
 
@@ -53,7 +53,7 @@ type Code struct {
 	ExpiresAt time.Time
 }
 
-// Admins and customers. A deleted user stays as a tombstone, since money records point to him.
+// Admins and customers. A deleted user stays as a tombstone, since money records point to it.
 type User struct {
 	ID       objectid.ID
 	UserType string

@@ -14,7 +14,7 @@ import (
 // Files that a job writes because they are long or because the admin asked for it so. Deleting a row stops its job and removes its bytes.
 type Export struct {
 	ID objectid.ID
-	// The admin who asked; he and root alone see it. No foreign key: it is gone within days.
+	// The admin who asked; they and root alone see it. No foreign key: it is gone within days.
 	RequestedBy objectid.ID
 	// finance, events or customers: what the file is of.
 	Kind   string
@@ -23,9 +23,9 @@ type Export struct {
 	Parameters json.RawMessage
 	Filename   string
 	Status     string
-	// How often a worker has begun. Chunks carry it, so that a worker who lost his lease adds nothing to the next one's file.
+	// How often a worker has begun. Chunks carry it, so that a worker that lost the lease adds nothing to the next one's file.
 	Attempt int32
-	// Until when the worker has said he will speak again; after it the export is begun anew.
+	// Until when the worker has said that it will speak again; after it the export is begun anew.
 	LeaseUntil *time.Time
 	// Counted by the job before it writes; null until then.
 	RowsTotal   *int64
