@@ -64,6 +64,7 @@ func TestEachInvariantFindsWhatBreaksIt(t *testing.T) {
 				require.NoError(t, err)
 				defer func() { require.NoError(t, tx.Rollback(t.Context())) }()
 				plantIn(t, tx, plant)
+				require.Contains(t, pgtest.Breakable(t, tx), inv)
 				results, err := invariants.Check(t.Context(), tx, at)
 				require.NoError(t, err)
 				found := map[string]invariants.Result{}
@@ -88,6 +89,15 @@ func plantIn(t *testing.T, tx pgx.Tx, plant string) {
 		Replace(plant)
 	_, err := tx.Exec(t.Context(), plant)
 	require.NoError(t, err)
+}
+
+// Tables says nothing of a join that gives rows where its first table has none, nor of a function.
+func TestAnInvariantBeginsFromTables(t *testing.T) {
+	t.Parallel()
+	for _, inv := range invariants.All() {
+		require.NotEmpty(t, inv.Tables(), inv.Name)
+		require.NotRegexp(t, `(?i)\b(right|full)\s+(outer\s+)?join\b|\bfrom\s+\w+(\.\w+)?\s*\(|\bvalues\b`, inv.Query(), inv.Name)
+	}
 }
 
 // What waits for its job within the grace is no finding.
