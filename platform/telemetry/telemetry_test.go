@@ -2,8 +2,11 @@ package telemetry_test
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/telemetry"
@@ -21,4 +24,18 @@ func TestLogMasksSecrets(t *testing.T) {
 	require.Contains(t, out.String(), `"username":"ana"`)
 	_, err = telemetry.NewLog(&out, "loud")
 	require.ErrorContains(t, err, "LOG_LEVEL")
+}
+
+func TestProfilesStandBesideTheMetrics(t *testing.T) {
+	t.Parallel()
+	inside := telemetry.Inside(prometheus.NewRegistry())
+	for path, want := range map[string]int{
+		"/metrics": http.StatusOK, "/debug/pprof/": http.StatusOK, "/debug/pprof/heap": http.StatusOK,
+		"/debug/pprof/allocs": http.StatusOK, "/debug/pprof/profile?seconds=1": http.StatusOK,
+		"/debug/pprof/symbol": http.StatusOK, "/": http.StatusNotFound,
+	} {
+		answer := httptest.NewRecorder()
+		inside.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		require.Equal(t, want, answer.Code, path)
+	}
 }

@@ -24,7 +24,7 @@ type Config struct {
 	LockWait     time.Duration `env:"DATABASE_LOCK_WAIT" envDefault:"2s" zero:"yes" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. 0: as long as it takes, as jobs do."`
 	InFlight     int           `env:"REQUESTS_IN_FLIGHT" zero:"yes" doc:"Requests that are worked on at once; further ones are 503 SERVICE_BUSY. 0: 64 for each core."`
 	Addr         string        `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
-	MetricsAddr  string        `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics; off for none."`
+	MetricsAddr  string        `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics and of the profiles below /debug/pprof/, for operators alone; off for none."`
 	PublicURL    string        `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
 	CORSOrigins  []string      `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
 	Proxies      []string      `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`

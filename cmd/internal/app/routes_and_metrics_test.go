@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -60,6 +61,19 @@ func TestReplicaDoesNotSayWhoMayWatch(t *testing.T) {
 	admin := platformtest.New(t, func(c *app.Config) { c.ReplicaURL = pgtest.URL(t) }).Admin()
 	admin.Get("/videos").Expect(200)
 	require.Empty(t, admin.Get("/users").Expect(200).Map()["docs"], "the replica lags")
+}
+
+// TestNothingOfTheInsideIsPublic: metrics and profiles are not where the API is.
+func TestNothingOfTheInsideIsPublic(t *testing.T) {
+	t.Parallel()
+	public := platformtest.New(t).API().Handler()
+	for _, path := range []string{
+		"/metrics", "/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile", "/debug/pprof/cmdline", "/debug/vars",
+	} {
+		answer := httptest.NewRecorder()
+		public.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		require.Equal(t, http.StatusNotFound, answer.Code, path)
+	}
 }
 
 // TestMetrics: the figures are there, under route templates.
