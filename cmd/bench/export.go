@@ -76,16 +76,16 @@ func (p *platform) download(ctx context.Context, token, path string) (download, 
 		return download{}, err
 	}
 	// 5 sets the peak back to what is used now.
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.command.Process.Pid), []byte("5"), 0o600); err != nil {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.server.process), []byte("5"), 0o600); err != nil {
 		return download{}, fmt.Errorf("set the peak back: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.server.url+path, nil)
 	if err != nil {
 		return download{}, fmt.Errorf("download: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	began := time.Now()
-	res, err := p.http.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return download{}, fmt.Errorf("download: %w", err)
 	}
@@ -110,7 +110,7 @@ func (p *platform) download(ctx context.Context, token, path string) (download, 
 
 // residentKB reads a figure of the server's process, in KB.
 func (p *platform) residentKB(name string) (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.server.process))
 	if err != nil {
 		return 0, fmt.Errorf("memory of the server: %w", err)
 	}

@@ -18,27 +18,27 @@ import (
 // benchFiles uploads files of a record and reads them back. Every download is
 // compared with what was uploaded, by its SHA-256. The design gives no goal for
 // them; W1 to W7 are what the platform is built for.
-func benchFiles(ctx context.Context, p *platform, o options) error {
-	admin, err := p.login(ctx, "admin")
+func benchFiles(ctx context.Context, run *bench) error {
+	admin, err := run.ours.login(ctx, "admin")
 	if err != nil {
 		return err
 	}
 	var me struct {
 		UserID string `json:"user_id"`
 	}
-	if err := p.call(ctx, http.MethodGet, "/api/v1/current-user", admin, "", nil, &me); err != nil {
+	if err := run.ours.call(ctx, http.MethodGet, "/api/v1/current-user", admin, "", nil, &me); err != nil {
 		return err
 	}
-	fmt.Printf("\nfiles of a record, %v each\n", o.length)
+	fmt.Printf("\nfiles of a record, %v each\n", run.length)
 	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s %8s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request",
 		"MB/s")
 	for _, megabytes := range []int{1, 10} {
 		b := fileBench{
-			platform: p, token: admin, folder: "/api/v1/upload-file/archive-records/" + me.UserID,
+			side: run.ours, token: admin, folder: "/api/v1/upload-file/archive-records/" + me.UserID,
 			size: megabytes << 20,
 		}
 		for _, clients := range []int{1, 4} {
-			if err := b.measure(ctx, fmt.Sprintf("%d MB", megabytes), clients, o.length); err != nil {
+			if err := b.measure(ctx, fmt.Sprintf("%d MB", megabytes), clients, run.length); err != nil {
 				return err
 			}
 		}
@@ -47,7 +47,7 @@ func benchFiles(ctx context.Context, p *platform, o options) error {
 }
 
 type fileBench struct {
-	*platform
+	side
 	token  string
 	folder string // path of the record's files
 	size   int    // bytes
@@ -55,7 +55,7 @@ type fileBench struct {
 }
 
 func (b *fileBench) measure(ctx context.Context, what string, clients int, length time.Duration) error {
-	up, err := b.drive(ctx, clients, length, b.uploads)
+	up, err := drive(ctx, b.side, clients, length, func(side) caller { return b.uploads })
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,10 @@ func (b *fileBench) measure(ctx context.Context, what string, clients int, lengt
 	if err != nil {
 		return err
 	}
-	down, err := b.drive(ctx, clients, length, func(ctx context.Context, until time.Time) ([]time.Duration, error) {
-		return b.downloads(ctx, id, sum, until)
+	down, err := drive(ctx, b.side, clients, length, func(side) caller {
+		return func(ctx context.Context, until time.Time) ([]time.Duration, error) {
+			return b.downloads(ctx, id, sum, until)
+		}
 	})
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func (b *fileBench) measure(ctx context.Context, what string, clients int, lengt
 	}{{"upload " + what, up}, {"download " + what, down}} {
 		fmt.Printf("%-4s %-24s %8d %8.1f %10v %10v %12v %8.0f\n", "", row.what, clients, row.perSecond,
 			row.p50.Round(100*time.Microsecond),
-			row.p99.Round(100*time.Microsecond), row.cpu.Round(100*time.Microsecond), row.perSecond*float64(b.size)/1e6)
+			row.p99.Round(100*time.Microsecond), row.cpu.sum().Round(100*time.Microsecond), row.perSecond*float64(b.size)/1e6)
 	}
 	return b.remove(ctx, id)
 }
@@ -158,12 +160,12 @@ func (b *fileBench) send(ctx context.Context, body []byte, contentType string) (
 
 // download returns the SHA-256 of what came.
 func (b *fileBench) download(ctx context.Context, id string) (sum string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL+"/api/v1/archive-records/"+id, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+"/api/v1/archive-records/"+id, nil)
 	if err != nil {
 		return "", fmt.Errorf("download: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+b.token)
-	res, err := b.http.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return "", fmt.Errorf("download: %w", err)
 	}

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -18,19 +15,18 @@ import (
 // benchFinance is W7, on a platform of its own with as many subscriptions as
 // wanted: the dashboards, whose figures have to equal the full scan of the
 // ledgers before and after, and the export of 100,000 rows.
-func benchFinance(ctx context.Context, _ *platform, o options) error {
-	p, err := startFinance(ctx, o)
+func benchFinance(ctx context.Context, b *bench) error {
+	p, err := startFinance(ctx, b.options)
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	p.http.Timeout = 5 * time.Minute // for whole exports
-	conn, err := pgx.Connect(ctx, p.DatabaseURL)
+	conn, err := pgx.Connect(ctx, p.databaseURL)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	admin, err := p.login(ctx, "admin")
+	admin, err := p.server.login(ctx, "admin")
 	if err != nil {
 		return err
 	}
@@ -38,26 +34,29 @@ func benchFinance(ctx context.Context, _ *platform, o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nfinance at %s, %v each\n", size, o.length)
-	if err := p.dashboards(ctx, conn, admin, o); err != nil {
+	b.report.heading("finance at %s, %v each", size, b.length)
+	if err := b.dashboards(ctx, conn, p.side("ours"), admin); err != nil {
 		return err
 	}
 	return p.export(ctx, conn, admin)
 }
 
+// startFinance makes the platform, with its jobs worked: they fold what the reports read.
 func startFinance(ctx context.Context, o options) (p *platform, err error) {
 	if o.data == "" {
 		p, err = start(ctx, o.binary)
 	} else {
-		p, err = startIn(ctx, o.binary, o.data)
+		p, err = startIn(ctx, o.binary, o.data, true)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.kept = o.data != ""
 	filled, err := p.filled(ctx)
 	if err == nil && !filled {
-		err = p.scale(ctx, o)
+		err = p.scale(ctx, o.subscriptions)
+	}
+	if err == nil {
+		err = p.work(ctx)
 	}
 	if err != nil {
 		p.stop()
@@ -68,7 +67,7 @@ func startFinance(ctx context.Context, o options) (p *platform, err error) {
 
 // filled tells whether an earlier run has made the rows.
 func (p *platform) filled(ctx context.Context) (is bool, err error) {
-	conn, err := pgx.Connect(ctx, p.DatabaseURL)
+	conn, err := pgx.Connect(ctx, p.databaseURL)
 	if err != nil {
 		return false, fmt.Errorf("connect: %w", err)
 	}
@@ -76,20 +75,6 @@ func (p *platform) filled(ctx context.Context) (is bool, err error) {
 	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM subscriptions.subscriptions OFFSET 1)`).
 		Scan(&is) // the sample customer has one
 	return is, err
-}
-
-// scale makes the rows by the command that is there for it.
-func (p *platform) scale(ctx context.Context, o options) error {
-	began := time.Now()
-	command := exec.CommandContext(ctx, o.binary, "seed", fmt.Sprintf("--scale=%d", o.subscriptions))
-	command.Env = append(os.Environ(), "DATABASE_URL="+p.DatabaseURL)
-	var told bytes.Buffer
-	command.Stdout, command.Stderr = &told, &told
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("marquee seed: %w\n%s", err, &told)
-	}
-	fmt.Printf("\nmarquee seed --scale=%d took %v\n", o.subscriptions, time.Since(began).Round(time.Second))
-	return nil
 }
 
 func countLedgers(ctx context.Context, conn *pgx.Conn) (string, error) {
@@ -103,13 +88,13 @@ func countLedgers(ctx context.Context, conn *pgx.Conn) (string, error) {
 	return fmt.Sprintf("%d subscriptions, %d payments", subscriptions, payments), nil
 }
 
-// report is a dashboard's route, with the goal for one answer.
-type report struct {
+// dashboard is the route of a report, with the goal for one answer.
+type dashboard struct {
 	name, path string
 	goal       time.Duration // 0: none in the design
 }
 
-var reports = []report{
+var dashboards = []dashboard{
 	{"overview", "/api/v1/admin/finance/overview", 5 * time.Millisecond},
 	{"revenue by month", "/api/v1/admin/finance/revenue", 5 * time.Millisecond},
 	{"revenue by day", "/api/v1/admin/finance/revenue?period=daily", 5 * time.Millisecond},
@@ -123,57 +108,47 @@ var reports = []report{
 	{"events' orders", "/api/v1/admin/events-dashboard/orders", 0},
 }
 
-func (p *platform) dashboards(ctx context.Context, conn *pgx.Conn, admin string, o options) error {
+// dashboards measures the reports; each first answer has to add up.
+func (b *bench) dashboards(ctx context.Context, conn *pgx.Conn, s side, admin string) error {
 	if err := equalScan(ctx, conn); err != nil {
 		return err
 	}
-	fmt.Printf("%-26s %8s %8s %10s %10s %12s   %s\n", "", "clients", "req/s", "p50", "p99", "CPU/request",
-		"goal of p50")
-	for _, r := range reports {
-		clients := []int{1, 8}
-		if r.goal == 0 {
-			clients = clients[:1]
+	for _, report := range dashboards {
+		r := request{method: http.MethodGet, path: report.path, token: admin}
+		code, raw, err := s.ask(ctx, r)
+		if err == nil && code != http.StatusOK {
+			err = fmt.Errorf("%d %.100s", code, raw)
 		}
-		for _, n := range clients {
-			got, err := p.measureReport(ctx, admin, n, o.length, r)
-			if err != nil && r.goal == 0 { // reports of whole lives may be refused when they run too long
-				fmt.Printf("%-26s %8d   %.100s\n", r.name, n, err)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			goal := "-"
-			if r.goal > 0 && n == 1 {
-				goal = "<= " + r.goal.String() + ", equal to the scan: " + verdict(got.p50 <= r.goal)
-			}
-			fmt.Printf("%-26s %8d %8.0f %10v %10v %12v   %s\n", r.name, n, got.perSecond,
-				got.p50.Round(10*time.Microsecond),
-				got.p99.Round(10*time.Microsecond), got.cpu.Round(10*time.Microsecond), goal)
+		if err == nil {
+			err = adds(raw)
+		}
+		if err != nil && report.goal == 0 { // reports of whole lives may be refused when they run too long
+			fmt.Printf("%-5s %-22s %.100s\n", "W7", report.name, err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", report.path, err)
+		}
+		l := load{name: "W7", what: report.name, clients: []int{1, 8}, at: func(s side) caller {
+			return repeated(s, func(int) request { return r }, func(_, code int, body []byte) error {
+				if code != http.StatusOK {
+					return fmt.Errorf("%d %.100s", code, body)
+				}
+				return nil
+			})
+		}}
+		if report.goal == 0 {
+			l.clients = l.clients[:1]
+		}
+		if err := b.alone(ctx, s, l); err != nil {
+			return err
+		}
+		if one := b.report.Rows[len(b.report.Rows)-len(l.clients)]; report.goal > 0 {
+			fmt.Printf("%28s p50 at one client <= %v, equal to the scan: %s\n", "", report.goal,
+				verdict(median(one.Ours.P50) <= micros(report.goal)))
 		}
 	}
 	return equalScan(ctx, conn)
-}
-
-func verdict(ok bool) string {
-	if ok {
-		return "reached"
-	}
-	return "MISSED"
-}
-
-// measureReport measures a report, and holds each answer to what has to hold in any.
-func (p *platform) measureReport(ctx context.Context, token string, clients int, length time.Duration,
-	r report) (result, error) {
-	w := workload{path: func(int) string { return r.path }, right: func(envelope) bool { return true }}
-	var raw json.RawMessage
-	if err := p.call(ctx, http.MethodGet, r.path, token, "", nil, &raw); err != nil {
-		return result{}, err
-	}
-	if err := adds(raw); err != nil {
-		return result{}, fmt.Errorf("%s: %w", r.path, err)
-	}
-	return p.load(ctx, token, clients, length, w)
 }
 
 // adds checks the sums that a report tells of twice.

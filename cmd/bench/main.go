@@ -1,134 +1,149 @@
-// Command bench measures the running platform from outside: it starts
-// `marquee dev` on a fresh data directory, fills the catalogue, and asks for
-// videos over HTTP as subscribers do. Every answer is checked; a wrong one voids
-// the run.
+// Command bench measures the platform from outside, beside its limits: `make bench`.
 //
-// W1 is a page of 10 with the exact total, W2 filtered lists, W3 one video by
-// its id. W4 is logins, and what W1 keeps beside them; files are up- and downloads.
-// W5 is webhooks of gateway B, beside one durable statement by pgbench. W6 is
-// purchases of tickets, with a check that no seat is sold twice.
-// CPU is that of the server and its Postgres together.
+// It makes a database by `marquee dev`, starts `marquee serve` on it, and beside that the
+// bare server of cmd/bench/bare on the same rows. Both are asked the same by turns, three
+// times each; what is told are medians, and the ratios, which hold from day to day where
+// absolute figures do not. Before anything is measured both have to give the same answers
+// and write the same rows, and every answer is checked: a wrong one voids the run. With
+// -compare another binary of marquee takes the bare server's place, on a database of its own.
+//
+// W1 is a page of 10 videos with the exact total, W2 filtered lists, W3 one video by its id.
+// W4 is logins, and what W1 keeps beside them. W5 is webhooks of gateway B. W6 is purchases
+// of tickets, with a check that no seat is sold twice. W7 is the dashboards and the export.
+// Costs are those of a request of the busiest routes.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
+type options struct {
+	binary        string
+	compare       string // another binary; "" compares with the bare server
+	subscriptions int
+	data          string
+	videos        string
+	length        time.Duration // of each turn
+	only          []string
+	load          float64
+	json          string
+}
+
 func main() {
-	var o options
-	flag.StringVar(&o.binary, "binary", "bin/marquee", "the marquee binary")
-	flag.IntVar(&o.subscriptions, "subscriptions", 1_000_000, "subscriptions of the benchmark finance")
-	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
-	flag.StringVar(&o.data, "finance-data", "",
-		"data directory of the benchmark finance, filled at first and kept for the next run; a temporary one when empty")
-	seconds := flag.Int("seconds", 3, "length of each run")
-	only := flag.String("only", "", "names of the benchmarks to run, with commas between them; all when empty")
-	flag.Parse()
-	o.length = time.Duration(*seconds) * time.Second
-	if *only != "" {
-		o.only = strings.Split(*only, ",")
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	err := func() error {
+		if len(os.Args) > 1 && os.Args[1] == "bare" {
+			return serveBare(ctx)
+		}
+		return measure(ctx, parse())
+	}()
+	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop has run
 	}
 }
 
-type options struct {
-	binary        string
-	subscriptions int
-	data          string
-	videos        string
-	length        time.Duration // of each run
-	only          []string
+func parse() (o options) {
+	flag.StringVar(&o.binary, "binary", "bin/marquee", "the marquee binary")
+	flag.StringVar(&o.compare, "compare", "", "another marquee binary, measured by turns with it in the bare server's place")
+	flag.IntVar(&o.subscriptions, "subscriptions", 1_000_000, "subscriptions of the benchmark finance")
+	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
+	flag.StringVar(&o.data, "finance-data", "",
+		"data directory of the benchmark finance, filled at first and kept for the next run; a temporary one when empty")
+	flag.DurationVar(&o.length, "length", 3*time.Second, "length of each turn")
+	only := flag.String("only", "", "names of the benchmarks to run, with commas between them; all when empty")
+	flag.Float64Var(&o.load, "load", 0.5, "load of the machine (1 minute) under which it is measured; it is waited for up to 10 minutes")
+	flag.StringVar(&o.json, "json", "", "file in which the figures are kept")
+	flag.Parse()
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
+	return o
 }
 
-// benchmarks in the order in which they run, all against one platform.
+// benchmarks in the order in which they run; alone are those that have nothing beside them.
 var benchmarks = []struct {
-	name string
-	run  func(context.Context, *platform, options) error
+	name  string
+	run   func(context.Context, *bench) error
+	alone bool
 }{
-	{"videos", benchVideos},
-	{"tokens", benchTokens},
-	{"files", benchFiles},
-	{"webhooks", benchWebhooks},
-	{"purchases", benchPurchases},
-	{"finance", benchFinance},
+	{name: "videos", run: benchVideos},
+	{name: "tokens", run: benchTokens},
+	{name: "webhooks", run: benchWebhooks},
+	{name: "purchases", run: benchPurchases},
+	{name: "cards", run: benchCards},
+	{name: "costs", run: benchCosts, alone: true},
+	{name: "files", run: benchFiles, alone: true},
+	{name: "finance", run: benchFinance, alone: true},
 }
 
-func run(ctx context.Context, o options) error {
-	p, err := start(ctx, o.binary)
+// bench is one run: the platform that is measured, and what is measured beside it.
+type bench struct {
+	options
+	ours   side
+	beside side
+	report report
+}
+
+func measure(ctx context.Context, o options) error {
+	load, err := awaitQuiet(ctx, o.load)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	for _, b := range benchmarks {
-		if len(o.only) > 0 && !slices.Contains(o.only, b.name) {
+	b := &bench{options: o, report: newReport(o, load)}
+	platform, err := start(ctx, o.binary)
+	if err != nil {
+		return err
+	}
+	defer platform.stop()
+	b.ours = platform.side("ours")
+	if o.compare != "" {
+		other, err := start(ctx, o.compare)
+		if err != nil {
+			return err
+		}
+		defer other.stop()
+		b.beside = other.side(filepath.Base(o.compare))
+	} else {
+		b.beside, err = startBare(ctx, platform)
+		if err != nil {
+			return err
+		}
+	}
+	for _, one := range benchmarks {
+		if len(o.only) > 0 && !slices.Contains(o.only, one.name) || len(o.only) == 0 && one.alone && o.compare != "" {
 			continue
 		}
-		if err := b.run(ctx, p, o); err != nil {
-			return fmt.Errorf("%s: %w", b.name, err)
+		if err := one.run(ctx, b); err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
 		}
-	}
-	return nil
-}
-
-// benchVideos is W1 to W3.
-func benchVideos(ctx context.Context, p *platform, o options) error {
-	admin, err := p.login(ctx, "admin")
-	if err != nil {
-		return err
-	}
-	subscriber, err := p.login(ctx, "customer")
-	if err != nil {
-		return err
-	}
-	for _, text := range strings.Split(o.videos, ",") {
-		size, err := strconv.Atoi(text)
-		if err != nil {
-			return fmt.Errorf("-videos: %w", err)
-		}
-		if err := p.fill(ctx, admin, size); err != nil {
-			return err
-		}
-		if err := p.measure(ctx, subscriber, size, o.length); err != nil {
+		if err := b.report.keep(o.json); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *platform) measure(ctx context.Context, subscriber string, size int, length time.Duration) error {
-	ids, err := p.someIDs(ctx, subscriber)
-	if err != nil {
-		return err
+// isLimit reports whether the bare server is beside the platform: on the same rows, so that
+// answers are compared.
+func (b *bench) isLimit() bool { return b.compare == "" }
+
+// platforms are those whose database has to be made ready: one, or two.
+func (b *bench) platforms() []*platform {
+	if b.isLimit() {
+		return []*platform{b.ours.platform}
 	}
-	fmt.Printf("\nGET /videos as a subscriber, %d videos, %v each\n", size, length)
-	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s   %s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request",
-		"goal")
-	for _, w := range workloads(size, ids) {
-		for _, clients := range []int{1, 8, 32} {
-			if _, err := p.load(ctx, subscriber, clients, length/6, w); err != nil { // warm up
-				return err
-			}
-			r, err := p.load(ctx, subscriber, clients, length, w)
-			if err != nil {
-				return err
-			}
-			fmt.Printf("%-4s %-24s %8d %8.0f %10v %10v %12v   %s\n", w.name, w.what, clients, r.perSecond,
-				r.p50.Round(time.Microsecond), r.p99.Round(time.Microsecond), r.cpu.Round(time.Microsecond), w.goal)
-		}
-	}
-	return nil
+	return []*platform{b.ours.platform, b.beside.platform}
 }

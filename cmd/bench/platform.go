@@ -7,152 +7,316 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"marquee/cmd/bench/bare"
+	"marquee/testutil/localpg"
 )
 
-// platform is a marquee dev process of our own.
+// Secrets of a platform that nobody else reaches.
+const (
+	tokenKey = "bench:the-key-of-a-benchmark-is-no-secret"
+	fileKey  = "the-key-of-a-benchmark-is-no-secret"
+)
+
+// platform is a database made by `marquee dev`, on a Postgres as it comes (fsync on), with
+// `marquee serve` and the sandbox gateways as processes of their own. Jobs wait, unless work
+// is called: they are not what a request costs.
 type platform struct {
-	command *exec.Cmd
-	dir     string
-	kept    bool // the directory stays
-	http    *http.Client
-	URL     string `json:"url"`
-	// DatabaseURL is the platform's database, with all rights.
-	DatabaseURL string `json:"database_url"`
-	Webhooks    struct {
-		GWBSecret string `json:"gwb_secret"`
-	} `json:"webhooks"`
-	Users map[string]struct {
-		Username string `json:"username"`
-		Password string `json:"password"`
-	} `json:"users"`
+	binary      string
+	dir         string
+	kept        bool // the directory stays
+	postgres    *localpg.Server
+	postmaster  int // its process id
+	processes   []*exec.Cmd
+	server      side
+	Users       map[string]user `json:"users"` // those of `marquee dev`
+	databaseURL string
+	gateways    struct {
+		Sandbox  struct{ GWA, GWB string }
+		Keys     struct{ GWA, GWB string }
+		Webhooks struct {
+			GWAToken  string `json:"gwa_token"`
+			GWBSecret string `json:"gwb_secret"`
+		}
+	}
 }
 
-// start runs the binary and waits for its line.
+type user struct {
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// start makes a platform of a binary in a directory of its own.
 func start(ctx context.Context, binary string) (*platform, error) {
 	dir, err := os.MkdirTemp("", "marquee-bench-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755) //nolint:gosec // the Postgres account has to reach its folder in it
+	}
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the Postgres account has to reach its folder in it
-		return nil, fmt.Errorf("data directory: %w", err)
-	}
-	return startIn(ctx, binary, dir)
+	return startIn(ctx, binary, dir, false)
 }
 
-// startIn runs it on a data directory that may be there already.
-func startIn(ctx context.Context, binary, dir string) (*platform, error) {
-	p := &platform{
-		dir: dir, http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
-	}
-	p.command = exec.CommandContext(ctx, binary, "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0",
-		"--data-dir", dir)
-	p.command.Env = append(os.Environ(), "LOG_LEVEL=error")
-	p.command.Stderr = os.Stderr
-	p.command.Cancel = func() error { return p.command.Process.Signal(syscall.SIGINT) }
-	out, err := p.command.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start: %w", err)
-	}
-	if err := p.command.Start(); err != nil {
-		return nil, fmt.Errorf("start: %w", err)
-	}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, p)
-	}
+// startIn makes it on a data directory that may be there already.
+func startIn(ctx context.Context, binary, dir string, kept bool) (*platform, error) {
+	p := &platform{binary: binary, dir: dir, kept: kept}
+	err := p.open(ctx)
 	if err != nil {
 		p.stop()
-		return nil, fmt.Errorf("marquee dev did not become ready: %w", err)
+		return nil, fmt.Errorf("start %s: %w", binary, err)
 	}
 	return p, nil
 }
 
+func (p *platform) open(ctx context.Context) error {
+	if err := p.seed(ctx); err != nil {
+		return err
+	}
+	if err := p.openPostgres(ctx); err != nil {
+		return err
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return err
+	}
+	line, err := p.run(ctx, "sandbox.log", nil, p.binary, "sandbox", "--json", "--gwa-addr", "127.0.0.1:0", "--gwb-addr", "127.0.0.1:0",
+		"--gwa-webhook", "http://"+addr+"/webhooks/gwa", "--gwb-webhook", "http://"+addr+"/webhooks/gwb",
+		"--data-dir", filepath.Join(p.dir, "sandbox"))
+	if err == nil {
+		err = json.Unmarshal(line, &p.gateways)
+	}
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	p.server, err = p.serve(ctx, addr, p.databaseURL)
+	return err
+}
+
+// seed has `marquee dev` make the database with its sample data, and ends it.
+func (p *platform) seed(ctx context.Context) error {
+	line, err := p.run(ctx, "dev.log", []string{"TOKEN_KEYS=" + tokenKey, "FILE_KEY=" + fileKey},
+		p.binary, "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0", "--data-dir", p.dir)
+	if err == nil {
+		err = json.Unmarshal(line, p)
+	}
+	if err != nil {
+		return fmt.Errorf("marquee dev did not become ready: %w", err)
+	}
+	p.end()
+	return nil
+}
+
+// openPostgres starts the database again, with counters of statements where Postgres has them.
+func (p *platform) openPostgres(ctx context.Context) (err error) {
+	counters := map[string]string{"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "none"}
+	for _, settings := range []map[string]string{counters, nil} {
+		if p.postgres, err = localpg.Start(ctx, localpg.Options{DataDir: p.dir, Settings: settings}); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if p.databaseURL, err = p.postgres.EnsureDatabase(ctx, "marquee"); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(filepath.Join(p.dir, "postgres", "postmaster.pid"))
+	if err != nil {
+		return fmt.Errorf("the process of Postgres: %w", err)
+	}
+	p.postmaster, err = strconv.Atoi(strings.TrimSpace(strings.SplitN(string(raw), "\n", 2)[0]))
+	return err
+}
+
+// serve starts `marquee serve` on the database behind that URL.
+func (p *platform) serve(ctx context.Context, addr, databaseURL string) (side, error) {
+	metrics, err := freeAddr()
+	if err != nil {
+		return side{}, err
+	}
+	s := side{url: "http://" + addr, platform: p}
+	env := append(p.environment(databaseURL), "ADDR="+addr, "METRICS_ADDR="+metrics, "PUBLIC_URL="+s.url)
+	if s.process, err = p.background(ctx, "serve.log", env, p.binary, "serve"); err != nil {
+		return s, err
+	}
+	if err := s.awaitReady(ctx); err != nil {
+		return s, err
+	}
+	fmt.Fprintf(os.Stderr, "%s serve: profiles at http://%s/debug/pprof/\n", p.binary, metrics)
+	return s, nil
+}
+
+// work starts `marquee work` beside the server.
+func (p *platform) work(ctx context.Context) error {
+	_, err := p.background(ctx, "work.log", append(p.environment(p.databaseURL), "PUBLIC_URL="+p.server.url), p.binary,
+		"work")
+	return err
+}
+
+func (p *platform) environment(databaseURL string) []string {
+	g := p.gateways
+	return []string{
+		"DATABASE_URL=" + databaseURL, "TOKEN_KEYS=" + tokenKey, "FILE_KEY=" + fileKey, "NO_THROTTLE=true",
+		"SMTP_URL=smtp://127.0.0.1:1",
+		"GWA_URL=" + g.Sandbox.GWA, "GWA_API_KEY=" + g.Keys.GWA, "GWA_WEBHOOK_TOKEN=" + g.Webhooks.GWAToken,
+		"GWB_URL=" + g.Sandbox.GWB, "GWB_SECRET_KEY=" + g.Keys.GWB, "GWB_WEBHOOK_SECRET=" + g.Webhooks.GWBSecret,
+		"GWB_PUBLISHABLE_KEY=pk_test_bench",
+	}
+}
+
+// side is the platform's server under a name.
+func (p *platform) side(name string) side {
+	s := p.server
+	s.name = name
+	return s
+}
+
+// startBare starts the bare server beside the platform, on the same database.
+func startBare(ctx context.Context, p *platform) (side, error) {
+	s := side{name: "bare", platform: p}
+	self, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return s, err
+	}
+	s.url = "http://" + addr
+	env := append(p.environment(p.databaseURL), "ADDR="+addr, "PUBLIC_URL="+p.server.url)
+	if s.process, err = p.background(ctx, "bare.log", env, self, "bare"); err != nil {
+		return s, err
+	}
+	return s, s.awaitReady(ctx)
+}
+
+// serveBare is the command bare, which startBare starts.
+func serveBare(ctx context.Context) error {
+	return bare.Serve(ctx, bare.Config{
+		DatabaseURL: os.Getenv("DATABASE_URL"), Addr: os.Getenv("ADDR"), PublicURL: os.Getenv("PUBLIC_URL"),
+		TokenKey: os.Getenv("TOKEN_KEYS"), WebhookSecret: os.Getenv("GWB_WEBHOOK_SECRET"), Connections: 20,
+	})
+}
+
+// awaitReady waits until a server answers.
+func (s side) awaitReady(ctx context.Context) error {
+	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		code, _, err := s.ask(ctx, request{method: http.MethodGet, path: "/api/v1/health"})
+		if err == nil && code == http.StatusOK {
+			return nil
+		}
+		if time.Now().After(until) || ctx.Err() != nil {
+			return errors.Join(fmt.Errorf("%s did not become ready (%d): see its log", s.url, code), err)
+		}
+	}
+}
+
+// run starts a program that goes on, and returns the first line that it prints.
+func (p *platform) run(ctx context.Context, log string, env []string, program string, args ...string) ([]byte, error) {
+	command, err := p.command(ctx, log, env, program, args...)
+	if err != nil {
+		return nil, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.begin(command); err != nil {
+		return nil, err
+	}
+	return bufio.NewReader(out).ReadBytes('\n')
+}
+
+// background starts a program that goes on, and returns its process id.
+func (p *platform) background(ctx context.Context, log string, env []string, program string,
+	args ...string) (int, error) {
+	command, err := p.command(ctx, log, env, program, args...)
+	if err != nil {
+		return 0, err
+	}
+	if err := p.begin(command); err != nil {
+		return 0, err
+	}
+	return command.Process.Pid, nil
+}
+
+// command is a program whose log goes to a file of the platform's directory.
+func (p *platform) command(ctx context.Context, log string, env []string, program string,
+	args ...string) (*exec.Cmd, error) {
+	file, err := os.OpenFile(filepath.Join(p.dir, log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env, command.Stderr = append(os.Environ(), env...), file
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGINT) }
+	command.WaitDelay = 30 * time.Second
+	return command, nil
+}
+
+// begin starts a program, which has its log from then on, and ends with the platform.
+func (p *platform) begin(command *exec.Cmd) error {
+	defer command.Stderr.(*os.File).Close()
+	if err := command.Start(); err != nil {
+		return err
+	}
+	p.processes = append(p.processes, command)
+	return nil
+}
+
+// end ends the programs, last started first.
+func (p *platform) end() {
+	for i := len(p.processes) - 1; i >= 0; i-- {
+		_ = p.processes[i].Process.Signal(syscall.SIGINT)
+		_ = p.processes[i].Wait()
+	}
+	p.processes = nil
+}
+
 func (p *platform) stop() {
-	_ = p.command.Process.Signal(syscall.SIGINT)
-	_ = p.command.Wait()
+	p.end()
+	if p.postgres != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := p.postgres.Stop(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "stop Postgres:", err)
+		}
+	}
 	if !p.kept {
 		_ = os.RemoveAll(p.dir)
 	}
 }
 
-// login returns an access token of a seeded user.
-func (p *platform) login(ctx context.Context, user string) (string, error) {
-	u := p.Users[user]
-	form := url.Values{"username": {u.Username}, "password": {u.Password}}
-	var tokens struct {
-		AccessToken string `json:"access_token"`
+// scale makes so many subscriptions by the command that is there for it.
+func (p *platform) scale(ctx context.Context, subscriptions int) error {
+	began := time.Now()
+	command := exec.CommandContext(ctx, p.binary, "seed", fmt.Sprintf("--scale=%d", subscriptions))
+	command.Env = append(os.Environ(), "DATABASE_URL="+p.databaseURL)
+	var told bytes.Buffer
+	command.Stdout, command.Stderr = &told, &told
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("marquee seed: %w\n%s", err, &told)
 	}
-	err := p.call(ctx, http.MethodPost, "/api/v1/token", "", "application/x-www-form-urlencoded",
-		strings.NewReader(form.Encode()), &tokens)
-	return tokens.AccessToken, err
-}
-
-// fill adds videos through the API until there are as many as wanted.
-func (p *platform) fill(ctx context.Context, admin string, want int) error {
-	var list envelope
-	if err := p.call(ctx, http.MethodGet, "/api/v1/videos", admin, "", nil, &list); err != nil {
-		return err
-	}
-	for n := list.Pagination.QtyTotalDocs; n < want; {
-		var batch []map[string]any
-		for ; n < want && len(batch) < 1000; n++ {
-			batch = append(batch, map[string]any{
-				"title": fmt.Sprintf("Film %06d", n), "slug": fmt.Sprintf("film-%06d", n),
-				"video_id":     fmt.Sprintf("https://videos.example.com/%06d", n),
-				"duration":     60 + n%120,
-				"release_date": time.Date(1950+n%70, time.Month(1+n%12), 1+n%28, 0, 0, 0, 0, time.UTC),
-				"description":  "A film of the benchmark's catalogue.", "author": fmt.Sprintf("Director %d", n%500),
-				"tags": []string{fmt.Sprintf("tag%d", n%50)},
-			})
-		}
-		body, err := json.Marshal(batch)
-		if err != nil {
-			return fmt.Errorf("fill: %w", err)
-		}
-		if err := p.call(ctx, http.MethodPost, "/api/v1/videos", admin, "application/json", bytes.NewReader(body),
-			nil); err != nil {
-			return err
-		}
-	}
+	fmt.Printf("\nmarquee seed --scale=%d took %v\n", subscriptions, time.Since(began).Round(time.Second))
 	return nil
 }
 
-func (p *platform) call(ctx context.Context, method, path, token, contentType string, body io.Reader, into any) error {
-	req, err := http.NewRequestWithContext(ctx, method, p.URL+path, body)
+// freeAddr is a loopback address at which nobody listens.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return "", fmt.Errorf("no free port: %w", err)
 	}
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
-	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	res, err := p.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("%s %s: %d %s", method, path, res.StatusCode, raw)
-	}
-	if into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return errors.Join(fmt.Errorf("%s %s", method, path), err)
-	}
-	return nil
+	defer l.Close()
+	return l.Addr().String(), nil
 }

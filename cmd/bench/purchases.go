@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -18,13 +17,14 @@ const (
 	// plenty is a capacity that no run exhausts, few one that every run does.
 	plenty, few = 100_000_000, 500
 	spread      = 100 // events of the second workload
+	together    = 2   // tickets of a purchase
 )
 
 // takePlace is the measure of W6: what Postgres itself does of a purchase by one
 // durable statement, with the condition that keeps an event from being oversold.
-const takePlace = `WITH taken AS (UPDATE bench.seats SET issued = issued + 1 WHERE id = %s AND issued < capacity RETURNING id),
+const takePlace = `WITH taken AS (UPDATE bench.seats SET issued = issued + 2 WHERE id = %s AND issued + 2 <= capacity RETURNING id),
 	bought AS (INSERT INTO bench.orders (seat_id, created_at) SELECT id, now() FROM taken RETURNING id, seat_id)
-	INSERT INTO bench.tickets (order_id, seat_id, created_at) SELECT id, seat_id, now() FROM bought`
+	INSERT INTO bench.tickets (order_id, seat_id, created_at) SELECT id, seat_id, now() FROM bought, generate_series(1, 2)`
 
 const placeTables = `CREATE SCHEMA IF NOT EXISTS bench;
 	CREATE TABLE bench.seats (id bigint PRIMARY KEY, capacity integer NOT NULL, issued integer NOT NULL);
@@ -34,24 +34,93 @@ const placeTables = `CREATE SCHEMA IF NOT EXISTS bench;
 	CREATE INDEX ON bench.tickets (seat_id);
 	INSERT INTO bench.seats SELECT n, 100000000, 0 FROM generate_series(1, 100) n`
 
-// shop buys tickets and knows how many it was given.
-type shop struct {
-	p      *platform
-	token  string
-	path   string
-	events []string
-	sold   []atomic.Int64 // of each event
-	asked  atomic.Int64
-}
-
 type object = map[string]any
 
-// benchPurchases is W6: purchases of one hot event and over 100 events. Free
-// events measure the platform alone; the same by card goes through the sandbox of
-// gateway B, in the same process, too. The counters, the rows and the answers have
-// to agree, and a small event has to end sold out to the seat.
-func benchPurchases(ctx context.Context, p *platform, o options) error {
-	conn, err := pgx.Connect(ctx, p.DatabaseURL)
+// benchPurchases is W6: purchases of two free tickets each of one hot event and over 100
+// events, as Postgres alone does them too. The counters, the rows and the answers have to
+// agree, and a small event has to end sold out to the seat.
+func benchPurchases(ctx context.Context, b *bench) error {
+	b.report.heading("purchases of %d free tickets each, %v a turn", together, b.length)
+	hot := load{name: "W6a", what: "of one event", clients: []int{1, 8, 32},
+		goal: goal{rate: map[int]float64{1: 0.8, 8: 1, 32: 1.5}}}
+	many := load{name: "W6b", what: fmt.Sprintf("over %d events", spread), clients: []int{8, 32},
+		goal: goal{rate: map[int]float64{8: 0.8, 32: 0.8}, cpu: 1.5}}
+	if err := b.sell(ctx, hot, 1, nil); err != nil {
+		return err
+	}
+	if err := b.sell(ctx, many, spread, nil); err != nil {
+		return err
+	}
+	for _, p := range b.platforms() {
+		if err := p.sellOut(ctx); err != nil {
+			return err
+		}
+	}
+	return b.placesByPostgres(ctx, map[string]int{hot.name: 1, many.name: spread})
+}
+
+// benchCards is the same by card of gateway B, whose sandbox is a process of its own.
+func benchCards(ctx context.Context, b *bench) error {
+	b.report.heading("purchases of %d tickets by card at the sandbox of gateway B, %v a turn", together, b.length)
+	return b.sell(ctx, load{name: "card", what: fmt.Sprintf("over %d events", spread), clients: []int{1, 8}}, spread,
+		object{"ticket_value": 50})
+}
+
+// sell measures purchases over so many new events. Where they cost something there is no
+// bare server to measure beside.
+func (b *bench) sell(ctx context.Context, l load, events int, changes object) error {
+	shops := map[*platform]*shop{}
+	for _, p := range b.platforms() {
+		s, err := p.openShop(ctx, events, plenty, changes)
+		if err != nil {
+			return err
+		}
+		defer s.close(ctx)
+		shops[p] = s
+	}
+	l.at = func(s side) caller { return shops[s.platform].purchases(s) }
+	var err error
+	switch {
+	case b.isLimit() && changes != nil:
+		err = b.alone(ctx, b.ours, l)
+	case b.isLimit():
+		if err = b.samePurchase(ctx, shops[b.ours.platform]); err == nil {
+			err = b.run(ctx, l)
+		}
+	default:
+		err = b.run(ctx, l)
+	}
+	for _, s := range shops {
+		err = errors.Join(err, s.check(ctx))
+	}
+	return err
+}
+
+// samePurchase has both sides sell once: answers and rows have to be the same.
+func (b *bench) samePurchase(ctx context.Context, s *shop) error {
+	var ids [2]string
+	for i, sides := range [2][2]side{{b.ours, b.beside}, {b.beside, b.ours}} {
+		turned := &bench{options: b.options, ours: sides[0], beside: sides[1]}
+		body, err := turned.sameAnswer(ctx, s.request(0), s.request(0), true)
+		if err != nil {
+			return err
+		}
+		var told purchased
+		if err := json.Unmarshal(body, &told); err != nil {
+			return err
+		}
+		ids[i] = told.Order.ID
+	}
+	s.sold[0].Add(4 * together)
+	return sameRows(ctx, s.conn, `SELECT to_jsonb(o)::text FROM tickets.orders o WHERE o.id = $1
+		UNION ALL SELECT to_jsonb(t)::text FROM tickets.tickets t WHERE t.order_id = $1
+		UNION ALL SELECT (to_jsonb(m) - 'id')::text FROM tickets.tickets t JOIN tickets.transitions m ON m.ticket_id = t.id WHERE t.order_id = $1
+		ORDER BY 1`, ids[0], ids[1])
+}
+
+// placesByPostgres measures the statement over so many events a load.
+func (b *bench) placesByPostgres(ctx context.Context, events map[string]int) error {
+	conn, err := pgx.Connect(ctx, b.ours.platform.databaseURL)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -59,115 +128,38 @@ func benchPurchases(ctx context.Context, p *platform, o options) error {
 	if _, err := conn.Exec(ctx, placeTables); err != nil {
 		return fmt.Errorf("tables of the measure: %w", err)
 	}
-	fmt.Printf("\npurchases of one free ticket each, %v each; beside it one durable statement by %s that takes a place, an order and a ticket\n", o.length, whoCalls())
-	fmt.Printf("%8s %8s %8s %10s %10s %12s %14s %8s   %s\n", "events", "clients", "req/s", "p50", "p99", "CPU/request",
-		"statements/s", "ratio", "goal at 32 clients")
-	for _, events := range []int{1, spread} {
-		if err := p.measurePurchases(ctx, conn, o, events); err != nil {
-			return err
-		}
-	}
-	if err := p.measurePaid(ctx, conn, o); err != nil {
-		return err
-	}
-	return p.sellOut(ctx, conn)
-}
-
-func (p *platform) measurePurchases(ctx context.Context, conn *pgx.Conn, o options, events int) error {
-	s, err := p.openShop(ctx, events, plenty, nil)
-	if err != nil {
-		return err
-	}
-	alone := 0.0
-	for _, clients := range []int{1, 8, 32} {
-		r, err := s.run(ctx, clients, o.length)
-		if err != nil {
-			return err
-		}
-		perSecond, err := runStatement(ctx, p.DatabaseURL,
-			fmt.Sprintf("\\set n random(1, %d)\n", events)+fmt.Sprintf(takePlace, ":n")+";\n",
-			fmt.Sprintf(takePlace, "$1::bigint"), func(n int64) []any { return []any{1 + n%int64(events)} }, clients,
-			o.length)
-		if err != nil {
-			return err
-		}
-		if clients == 1 {
-			alone = r.perSecond
-		}
-		goal := ""
-		switch {
-		case clients == 32 && events == 1:
-			goal = "ratio >= 3: " + verdict(r.perSecond >= 3*perSecond) + "; not slower than one client: " +
-				verdict(r.perSecond >= alone)
-		case clients == 32:
-			goal = "ratio >= 0.9: " + verdict(r.perSecond >= 0.9*perSecond)
-		}
-		fmt.Printf("%8d %8d %8.0f %10v %10v %12v %14.0f %8.2f   %s\n", events, clients, r.perSecond,
-			r.p50.Round(10*time.Microsecond), r.p99.Round(10*time.Microsecond),
-			r.cpu.Round(10*time.Microsecond), perSecond, r.perSecond/perSecond, goal)
-	}
-	return s.check(ctx, conn)
-}
-
-// measurePaid is the same by card of gateway B.
-func (p *platform) measurePaid(ctx context.Context, conn *pgx.Conn, o options) error {
-	fmt.Printf("\npurchases by card at the sandbox of gateway B, over %d events, %v each\n%8s %8s %10s %10s %12s\n",
-		spread, o.length, "clients", "req/s", "p50", "p99", "CPU/request")
-	s, err := p.openShop(ctx, spread, plenty, object{"ticket_value": 50})
-	if err != nil {
-		return err
-	}
-	for _, clients := range []int{1, 8} {
-		r, err := s.run(ctx, clients, o.length)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("%8d %8.0f %10v %10v %12v\n", clients, r.perSecond, r.p50.Round(10*time.Microsecond),
-			r.p99.Round(10*time.Microsecond), r.cpu.Round(10*time.Microsecond))
-	}
-	return s.check(ctx, conn)
-}
-
-// sellOut has 32 clients buy an event up, and checks that it ends full.
-func (p *platform) sellOut(ctx context.Context, conn *pgx.Conn) error {
-	s, err := p.openShop(ctx, 1, few, nil)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	_, err = p.drive(ctx, 32, time.Minute,
-		func(ctx context.Context, until time.Time) (times []time.Duration, err error) {
-			for time.Now().Before(until) {
-				start := time.Now()
-				ok, err := s.buy(ctx, 0)
-				if err != nil || !ok {
-					return append(times, time.Since(start)), err
-				}
-				times = append(times, time.Since(start))
-			}
-			return times, errors.New("the event never sells out")
+	for name, n := range events {
+		err := b.besidePostgres(name, []int{8, 32}, func(clients int) (float64, error) {
+			return runStatement(ctx, b.ours.platform.databaseURL,
+				fmt.Sprintf("\\set n random(1, %d)\n", n)+fmt.Sprintf(takePlace, ":n")+";\n",
+				fmt.Sprintf(takePlace, "$1::bigint"), func(i int64) []any { return []any{1 + i%int64(n)} }, clients, b.length)
 		})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
-	if sold := s.sold[0].Load(); sold != few {
-		return fmt.Errorf("%d tickets sold of %d", sold, few)
-	}
-	fmt.Printf("%d seats sold out by 32 clients in %v, not one twice\n", few, time.Since(began).Round(time.Millisecond))
-	return s.check(ctx, conn)
+	return nil
 }
+
+// shop is events on sale, and how many tickets of each were given out by both sides.
+type shop struct {
+	token  string
+	conn   *pgx.Conn
+	events []string
+	sold   []atomic.Int64
+	asked  atomic.Int64
+}
+
+func (s *shop) close(ctx context.Context) { _ = s.conn.Close(context.WithoutCancel(ctx)) }
 
 // openShop puts so many events on sale.
-func (p *platform) openShop(ctx context.Context, events, capacity int, changes object) (*shop, error) {
-	admin, err := p.login(ctx, "admin")
+func (p *platform) openShop(ctx context.Context, events, capacity int, changes object) (s *shop, err error) {
+	admin, err := p.server.login(ctx, "admin")
 	if err != nil {
 		return nil, err
 	}
-	s := &shop{
-		p: p, path: "/api/v1/store/purchase/gwb/card", events: make([]string, events),
-		sold: make([]atomic.Int64, events),
-	}
-	if s.token, err = p.login(ctx, "customer"); err != nil {
+	s = &shop{sold: make([]atomic.Int64, events)}
+	if s.token, err = p.server.login(ctx, "customer"); err != nil {
 		return nil, err
 	}
 	batch := make([]object, events)
@@ -186,92 +178,100 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 		return nil, fmt.Errorf("events: %w", err)
 	}
 	var made envelope
-	if err := p.call(ctx, http.MethodPost, "/api/v1/events", admin, "application/json", bytes.NewReader(raw),
+	if err := p.server.call(ctx, http.MethodPost, "/api/v1/events", admin, "application/json", bytes.NewReader(raw),
 		&made); err != nil {
 		return nil, err
 	}
-	for i, doc := range made.Docs {
-		var named struct {
-			ID string `json:"_id"`
-		}
-		if err := json.Unmarshal(doc, &named); err != nil {
-			return nil, fmt.Errorf("events: %w", err)
-		}
-		s.events[i] = named.ID
+	if s.events, err = idsOf(made.Docs); err != nil {
+		return nil, err
 	}
-	return s, nil
+	s.conn, err = pgx.Connect(ctx, p.databaseURL)
+	return s, err
 }
 
-// run lets so many clients buy, after a warm-up.
-func (s *shop) run(ctx context.Context, clients int, length time.Duration) (result, error) {
-	client := func(ctx context.Context, until time.Time) (times []time.Duration, err error) {
-		for time.Now().Before(until) {
-			began := time.Now()
-			ok, err := s.buy(ctx, int(s.asked.Add(1))%len(s.events))
-			if err != nil {
-				return times, err
-			}
-			if !ok {
-				return times, errors.New("sold out before its time")
-			}
-			times = append(times, time.Since(began))
-		}
-		return times, nil
+// request is a purchase of an event.
+func (s *shop) request(event int) request {
+	return request{
+		method: http.MethodPost, path: "/api/v1/store/purchase/gwb/card", token: s.token, contentType: "application/json",
+		body: fmt.Sprintf(`{"event_id":%q,"quantity":%d,"payment_method_id":"pm_card_visa"}`, s.events[event], together),
 	}
-	if _, err := s.p.drive(ctx, clients, length/6, client); err != nil {
-		return result{}, err
-	}
-	return s.p.drive(ctx, clients, length, client)
 }
 
-// buy buys one ticket; ok is false when the event is sold out.
-func (s *shop) buy(ctx context.Context, event int) (ok bool, err error) {
-	raw, err := json.Marshal(object{"event_id": s.events[event], "quantity": 1, "payment_method_id": "pm_card_visa"})
+// purchased is what is read of an answer.
+type purchased struct {
+	Order struct {
+		ID            string   `json:"_id"`
+		EventID       string   `json:"event_id"`
+		PaymentStatus string   `json:"payment_status"`
+		TicketIDs     []string `json:"ticket_ids"`
+	} `json:"order"`
+}
+
+// errSoldOut is the end of a small event.
+var errSoldOut = errors.New("sold out")
+
+// purchases is a client that buys of one event after the other. A purchase under way is
+// finished also when the run ends.
+func (s *shop) purchases(at side) caller {
+	event := 0
+	buy := repeated(at, func(int) request {
+		event = int(s.asked.Add(1)) % len(s.events)
+		return s.request(event)
+	}, func(_, code int, body []byte) error {
+		var told purchased
+		switch {
+		case code == http.StatusConflict:
+			return errSoldOut
+		case code != http.StatusOK || json.Unmarshal(body, &told) != nil || told.Order.EventID != s.events[event] ||
+			len(told.Order.TicketIDs) != together ||
+			told.Order.PaymentStatus != "CONFIRMED" && told.Order.PaymentStatus != "succeeded":
+			return fmt.Errorf("%d %s", code, body)
+		}
+		s.sold[event].Add(together)
+		return nil
+	})
+	return func(ctx context.Context, until time.Time) ([]time.Duration, error) {
+		return buy(context.WithoutCancel(ctx), until)
+	}
+}
+
+// sellOut has 32 clients buy an event up, and checks that it ends full.
+func (p *platform) sellOut(ctx context.Context) error {
+	s, err := p.openShop(ctx, 1, few, nil)
 	if err != nil {
-		return false, fmt.Errorf("purchase: %w", err)
+		return err
 	}
-	// The client may end its run, a purchase under way is finished.
-	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, s.p.URL+s.path,
-		bytes.NewReader(raw))
+	defer s.close(ctx)
+	began := time.Now()
+	_, err = drive(ctx, p.server, 32, time.Minute, func(at side) caller {
+		buy := s.purchases(at)
+		return func(ctx context.Context, until time.Time) ([]time.Duration, error) {
+			times, err := buy(ctx, until)
+			switch {
+			case err == nil:
+				err = errors.New("the event never sells out")
+			case errors.Is(err, errSoldOut):
+				err = nil
+			}
+			return times, err
+		}
+	})
 	if err != nil {
-		return false, fmt.Errorf("purchase: %w", err)
+		return err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+s.token)
-	res, err := s.p.http.Do(req)
-	if err != nil {
-		return false, fmt.Errorf("purchase: %w", err)
+	if sold := s.sold[0].Load(); sold != few {
+		return fmt.Errorf("%d tickets sold of %d", sold, few)
 	}
-	defer res.Body.Close()
-	raw, err = io.ReadAll(res.Body)
-	if err != nil {
-		return false, fmt.Errorf("purchase: %w", err)
-	}
-	var told struct {
-		Order struct {
-			EventID       string   `json:"event_id"`
-			PaymentStatus string   `json:"payment_status"`
-			TicketIDs     []string `json:"ticket_ids"`
-		} `json:"order"`
-	}
-	switch {
-	case res.StatusCode == http.StatusConflict:
-		return false, nil
-	case res.StatusCode != http.StatusOK || json.Unmarshal(raw, &told) != nil ||
-		told.Order.EventID != s.events[event] || len(told.Order.TicketIDs) != 1 ||
-		told.Order.PaymentStatus != "CONFIRMED" && told.Order.PaymentStatus != "succeeded":
-		return false, fmt.Errorf("wrong answer to a purchase: %d %s", res.StatusCode, raw)
-	}
-	s.sold[event].Add(1)
-	return true, nil
+	fmt.Printf("%d seats sold out by 32 clients in %v, not one twice\n", few, time.Since(began).Round(time.Millisecond))
+	return s.check(ctx)
 }
 
 // check holds the database to what was answered: each event has as many tickets as
 // it sold, counts them so, and no more than its capacity.
-func (s *shop) check(ctx context.Context, conn *pgx.Conn) error {
+func (s *shop) check(ctx context.Context) error {
 	for i, id := range s.events {
 		var counted, rows, capacity int64
-		err := conn.QueryRow(ctx,
+		err := s.conn.QueryRow(ctx,
 			`SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND t.status = 'available'), capacity
 			FROM tickets.events e WHERE id = $1`, id).Scan(&counted, &rows, &capacity)
 		if err != nil {

@@ -22,7 +22,6 @@ import (
 // statement is the measure of W5: how often Postgres itself keeps an event of that
 // size by one durable statement that refuses repetitions.
 type statement struct {
-	by      string // what calls it
 	url     string
 	payload string
 }
@@ -31,11 +30,30 @@ const keepEvent = `INSERT INTO bench.events (event_id, payload, received_at) VAL
 
 func newStatement(ctx context.Context, url string, conn *pgx.Conn, payload string) (statement, error) {
 	_, err := conn.Exec(ctx,
-		`CREATE SCHEMA bench; CREATE TABLE bench.events (event_id text PRIMARY KEY, payload jsonb NOT NULL, received_at timestamptz NOT NULL)`)
+		`CREATE SCHEMA IF NOT EXISTS bench; CREATE TABLE bench.events (event_id text PRIMARY KEY, payload jsonb NOT NULL, received_at timestamptz NOT NULL)`)
 	if err != nil {
 		return statement{}, fmt.Errorf("table for the statement: %w", err)
 	}
-	return statement{by: whoCalls(), url: url, payload: payload}, nil
+	return statement{url: url, payload: payload}, nil
+}
+
+// besidePostgres tells what Postgres alone does of a statement like a load's at each number of
+// clients, and what part of that the platform has done.
+func (b *bench) besidePostgres(name string, clients []int, measure func(clients int) (float64, error)) error {
+	for _, n := range clients {
+		perSecond, err := measure(n)
+		if err != nil {
+			return err
+		}
+		row := row{
+			Name: name, What: "one durable statement", Clients: n,
+			Ours: figures{Name: whoCalls(), PerSecond: []float64{perSecond}},
+		}
+		fmt.Printf("%-5s %-22s %7d %-10s %9.0f   %s does %.2f of it\n", row.Name, row.What, n, row.Ours.Name, perSecond,
+			b.ours.name, b.report.rate(name, n)/perSecond)
+		b.report.Rows = append(b.report.Rows, row)
+	}
+	return nil
 }
 
 // whoCalls says what runStatement will use.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -41,66 +40,91 @@ type renewals struct {
 	subs     []renewal
 	template string
 	secret   []byte
-	last     atomic.Int64 // the calls made
+	conn     *pgx.Conn    // to look at what has come of them
+	last     atomic.Int64 // the calls made, by both sides
 }
 
-// benchWebhooks is W5, on a platform of its own: renewals told by gateway B, each
-// applied in full (ledger, subscription, history, finance) and answered after its
-// commit, and beside them what Postgres itself does of one durable statement.
-func benchWebhooks(ctx context.Context, _ *platform, o options) error {
-	p, err := start(ctx, o.binary)
-	if err != nil {
-		return err
-	}
-	defer p.stop()
-	o.subscriptions = renewed
-	if err := p.scale(ctx, o); err != nil {
-		return err
-	}
-	conn, err := pgx.Connect(ctx, p.DatabaseURL)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	r, err := p.renewals(ctx, conn)
-	if err != nil {
-		return err
-	}
-	alone, err := newStatement(ctx, p.DatabaseURL, conn, r.template)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\nwebhooks of gateway B, each a paid renewal, one in %d a repetition, %v each; beside it one durable statement by %s\n", repeatEvery, o.length, alone.by)
-	fmt.Printf("%8s %8s %10s %10s %12s %14s %8s   %s\n", "clients", "req/s", "p50", "p99", "CPU/request",
-		"statements/s", "ratio", "goal at 32 clients")
-	for _, clients := range []int{1, 8, 32} {
-		if _, err := p.drive(ctx, clients, o.length/6, p.deliveries(r)); err != nil { // warm up
-			return err
-		}
-		got, err := p.drive(ctx, clients, o.length, p.deliveries(r))
+func (r *renewals) close(ctx context.Context) { _ = r.conn.Close(context.WithoutCancel(ctx)) }
+
+// benchWebhooks is W5: renewals told by gateway B, each applied in full (ledger, subscription,
+// history, finance) and answered after its commit; and what Postgres itself does of one
+// durable statement.
+func benchWebhooks(ctx context.Context, b *bench) error {
+	all := map[*platform]*renewals{}
+	for _, p := range b.platforms() {
+		r, err := p.renewals(ctx)
 		if err != nil {
 			return err
 		}
-		perSecond, err := alone.run(ctx, clients, o.length)
-		if err != nil {
+		defer r.close(ctx)
+		all[p] = r
+	}
+	b.report.heading("webhooks of gateway B, each a paid renewal, one in %d a repetition, %v a turn", repeatEvery, b.length)
+	ours := all[b.ours.platform]
+	if b.isLimit() {
+		if err := b.sameRenewals(ctx, ours); err != nil {
 			return err
 		}
-		goal := ""
-		if clients == 32 {
-			goal = "ratio >= 1.0: " + verdict(got.perSecond >= perSecond) + "; p99 <= 20 ms: " +
-				verdict(got.p99 <= 20*time.Millisecond)
-		}
-		fmt.Printf("%8d %8.0f %10v %10v %12v %14.0f %8.2f   %s\n", clients, got.perSecond,
-			got.p50.Round(10*time.Microsecond), got.p99.Round(10*time.Microsecond),
-			got.cpu.Round(10*time.Microsecond), perSecond, got.perSecond/perSecond, goal)
 	}
-	return r.check(ctx, conn)
+	err := b.run(ctx, load{
+		name: "W5", what: "renewal by webhook", clients: []int{1, 8, 32},
+		at:   func(s side) caller { return all[s.platform].deliveries(s) },
+		goal: goal{rate: map[int]float64{8: 1, 32: 1}, cpu: 1.5, p99: 20 * time.Millisecond},
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+	}
+	alone, err := newStatement(ctx, b.ours.platform.databaseURL, ours.conn, ours.template)
+	if err != nil {
+		return err
+	}
+	return b.besidePostgres("W5", []int{1, 8, 32}, func(clients int) (float64, error) {
+		return alone.run(ctx, clients, b.length)
+	})
 }
 
-func (p *platform) renewals(ctx context.Context, conn *pgx.Conn) (*renewals, error) {
+// sameRenewals has both sides take events and a repetition each, the other's: answers and rows
+// have to be the same.
+func (b *bench) sameRenewals(ctx context.Context, r *renewals) error {
+	if r.last.Add(2*repeatEvery) != 2*repeatEvery {
+		return errors.New("it is compared before anything else is delivered")
+	}
+	for _, pair := range [][2]int64{{1, 2}, {3, 4}, {5, 10}, {6, 7}, {8, 9}} { // 5 repeats 2, 10 repeats 7
+		one, two := r.delivery(pair[0]), r.delivery(pair[1])
+		if _, err := b.sameAnswer(ctx, one.request, two.request, true); err != nil {
+			return err
+		}
+	}
+	const rows = `SELECT (to_jsonb(p) - 'amount_cents')::text FROM payments.payments p WHERE p.gateway_payment_id = 'in_bench_' || $1
+		UNION ALL SELECT to_jsonb(e)::text FROM payments.processed_events e WHERE e.event_id = 'evt_bench_' || $1
+		UNION ALL SELECT (to_jsonb(l) - 'payload')::text FROM payments.webhook_logs l WHERE l.event_id = 'evt_bench_' || $1
+		UNION ALL SELECT (to_jsonb(j) - '{id,unique_key,unique_states,metadata}'::text[])::text FROM jobs.river_job j
+			WHERE j.kind = 'payments_events_replay' AND j.args->'subjects' ? ('in_bench_' || $1)
+		UNION ALL SELECT concat_ws(' ', s.status, s.payment_failures, s.last_paid_invoice_id, s.last_payment_at = s.register_update_date,
+			s.expires_at IS NULL, s.next_billing_date IS NULL)
+			FROM payments.payments p JOIN subscriptions.subscriptions s ON s.id = p.local_id WHERE p.gateway_payment_id = 'in_bench_' || $1
+		ORDER BY 1`
+	return errors.Join(sameRows(ctx, r.conn, rows, "1", "4"), sameRows(ctx, r.conn, rows, "6", "9"),
+		sameRows(ctx, r.conn, rows, "7", "2")) // those that were repeated at the other side
+}
+
+// renewals makes enough subscriptions that gateway B charges by card.
+func (p *platform) renewals(ctx context.Context) (*renewals, error) {
 	raw, err := os.ReadFile(invoicePaid)
 	if err != nil {
 		return nil, fmt.Errorf("the sample of an event (run from the repository's root): %w", err)
+	}
+	if err := p.scale(ctx, renewed); err != nil {
+		return nil, err
+	}
+	conn, err := pgx.Connect(ctx, p.databaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
 	}
 	_, err = conn.Exec(ctx, `UPDATE subscriptions.subscriptions SET gwb_subscription_id = 'sub_bench_' || id
 		WHERE gateway = 'gwb' AND payment_method = 'credit_card' AND status = 'active' AND gwb_subscription_id IS NULL`)
@@ -108,8 +132,9 @@ func (p *platform) renewals(ctx context.Context, conn *pgx.Conn) (*renewals, err
 		return nil, fmt.Errorf("name subscriptions at gateway B: %w", err)
 	}
 	rows, err := conn.Query(ctx,
-		`SELECT id, customer_id, gwb_subscription_id, price_cents FROM subscriptions.subscriptions
-		WHERE gateway = 'gwb' AND payment_method = 'credit_card' AND status = 'active' AND gwb_subscription_id IS NOT NULL AND NOT cancel_at_period_end AND NOT has_chargeback`)
+		`SELECT id, customer_id, gwb_subscription_id, price_cents FROM subscriptions.subscriptions s
+		WHERE gateway = 'gwb' AND payment_method = 'credit_card' AND status = 'active' AND gwb_subscription_id LIKE 'sub\_bench\_%'
+		AND NOT cancel_at_period_end AND NOT has_chargeback`)
 	if err != nil {
 		return nil, fmt.Errorf("list subscriptions: %w", err)
 	}
@@ -121,20 +146,37 @@ func (p *platform) renewals(ctx context.Context, conn *pgx.Conn) (*renewals, err
 	if err := json.Compact(&flat, raw); err != nil { // as it travels
 		return nil, fmt.Errorf("the sample of an event: %w", err)
 	}
-	return &renewals{subs: subs, template: flat.String(), secret: []byte(p.Webhooks.GWBSecret)}, nil
+	return &renewals{
+		subs: subs, template: flat.String(), secret: []byte(p.gateways.Webhooks.GWBSecret), conn: conn,
+	}, nil
 }
 
-// body is the n-th event.
-func (r *renewals) body(n int64) (body, eventID string, of renewal) {
-	of = r.subs[n%int64(len(r.subs))]
-	eventID = fmt.Sprintf("evt_bench_%d", n)
+// delivery is one call of the gateway.
+type delivery struct {
+	request
+	eventID string
+	of      renewal
+}
+
+// delivery is the n-th call: an event, or the repetition of one.
+func (r *renewals) delivery(n int64) (d delivery) {
+	if n%repeatEvery == 0 {
+		n -= repeatBack
+	}
+	d.of = r.subs[n%int64(len(r.subs))]
+	d.eventID = fmt.Sprintf("evt_bench_%d", n)
 	now := strconv.FormatInt(time.Now().Unix(), 10)
-	return strings.NewReplacer(
-		"evt_1SVaC07LkdIwHu7ixEv000007", eventID, "in_1Sg5ZzLkdIwHu7ixAsDfGhJk", fmt.Sprintf("in_bench_%d", n),
-		"sub_1SVaBcLkdIwHu7ix0aBcDeFg", of.GatewayID, "66f0a1b2c3d4e5f607182c01", of.ID, "66f0a1b2c3d4e5f607182901",
-		of.CustomerID,
-		"4990", strconv.FormatInt(of.Cents, 10), "1797789794", now, "1797786194", now,
-	).Replace(r.template), eventID, of
+	body := strings.NewReplacer(
+		"evt_1SVaC07LkdIwHu7ixEv000007", d.eventID, "in_1Sg5ZzLkdIwHu7ixAsDfGhJk", fmt.Sprintf("in_bench_%d", n),
+		"sub_1SVaBcLkdIwHu7ix0aBcDeFg", d.of.GatewayID, "66f0a1b2c3d4e5f607182c01", d.of.ID,
+		"66f0a1b2c3d4e5f607182901", d.of.CustomerID,
+		"4990", strconv.FormatInt(d.of.Cents, 10), "1797789794", now, "1797786194", now,
+	).Replace(r.template)
+	d.request = request{
+		method: http.MethodPost, path: "/webhooks/gwb", contentType: "application/json", body: body,
+		header: map[string]string{"Stripe-Signature": r.signature(body)},
+	}
+	return d
 }
 
 func (r *renewals) signature(body string) string {
@@ -145,62 +187,33 @@ func (r *renewals) signature(body string) string {
 }
 
 // deliveries is a client that delivers events as the gateway does.
-func (p *platform) deliveries(r *renewals) func(context.Context, time.Time) ([]time.Duration, error) {
-	return func(ctx context.Context, until time.Time) (times []time.Duration, err error) {
-		for time.Now().Before(until) {
-			n := r.last.Add(1)
-			if n%repeatEvery == 0 {
-				n -= repeatBack
-			}
-			body, eventID, of := r.body(n)
-			signature := r.signature(body)
-			began := time.Now()
-			if err := p.deliver(ctx, body, signature, eventID, of); err != nil {
-				return times, err
-			}
-			times = append(times, time.Since(began))
+func (r *renewals) deliveries(s side) caller {
+	var d delivery
+	return repeated(s, func(int) request {
+		d = r.delivery(r.last.Add(1))
+		return d.request
+	}, func(_, code int, body []byte) error {
+		var told struct {
+			Received bool   `json:"received"`
+			EventID  string `json:"event_id"`
+			Result   struct {
+				Status         string `json:"status"`
+				SubscriptionID string `json:"subscription_id"`
+				NewStatus      string `json:"new_status"`
+			} `json:"result"`
 		}
-		return times, nil
-	}
-}
-
-// deliver posts an event and checks that the answer is that of a renewal.
-func (p *platform) deliver(ctx context.Context, body, signature, eventID string, of renewal) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL+"/webhooks/gwb", strings.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("webhook: %w", err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Stripe-Signature", signature)
-	res, err := p.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("webhook: %w", err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		return fmt.Errorf("webhook: %w", err)
-	}
-	var told struct {
-		Received bool   `json:"received"`
-		EventID  string `json:"event_id"`
-		Result   struct {
-			Status         string `json:"status"`
-			SubscriptionID string `json:"subscription_id"`
-			NewStatus      string `json:"new_status"`
-		} `json:"result"`
-	}
-	if err := json.Unmarshal(raw,
-		&told); err != nil || res.StatusCode != http.StatusOK || !told.Received || told.EventID != eventID ||
-		told.Result.Status != "processed" || told.Result.SubscriptionID != of.ID || told.Result.NewStatus != "active" {
-		return fmt.Errorf("wrong answer to event %s of subscription %s: %d %s", eventID, of.ID, res.StatusCode, raw)
-	}
-	return nil
+		if err := json.Unmarshal(body, &told); err != nil || code != http.StatusOK || !told.Received ||
+			told.EventID != d.eventID || told.Result.Status != "processed" || told.Result.SubscriptionID != d.of.ID ||
+			told.Result.NewStatus != "active" {
+			return fmt.Errorf("event %s of subscription %s: %d %s", d.eventID, d.of.ID, code, body)
+		}
+		return nil
+	})
 }
 
 // check holds the database to what was answered: each event one payment of its
 // amount, one processed event, one log a delivery.
-func (r *renewals) check(ctx context.Context, conn *pgx.Conn) error {
+func (r *renewals) check(ctx context.Context) error {
 	calls := r.last.Load()
 	events, cents := int64(0), int64(0)
 	for n := int64(1); n <= calls; n++ {
@@ -210,7 +223,7 @@ func (r *renewals) check(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 	var payments, sum, processed, logs int64
-	err := conn.QueryRow(ctx, `SELECT
+	err := r.conn.QueryRow(ctx, `SELECT
 		(SELECT count(*) FROM payments.payments WHERE gateway_payment_id LIKE 'in\_bench\_%'), (SELECT coalesce(sum(amount_cents), 0) FROM payments.payments WHERE gateway_payment_id LIKE 'in\_bench\_%'),
 		(SELECT count(*) FROM payments.processed_events WHERE event_id LIKE 'evt\_bench\_%' AND state = 'done'), (SELECT count(*) FROM payments.webhook_logs WHERE event_id LIKE 'evt\_bench\_%' AND processed)`).
 		Scan(&payments, &sum, &processed, &logs)

@@ -79,7 +79,7 @@ func (c *checker) checkGo(file string) error {
 		}
 		to := packageOf(dir)
 		reason := permitted(from, to, test)
-		if to.development() && !from.development() && !test {
+		if to.development() && !from.development() && !test && !from.measures() {
 			reason = importsDevelopment(file, content, to)
 		}
 		if reason != "" {
@@ -133,7 +133,7 @@ func permitted(from, to pkg, test bool) string {
 		}
 		return importsCommand(from)
 	case to.top == "testutil":
-		if test || from.top == "testutil" {
+		if test || from.top == "testutil" || from.measures() {
 			return ""
 		}
 		return "testutil is for tests"
@@ -159,6 +159,10 @@ func permitted(from, to pkg, test bool) string {
 	}
 	return "that direction is not listed"
 }
+
+// measures reports whether a package is of the command that measures the others, which like a
+// test is no part of what runs.
+func (p pkg) measures() bool { return p.top == "cmd" && p.name == "bench" }
 
 func importsCommand(from pkg) string {
 	if from.compositionRoot() {
