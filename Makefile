@@ -28,7 +28,7 @@ COPIES ?= 2
 # Tags of the build: nosandbox for production.
 TAGS ?=
 
-# With what the figures are compared: a file that keeps some, or a commit.
+# With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
 .PHONY: run test flaky soak faults figures record replay bench generate lint verify build clean
@@ -78,9 +78,10 @@ replay:
 record:
 	@$(GO) run ./testutil/replay -binary $(BINARY) -record $(ARGS)
 
-## bench: the benchmarks and the load on a running server
+## bench: rates and costs beside a bare server, by turns, on a quiet machine; COMPARE=binary measures beside that one instead
 bench: build
-	$(GO) run ./cmd/bench $(ARGS)
+	$(GO) build -o bin/bench ./cmd/bench
+	bin/bench -binary $(BINARY) -compare '$(COMPARE)' -json bin/bench.json $(ARGS)
 
 ## generate: SQL to Go, and what the migrations make to sql/schema.sql
 generate:

@@ -71,7 +71,7 @@ type download struct {
 }
 
 func (p *platform) download(ctx context.Context, token, path string) (download, error) {
-	before, err := p.residentKB("VmRSS")
+	before, err := p.server.residentKB("VmRSS")
 	if err != nil {
 		return download{}, err
 	}
@@ -103,14 +103,14 @@ func (p *platform) download(ctx context.Context, token, path string) (download, 
 	if res.StatusCode != http.StatusOK {
 		return d, fmt.Errorf("download: %d %.300s", res.StatusCode, d.body)
 	}
-	peak, err := p.residentKB("VmHWM")
+	peak, err := p.server.residentKB("VmHWM")
 	d.grown = peak - before
 	return d, err
 }
 
 // residentKB reads a figure of the server's process, in KB.
-func (p *platform) residentKB(name string) (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.server.process))
+func (s side) residentKB(name string) (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process))
 	if err != nil {
 		return 0, fmt.Errorf("memory of the server: %w", err)
 	}

@@ -26,7 +26,7 @@ func benchFiles(ctx context.Context, run *bench) error {
 	var me struct {
 		UserID string `json:"user_id"`
 	}
-	if err := run.ours.call(ctx, http.MethodGet, "/api/v1/current-user", admin, "", nil, &me); err != nil {
+	if err := run.ours.asked(ctx, request{Method: http.MethodGet, Path: "/api/v1/current-user", Token: admin}, &me); err != nil {
 		return err
 	}
 	fmt.Printf("\nfiles of a record, %v each\n", run.length)
@@ -149,7 +149,9 @@ func (b *fileBench) send(ctx context.Context, body []byte, contentType string) (
 		FileID string `json:"file_id"`
 		Size   int    `json:"size"`
 	}
-	if err := b.call(ctx, http.MethodPost, b.folder, b.token, contentType, bytes.NewReader(body), &made); err != nil {
+	if err := b.asked(ctx, request{
+		Method: http.MethodPost, Path: b.folder, Token: b.token, ContentType: contentType, Body: string(body),
+	}, &made); err != nil {
 		return "", err
 	}
 	if made.Size != b.size || made.FileID == "" {
@@ -181,5 +183,5 @@ func (b *fileBench) download(ctx context.Context, id string) (sum string, err er
 }
 
 func (b *fileBench) remove(ctx context.Context, id string) error {
-	return b.call(ctx, http.MethodDelete, b.folder+"/"+id, b.token, "", nil, nil)
+	return b.asked(ctx, request{Method: http.MethodDelete, Path: b.folder + "/" + id, Token: b.token}, nil)
 }

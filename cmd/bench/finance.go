@@ -114,7 +114,7 @@ func (b *bench) dashboards(ctx context.Context, conn *pgx.Conn, s side, admin st
 		return err
 	}
 	for _, report := range dashboards {
-		r := request{method: http.MethodGet, path: report.path, token: admin}
+		r := request{Method: http.MethodGet, Path: report.path, Token: admin}
 		code, raw, err := s.ask(ctx, r)
 		if err == nil && code != http.StatusOK {
 			err = fmt.Errorf("%d %.100s", code, raw)

@@ -9,7 +9,8 @@
 //
 // W1 is a page of 10 videos with the exact total, W2 filtered lists, W3 one video by its id.
 // W4 is logins, and what W1 keeps beside them. W5 is webhooks of gateway B. W6 is purchases
-// of tickets, with a check that no seat is sold twice. W7 is the dashboards and the export.
+// of tickets, with a check that no seat is sold twice. W7 is the dashboards and the export. W9
+// is how a server starts, and what it holds.
 // Costs are those of a request of the busiest routes.
 package main
 
@@ -84,6 +85,7 @@ var benchmarks = []struct {
 	{name: "webhooks", run: benchWebhooks},
 	{name: "purchases", run: benchPurchases},
 	{name: "cards", run: benchCards},
+	{name: "start", run: benchStart},
 	{name: "costs", run: benchCosts, alone: true},
 	{name: "files", run: benchFiles, alone: true},
 	{name: "finance", run: benchFinance, alone: true},
@@ -117,8 +119,11 @@ func measure(ctx context.Context, o options) error {
 		defer other.stop()
 		b.beside = other.side(filepath.Base(o.compare))
 	} else {
-		b.beside, err = startBare(ctx, platform)
+		addr, err := freeAddr()
 		if err != nil {
+			return err
+		}
+		if b.beside, err = startBare(ctx, platform, addr); err != nil {
 			return err
 		}
 	}

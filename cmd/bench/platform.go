@@ -152,7 +152,7 @@ func (p *platform) serve(ctx context.Context, addr, databaseURL string) (side, e
 	if err := s.awaitReady(ctx); err != nil {
 		return s, err
 	}
-	fmt.Fprintf(os.Stderr, "%s serve: profiles at http://%s/debug/pprof/\n", p.binary, metrics)
+	fmt.Fprintf(os.Stderr, "%s serve, process %d: profiles at http://%s/debug/pprof/\n", p.binary, s.process, metrics)
 	return s, nil
 }
 
@@ -182,17 +182,12 @@ func (p *platform) side(name string) side {
 }
 
 // startBare starts the bare server beside the platform, on the same database.
-func startBare(ctx context.Context, p *platform) (side, error) {
-	s := side{name: "bare", platform: p}
+func startBare(ctx context.Context, p *platform, addr string) (side, error) {
+	s := side{name: "bare", url: "http://" + addr, platform: p}
 	self, err := os.Executable()
 	if err != nil {
 		return s, err
 	}
-	addr, err := freeAddr()
-	if err != nil {
-		return s, err
-	}
-	s.url = "http://" + addr
 	env := append(p.environment(p.databaseURL), "ADDR="+addr, "PUBLIC_URL="+p.server.url)
 	if s.process, err = p.background(ctx, "bare.log", env, self, "bare"); err != nil {
 		return s, err
@@ -210,8 +205,8 @@ func serveBare(ctx context.Context) error {
 
 // awaitReady waits until a server answers.
 func (s side) awaitReady(ctx context.Context) error {
-	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		code, _, err := s.ask(ctx, request{method: http.MethodGet, path: "/api/v1/health"})
+	for until := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		code, _, err := s.ask(ctx, request{Method: http.MethodGet, Path: "/api/v1/health"})
 		if err == nil && code == http.StatusOK {
 			return nil
 		}
@@ -276,11 +271,17 @@ func (p *platform) begin(command *exec.Cmd) error {
 
 // end ends the programs, last started first.
 func (p *platform) end() {
-	for i := len(p.processes) - 1; i >= 0; i-- {
-		_ = p.processes[i].Process.Signal(syscall.SIGINT)
-		_ = p.processes[i].Wait()
+	for len(p.processes) > 0 {
+		p.endLast()
 	}
-	p.processes = nil
+}
+
+// endLast ends the program that was started last.
+func (p *platform) endLast() {
+	last := len(p.processes) - 1
+	_ = p.processes[last].Process.Signal(syscall.SIGINT)
+	_ = p.processes[last].Wait()
+	p.processes = p.processes[:last]
 }
 
 func (p *platform) stop() {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -178,8 +177,10 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 		return nil, fmt.Errorf("events: %w", err)
 	}
 	var made envelope
-	if err := p.server.call(ctx, http.MethodPost, "/api/v1/events", admin, "application/json", bytes.NewReader(raw),
-		&made); err != nil {
+	err = p.server.asked(ctx, request{
+		Method: http.MethodPost, Path: "/api/v1/events", Token: admin, ContentType: "application/json", Body: string(raw),
+	}, &made)
+	if err != nil {
 		return nil, err
 	}
 	if s.events, err = idsOf(made.Docs); err != nil {
@@ -192,8 +193,8 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 // request is a purchase of an event.
 func (s *shop) request(event int) request {
 	return request{
-		method: http.MethodPost, path: "/api/v1/store/purchase/gwb/card", token: s.token, contentType: "application/json",
-		body: fmt.Sprintf(`{"event_id":%q,"quantity":%d,"payment_method_id":"pm_card_visa"}`, s.events[event], together),
+		Method: http.MethodPost, Path: "/api/v1/store/purchase/gwb/card", Token: s.token, ContentType: "application/json",
+		Body: fmt.Sprintf(`{"event_id":%q,"quantity":%d,"payment_method_id":"pm_card_visa"}`, s.events[event], together),
 	}
 }
 

@@ -17,6 +17,7 @@ type report struct {
 	Compare string    `json:"compare,omitempty"`
 	Turn    float64   `json:"turn_seconds"`
 	Rows    []row     `json:"rows"`
+	Starts  []starts  `json:"starts,omitempty"`
 	Costs   []cost    `json:"costs,omitempty"`
 }
 
@@ -40,6 +41,7 @@ type figures struct {
 	P99       []float64 `json:"p99_us"`
 	Server    []float64 `json:"server_cpu_us"`   // a request
 	Postgres  []float64 `json:"postgres_cpu_us"` // a request
+	Generator []float64 `json:"generator_cpu_us"`
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()/100) / 10 }
@@ -48,6 +50,7 @@ func (f *figures) add(r result) {
 	f.PerSecond = append(f.PerSecond, r.perSecond)
 	f.P50, f.P99 = append(f.P50, micros(r.p50)), append(f.P99, micros(r.p99))
 	f.Server, f.Postgres = append(f.Server, micros(r.cpu.server)), append(f.Postgres, micros(r.cpu.postgres))
+	f.Generator = append(f.Generator, micros(r.generator))
 }
 
 // cpu is that of server and Postgres together, a turn.

@@ -46,7 +46,7 @@ func (b *bench) sameAnswer(ctx context.Context, ours, beside request, mask bool)
 		one, two = masked(body), masked(other)
 	}
 	if code/100 != 2 || code != otherCode || !bytes.Equal(one, two) {
-		return nil, fmt.Errorf("the answers to %s %s differ:\n%d %s\n%d %s", ours.method, ours.path, code, one,
+		return nil, fmt.Errorf("the answers to %s %s differ:\n%d %s\n%d %s", ours.Method, ours.Path, code, one,
 			otherCode, two)
 	}
 	return body, nil

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"marquee/cmd/bench/busiest"
 )
 
 // side is a server that is measured.
@@ -24,36 +24,31 @@ type side struct {
 	platform *platform // on whose database it works
 }
 
+type request = busiest.Request
+
 // client is the one of the generator: connections stay open.
 var client = &http.Client{
 	Timeout: 5 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
 }
 
-// request is what is sent; a body is sent anew each time.
-type request struct {
-	method, path, token, contentType string
-	body                             string
-	header                           map[string]string
-}
-
 // ask sends a request and reads the whole answer.
 func (s side) ask(ctx context.Context, r request) (code int, body []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, s.url+r.path, strings.NewReader(r.body))
+	req, err := http.NewRequestWithContext(ctx, r.Method, s.url+r.Path, strings.NewReader(r.Body))
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		return 0, nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}
-	if r.contentType != "" {
-		req.Header.Set("Content-Type", r.contentType)
+	if r.ContentType != "" {
+		req.Header.Set("Content-Type", r.ContentType)
 	}
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
+	if r.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.Token)
 	}
-	for name, value := range r.header {
+	for name, value := range r.Header {
 		req.Header.Set(name, value)
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		return 0, nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}
 	defer res.Body.Close()
 	var read bytes.Buffer
@@ -61,33 +56,25 @@ func (s side) ask(ctx context.Context, r request) (code int, body []byte, err er
 		read.Grow(int(res.ContentLength) + bytes.MinRead)
 	}
 	if _, err := read.ReadFrom(res.Body); err != nil {
-		return 0, nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		return 0, nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}
 	return res.StatusCode, read.Bytes(), nil
 }
 
-// call is ask for what has to succeed; into may be nil.
-func (s side) call(ctx context.Context, method, path, token, contentType string, body io.Reader, into any) error {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = io.ReadAll(body); err != nil {
-			return err
-		}
-	}
-	code, raw, err := s.ask(ctx,
-		request{method: method, path: path, token: token, contentType: contentType, body: string(text)})
+// asked is ask for what has to succeed; into may be nil.
+func (s side) asked(ctx context.Context, r request, into any) error {
+	code, raw, err := s.ask(ctx, r)
 	if err != nil {
 		return err
 	}
 	if code/100 != 2 {
-		return fmt.Errorf("%s %s: %d %s", method, path, code, raw)
+		return fmt.Errorf("%s %s: %d %s", r.Method, r.Path, code, raw)
 	}
 	if into == nil {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return errors.Join(fmt.Errorf("%s %s", method, path), err)
+		return fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}
 	return nil
 }
@@ -97,18 +84,17 @@ func (p *platform) signIn(user string) request {
 	u := p.Users[user]
 	form := url.Values{"username": {u.Username}, "password": {u.Password}}
 	return request{
-		method: http.MethodPost, path: "/api/v1/token", contentType: "application/x-www-form-urlencoded",
-		body: form.Encode(),
+		Method: http.MethodPost, Path: "/api/v1/token", ContentType: "application/x-www-form-urlencoded",
+		Body: form.Encode(),
 	}
 }
 
 // login returns an access token of a seeded user.
 func (s side) login(ctx context.Context, user string) (string, error) {
-	r := s.platform.signIn(user)
 	var tokens struct {
 		AccessToken string `json:"access_token"`
 	}
-	err := s.call(ctx, r.method, r.path, "", r.contentType, strings.NewReader(r.body), &tokens)
+	err := s.asked(ctx, s.platform.signIn(user), &tokens)
 	return tokens.AccessToken, err
 }
 

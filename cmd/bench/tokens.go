@@ -102,7 +102,7 @@ func (b *bench) pagesDuringLogins(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	page := request{method: http.MethodGet, path: videos("", "", 0), token: token}
+	page := request{Method: http.MethodGet, Path: videos("", "", 0), Token: token}
 	_, want, err := s.ask(ctx, page)
 	if err != nil {
 		return err

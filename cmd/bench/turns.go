@@ -79,6 +79,7 @@ type result struct {
 	perSecond float64
 	p50, p99  time.Duration
 	cpu       usage // a request
+	generator time.Duration
 }
 
 // drive runs so many clients at once. The first error ends all.
@@ -91,7 +92,7 @@ func drive(ctx context.Context, s side, clients int, length time.Duration, at fu
 		first error
 		wg    sync.WaitGroup
 	)
-	before, began := s.used(), time.Now()
+	before, own, began := s.used(), processCPU(), time.Now()
 	for range clients {
 		call := at(s)
 		wg.Go(func() {
@@ -106,7 +107,7 @@ func drive(ctx context.Context, s side, clients int, length time.Duration, at fu
 		})
 	}
 	wg.Wait()
-	took, used := time.Since(began), s.used()
+	took, used, own := time.Since(began), s.used(), processCPU()-own
 	if first != nil {
 		return result{}, first
 	}
@@ -114,6 +115,7 @@ func drive(ctx context.Context, s side, clients int, length time.Duration, at fu
 	n := len(all)
 	return result{
 		perSecond: float64(n) / took.Seconds(), p50: all[n/2], p99: all[n*99/100], cpu: used.each(before, n),
+		generator: own / time.Duration(n),
 	}, nil
 }
 
@@ -130,7 +132,7 @@ func repeated(s side, next func(n int) request, right func(n, code int, body []b
 			}
 			times = append(times, time.Since(began))
 			if err := right(n, code, body); err != nil {
-				return times, fmt.Errorf("wrong answer to %s %s: %w", r.method, r.path, err)
+				return times, fmt.Errorf("wrong answer to %s %s: %w", r.Method, r.Path, err)
 			}
 		}
 		return times, nil

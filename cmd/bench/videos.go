@@ -120,7 +120,7 @@ func (b *bench) measureReads(ctx context.Context, l reads, size int) error {
 				} else {
 					n = last
 				}
-				return request{method: http.MethodGet, path: l.path(n, k.ids), token: k.token}
+				return request{Method: http.MethodGet, Path: l.path(n, k.ids), Token: k.token}
 			}
 			return repeated(s, next, func(_, code int, body []byte) error {
 				is := l.addresses == 0 && bytes.HasPrefix(body, []byte(`{"docs":[{"_id"`))
@@ -150,13 +150,13 @@ func (b *bench) learn(ctx context.Context, p *platform, l reads, size int) (k kn
 		return k, err
 	}
 	for n := range max(l.addresses, 1) {
-		r := request{method: http.MethodGet, path: l.path(n, k.ids), token: k.token}
+		r := request{Method: http.MethodGet, Path: l.path(n, k.ids), Token: k.token}
 		answer, err := b.firstAnswer(ctx, p, r)
 		if err == nil {
 			err = l.check(answer, size)
 		}
 		if err != nil {
-			return k, fmt.Errorf("%s: %w: %.300s", r.path, err, answer)
+			return k, fmt.Errorf("%s: %w: %.300s", r.Path, err, answer)
 		}
 		k.answers = append(k.answers, answer)
 	}
@@ -190,8 +190,8 @@ func (l reads) check(answer []byte, size int) error {
 // someIDs returns ids of videos for W3.
 func (p *platform) someIDs(ctx context.Context, token string) ([]string, error) {
 	var page envelope
-	if err := p.server.call(ctx, http.MethodGet, "/api/v1/videos?qty_docs_page="+strconv.Itoa(sampled), token, "", nil,
-		&page); err != nil {
+	if err := p.server.asked(ctx,
+		request{Method: http.MethodGet, Path: videos("", "", sampled), Token: token}, &page); err != nil {
 		return nil, err
 	}
 	return idsOf(page.Docs)
@@ -218,7 +218,7 @@ func (p *platform) fill(ctx context.Context, want int) error {
 		return err
 	}
 	var list envelope
-	if err := p.server.call(ctx, http.MethodGet, "/api/v1/videos", admin, "", nil, &list); err != nil {
+	if err := p.server.asked(ctx, request{Method: http.MethodGet, Path: videos("", "", 0), Token: admin}, &list); err != nil {
 		return err
 	}
 	for n := list.Pagination.QtyTotalDocs; n < want; {
@@ -237,8 +237,10 @@ func (p *platform) fill(ctx context.Context, want int) error {
 		if err != nil {
 			return fmt.Errorf("fill: %w", err)
 		}
-		if err := p.server.call(ctx, http.MethodPost, "/api/v1/videos", admin, "application/json",
-			bytes.NewReader(body), nil); err != nil {
+		err = p.server.asked(ctx, request{
+			Method: http.MethodPost, Path: "/api/v1/videos", Token: admin, ContentType: "application/json", Body: string(body),
+		}, nil)
+		if err != nil {
 			return err
 		}
 	}

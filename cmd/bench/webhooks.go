@@ -3,20 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"marquee/cmd/bench/busiest"
 )
 
 const (
@@ -29,19 +26,12 @@ const (
 	repeatEvery, repeatBack = 5, 3
 )
 
-// renewal is a subscription that the events renew.
-type renewal struct {
-	ID, CustomerID, GatewayID string
-	Cents                     int64
-}
-
 // renewals makes signed calls of gateway B, and knows what has to come of them.
 type renewals struct {
-	subs     []renewal
-	template string
-	secret   []byte
-	conn     *pgx.Conn    // to look at what has come of them
-	last     atomic.Int64 // the calls made, by both sides
+	busiest.Gateway
+	subs []busiest.Subscription
+	conn *pgx.Conn    // to look at what has come of them
+	last atomic.Int64 // the calls made, by both sides
 }
 
 func (r *renewals) close(ctx context.Context) { _ = r.conn.Close(context.WithoutCancel(ctx)) }
@@ -79,7 +69,7 @@ func benchWebhooks(ctx context.Context, b *bench) error {
 			return err
 		}
 	}
-	alone, err := newStatement(ctx, b.ours.platform.databaseURL, ours.conn, ours.template)
+	alone, err := newStatement(ctx, b.ours.platform.databaseURL, ours.conn, ours.Sample)
 	if err != nil {
 		return err
 	}
@@ -119,7 +109,11 @@ func (p *platform) renewals(ctx context.Context) (*renewals, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the sample of an event (run from the repository's root): %w", err)
 	}
-	if err := p.scale(ctx, renewed); err != nil {
+	filled, err := p.filled(ctx)
+	if err == nil && !filled {
+		err = p.scale(ctx, renewed)
+	}
+	if err != nil {
 		return nil, err
 	}
 	conn, err := pgx.Connect(ctx, p.databaseURL)
@@ -138,7 +132,7 @@ func (p *platform) renewals(ctx context.Context) (*renewals, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list subscriptions: %w", err)
 	}
-	subs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[renewal])
+	subs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[busiest.Subscription])
 	if err != nil || len(subs) == 0 {
 		return nil, errors.Join(errors.New("no subscription to renew"), err)
 	}
@@ -147,7 +141,7 @@ func (p *platform) renewals(ctx context.Context) (*renewals, error) {
 		return nil, fmt.Errorf("the sample of an event: %w", err)
 	}
 	return &renewals{
-		subs: subs, template: flat.String(), secret: []byte(p.gateways.Webhooks.GWBSecret), conn: conn,
+		Gateway: busiest.Gateway{Sample: flat.String(), Secret: p.gateways.Webhooks.GWBSecret}, subs: subs, conn: conn,
 	}, nil
 }
 
@@ -155,35 +149,16 @@ func (p *platform) renewals(ctx context.Context) (*renewals, error) {
 type delivery struct {
 	request
 	eventID string
-	of      renewal
+	of      busiest.Subscription
 }
 
 // delivery is the n-th call: an event, or the repetition of one.
-func (r *renewals) delivery(n int64) (d delivery) {
+func (r *renewals) delivery(n int64) delivery {
 	if n%repeatEvery == 0 {
 		n -= repeatBack
 	}
-	d.of = r.subs[n%int64(len(r.subs))]
-	d.eventID = fmt.Sprintf("evt_bench_%d", n)
-	now := strconv.FormatInt(time.Now().Unix(), 10)
-	body := strings.NewReplacer(
-		"evt_1SVaC07LkdIwHu7ixEv000007", d.eventID, "in_1Sg5ZzLkdIwHu7ixAsDfGhJk", fmt.Sprintf("in_bench_%d", n),
-		"sub_1SVaBcLkdIwHu7ix0aBcDeFg", d.of.GatewayID, "66f0a1b2c3d4e5f607182c01", d.of.ID,
-		"66f0a1b2c3d4e5f607182901", d.of.CustomerID,
-		"4990", strconv.FormatInt(d.of.Cents, 10), "1797789794", now, "1797786194", now,
-	).Replace(r.template)
-	d.request = request{
-		method: http.MethodPost, path: "/webhooks/gwb", contentType: "application/json", body: body,
-		header: map[string]string{"Stripe-Signature": r.signature(body)},
-	}
-	return d
-}
-
-func (r *renewals) signature(body string) string {
-	at := strconv.FormatInt(time.Now().Unix(), 10)
-	mac := hmac.New(sha256.New, r.secret)
-	mac.Write([]byte(at + "." + body))
-	return "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+	of := r.subs[n%int64(len(r.subs))]
+	return delivery{request: r.Renewal(n, of), eventID: busiest.EventID(n), of: of}
 }
 
 // deliveries is a client that delivers events as the gateway does.

@@ -1,0 +1,123 @@
+// Package busiest is the twenty routes that clients and gateways ask most, as requests: what
+// one costs is measured by cmd/bench, and held by a test of the composed platform.
+package busiest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Request is what is sent to a server.
+type Request struct {
+	Method, Path, Token, ContentType string
+	Body                             string
+	Header                           map[string]string
+}
+
+// Route is one of the twenty; Request is its n-th, from 1.
+type Route struct {
+	Name    string
+	Request func(n int) Request
+}
+
+// Fixture is what the requests are about.
+type Fixture struct {
+	Username, Password string // of a customer without a subscription, so that no gateway is asked
+	Access, Refresh    string // tokens of a customer with one
+	Video, Event       string // ids; the event is free and on sale
+	Ticket             string // of that customer
+	Gateway            Gateway
+	Renewed            []Subscription // by the webhooks, in turn
+	Before             int            // how many renewals were told before
+}
+
+// Routes are the twenty.
+func Routes(f Fixture) []Route {
+	get := func(path string) func(int) Request {
+		return func(int) Request { return Request{Method: http.MethodGet, Path: "/api/v1" + path, Token: f.Access} }
+	}
+	send := func(method, path string, body func(n int) string) func(int) Request {
+		return func(n int) Request {
+			return Request{
+				Method: method, Path: "/api/v1" + path, Token: f.Access, ContentType: "application/json", Body: body(n),
+			}
+		}
+	}
+	filter := url.Values{"query": {`{"duration":{"$gte":1}}`}, "sort": {`{"release_date":-1}`}}
+	login := url.Values{"username": {f.Username}, "password": {f.Password}}
+	return []Route{
+		{"GET /videos", get("/videos")},
+		{"GET /videos?query", get("/videos?" + filter.Encode())},
+		{"GET /videos?_id", get("/videos?_id=" + f.Video)},
+		{"GET /videos/{video_id}/stream-url", get("/videos/" + f.Video + "/stream-url")},
+		{"GET /categories", get("/categories")},
+		{"GET /me/watch-history", get("/me/watch-history")},
+		{"PUT /me/watch-history", send(http.MethodPut, "/me/watch-history", func(n int) string {
+			return fmt.Sprintf(`{"video_id":%q,"timeline":%d}`, f.Video, n)
+		})},
+		{"GET /current-user", get("/current-user")},
+		{"GET /customers/me", get("/customers/me")},
+		{"GET /customers/me/subscription", get("/customers/me/subscription")},
+		{"GET /plans", get("/plans")},
+		{"POST /token", func(int) Request {
+			return Request{
+				Method: http.MethodPost, Path: "/api/v1/token", ContentType: "application/x-www-form-urlencoded",
+				Body: login.Encode(),
+			}
+		}},
+		{"POST /auth/refresh-token", send(http.MethodPost, "/auth/refresh-token", func(int) string {
+			return fmt.Sprintf(`{"refresh_token":%q}`, f.Refresh)
+		})},
+		{"GET /store/events", get("/store/events")},
+		{"GET /store/events/{event_id}", get("/store/events/" + f.Event)},
+		{"POST /store/purchase/gwb/card", send(http.MethodPost, "/store/purchase/gwb/card", func(int) string {
+			return fmt.Sprintf(`{"event_id":%q,"quantity":2}`, f.Event)
+		})},
+		{"GET /me/tickets", get("/me/tickets")},
+		{"GET /me/tickets/{ticket_id}/qr", get("/me/tickets/" + f.Ticket + "/qr")},
+		{"POST /webhooks/gwb", func(n int) Request {
+			n += f.Before
+			return f.Gateway.Renewal(int64(n), f.Renewed[n%len(f.Renewed)])
+		}},
+		{"GET /health", get("/health")},
+	}
+}
+
+// Subscription is one that gateway B charges by card.
+type Subscription struct {
+	ID, CustomerID, GatewayID string
+	Cents                     int64
+}
+
+// Gateway tells renewals as gateway B does.
+type Gateway struct {
+	Sample string // modules/payments/testdata/webhooks/gwb.invoice.paid.renewal.dahlia.json
+	Secret string // with which it signs
+}
+
+// EventID is that of the n-th renewal.
+func EventID(n int64) string { return fmt.Sprintf("evt_bench_%d", n) }
+
+// Renewal is the n-th event that a renewal of the subscription is paid, signed now.
+func (g Gateway) Renewal(n int64, of Subscription) Request {
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	body := strings.NewReplacer(
+		"evt_1SVaC07LkdIwHu7ixEv000007", EventID(n), "in_1Sg5ZzLkdIwHu7ixAsDfGhJk", fmt.Sprintf("in_bench_%d", n),
+		"sub_1SVaBcLkdIwHu7ix0aBcDeFg", of.GatewayID, "66f0a1b2c3d4e5f607182c01", of.ID,
+		"66f0a1b2c3d4e5f607182901", of.CustomerID,
+		"4990", strconv.FormatInt(of.Cents, 10), "1797789794", now, "1797786194", now,
+	).Replace(g.Sample)
+	mac := hmac.New(sha256.New, []byte(g.Secret))
+	mac.Write([]byte(now + "." + body))
+	return Request{
+		Method: http.MethodPost, Path: "/webhooks/gwb", ContentType: "application/json", Body: body,
+		Header: map[string]string{"Stripe-Signature": "t=" + now + ",v1=" + hex.EncodeToString(mac.Sum(nil))},
+	}
+}
