@@ -62,7 +62,9 @@ func busiestFixture(t *testing.T, p *platformtest.Platform) (f busiest.Fixture) 
 			"title": fmt.Sprintf("Premiere %d", n), "event_date": "2099-01-01T20:00:00.000Z", "capacity": 1000,
 			"is_sale_box_office": true,
 		})
-		p.Make(admin, "/categories", platformtest.Object{"name": fmt.Sprintf("Category %d", n)})
+		p.Make(admin, "/categories", platformtest.Object{
+			"name": fmt.Sprintf("Category %d", n), "slug": fmt.Sprintf("category-%d", n),
+		})
 		f.Video, f.Event = video["_id"].(string), event["_id"].(string)
 	}
 	login, _ := p.NewCustomer()
