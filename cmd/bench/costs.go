@@ -121,8 +121,8 @@ func (s side) cost(ctx context.Context, route busiest.Route, length time.Duratio
 	used, said := after.usage.each(before.usage, n), after.Count.Sub(before.Count)
 	each := func(sum int64) float64 { return float64(sum) / float64(n) }
 	return cost{
-		Route: route.Name, Requests: n, Server: micros(used.server), Postgres: micros(used.postgres), Trips: each(said.Trips),
-		Statements: each(said.Statements), Rows: each(after.rows - before.rows), WAL: each(after.wal - before.wal),
+		Route: route.Name, Requests: n, Server: micros(used.server), Postgres: micros(used.postgres),
+		Trips: each(said.Trips), Statements: each(said.Statements), Rows: each(after.rows - before.rows), WAL: each(after.wal - before.wal),
 	}, err
 }
 

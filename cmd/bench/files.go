@@ -26,7 +26,8 @@ func benchFiles(ctx context.Context, run *bench) error {
 	var me struct {
 		UserID string `json:"user_id"`
 	}
-	if err := run.ours.asked(ctx, request{Method: http.MethodGet, Path: "/api/v1/current-user", Token: admin}, &me); err != nil {
+	who := request{Method: http.MethodGet, Path: "/api/v1/current-user", Token: admin}
+	if err := run.ours.asked(ctx, who, &me); err != nil {
 		return err
 	}
 	fmt.Printf("\nfiles of a record, %v each\n", run.length)
@@ -77,7 +78,8 @@ func (b *fileBench) measure(ctx context.Context, what string, clients int, lengt
 	}{{"upload " + what, up}, {"download " + what, down}} {
 		fmt.Printf("%-4s %-24s %8d %8.1f %10v %10v %12v %8.0f\n", "", row.what, clients, row.perSecond,
 			row.p50.Round(100*time.Microsecond),
-			row.p99.Round(100*time.Microsecond), row.cpu.sum().Round(100*time.Microsecond), row.perSecond*float64(b.size)/1e6)
+			row.p99.Round(100*time.Microsecond), row.cpu.sum().Round(100*time.Microsecond),
+			row.perSecond*float64(b.size)/1e6)
 	}
 	return b.remove(ctx, id)
 }

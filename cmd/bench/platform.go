@@ -89,7 +89,8 @@ func (p *platform) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	line, err := p.run(ctx, "sandbox.log", nil, p.binary, "sandbox", "--json", "--gwa-addr", "127.0.0.1:0", "--gwb-addr", "127.0.0.1:0",
+	line, err := p.run(ctx, "sandbox.log", nil, p.binary, "sandbox", "--json",
+		"--gwa-addr", "127.0.0.1:0", "--gwb-addr", "127.0.0.1:0",
 		"--gwa-webhook", "http://"+addr+"/webhooks/gwa", "--gwb-webhook", "http://"+addr+"/webhooks/gwb",
 		"--data-dir", filepath.Join(p.dir, "sandbox"))
 	if err == nil {

@@ -131,7 +131,8 @@ func (b *bench) placesByPostgres(ctx context.Context, events map[string]int) err
 		err := b.besidePostgres(name, []int{8, 32}, func(clients int) (float64, error) {
 			return runStatement(ctx, b.ours.platform.databaseURL,
 				fmt.Sprintf("\\set n random(1, %d)\n", n)+fmt.Sprintf(takePlace, ":n")+";\n",
-				fmt.Sprintf(takePlace, "$1::bigint"), func(i int64) []any { return []any{1 + i%int64(n)} }, clients, b.length)
+				fmt.Sprintf(takePlace, "$1::bigint"), func(i int64) []any { return []any{1 + i%int64(n)} },
+				clients, b.length)
 		})
 		if err != nil {
 			return err
@@ -178,7 +179,8 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 	}
 	var made envelope
 	err = p.server.asked(ctx, request{
-		Method: http.MethodPost, Path: "/api/v1/events", Token: admin, ContentType: "application/json", Body: string(raw),
+		Method: http.MethodPost, Path: "/api/v1/events", Token: admin, ContentType: "application/json",
+		Body: string(raw),
 	}, &made)
 	if err != nil {
 		return nil, err
@@ -193,7 +195,8 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 // request is a purchase of an event.
 func (s *shop) request(event int) request {
 	return request{
-		Method: http.MethodPost, Path: "/api/v1/store/purchase/gwb/card", Token: s.token, ContentType: "application/json",
+		Method: http.MethodPost, Path: "/api/v1/store/purchase/gwb/card", Token: s.token,
+		ContentType: "application/json",
 		Body: fmt.Sprintf(`{"event_id":%q,"quantity":%d,"payment_method_id":"pm_card_visa"}`, s.events[event], together),
 	}
 }

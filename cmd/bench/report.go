@@ -95,9 +95,9 @@ func (r *report) add(row row) {
 }
 
 func (f figures) print(name, what string, clients int) {
+	spread := fmt.Sprintf("(%.0f to %.0f)", slices.Min(f.PerSecond), slices.Max(f.PerSecond))
 	fmt.Printf("%-5s %-22s %7d %-10s %9.0f %17s %9.0f %9.0f %9.0f (%.0f + %.0f)\n", name, what, clients, f.Name,
-		median(f.PerSecond), fmt.Sprintf("(%.0f to %.0f)", slices.Min(f.PerSecond), slices.Max(f.PerSecond)), median(f.P50),
-		median(f.P99), median(f.cpu()), median(f.Server), median(f.Postgres))
+		median(f.PerSecond), spread, median(f.P50), median(f.P99), median(f.cpu()), median(f.Server), median(f.Postgres))
 }
 
 // verdict words a row: beside the bare server the ratios and whether the goals are reached,

@@ -130,6 +130,7 @@ func (b *bench) pagesDuringLogins(ctx context.Context) error {
 	}
 	kept := during.perSecond / alone.perSecond
 	fmt.Printf("%-5s W1 at %d clients: %.0f/s alone, %.0f/s (%.0f %%, p99 %v) while %d others log in; >= 40 %%: %s\n", "",
-		clients, alone.perSecond, during.perSecond, 100*kept, during.p99.Round(time.Millisecond), clients, verdict(kept >= 0.4))
+		clients, alone.perSecond, during.perSecond, 100*kept, during.p99.Round(time.Millisecond), clients,
+		verdict(kept >= 0.4))
 	return nil
 }

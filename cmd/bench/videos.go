@@ -218,7 +218,8 @@ func (p *platform) fill(ctx context.Context, want int) error {
 		return err
 	}
 	var list envelope
-	if err := p.server.asked(ctx, request{Method: http.MethodGet, Path: videos("", "", 0), Token: admin}, &list); err != nil {
+	first := request{Method: http.MethodGet, Path: videos("", "", 0), Token: admin}
+	if err := p.server.asked(ctx, first, &list); err != nil {
 		return err
 	}
 	for n := list.Pagination.QtyTotalDocs; n < want; {
@@ -238,7 +239,8 @@ func (p *platform) fill(ctx context.Context, want int) error {
 			return fmt.Errorf("fill: %w", err)
 		}
 		err = p.server.asked(ctx, request{
-			Method: http.MethodPost, Path: "/api/v1/videos", Token: admin, ContentType: "application/json", Body: string(body),
+			Method: http.MethodPost, Path: "/api/v1/videos", Token: admin, ContentType: "application/json",
+			Body: string(body),
 		}, nil)
 		if err != nil {
 			return err

@@ -84,22 +84,22 @@ func (b *bench) sameRenewals(ctx context.Context, r *renewals) error {
 	if r.last.Add(2*repeatEvery) != 2*repeatEvery {
 		return errors.New("it is compared before anything else is delivered")
 	}
-	for _, pair := range [][2]int64{{1, 2}, {3, 4}, {5, 10}, {6, 7}, {8, 9}} { // 5 repeats 2, 10 repeats 7
+	for _, pair := range [][2]int64{{1, 2}, {3, 4}, {7, 6}, {5, 10}, {8, 9}} { // 5 repeats 2, 10 repeats 7
 		one, two := r.delivery(pair[0]), r.delivery(pair[1])
 		if _, err := b.sameAnswer(ctx, one.request, two.request, true); err != nil {
 			return err
 		}
 	}
-	const rows = `SELECT (to_jsonb(p) - 'amount_cents')::text FROM payments.payments p WHERE p.gateway_payment_id = 'in_bench_' || $1
-		UNION ALL SELECT to_jsonb(e)::text FROM payments.processed_events e WHERE e.event_id = 'evt_bench_' || $1
-		UNION ALL SELECT (to_jsonb(l) - 'payload')::text FROM payments.webhook_logs l WHERE l.event_id = 'evt_bench_' || $1
+	const rows = `SELECT (to_jsonb(p) - 'amount_cents')::text FROM payments.payments p WHERE p.gateway_payment_id = 'in_bench_' || $1::text
+		UNION ALL SELECT to_jsonb(e)::text FROM payments.processed_events e WHERE e.event_id = 'evt_bench_' || $1::text
+		UNION ALL SELECT (to_jsonb(l) - 'payload')::text FROM payments.webhook_logs l WHERE l.event_id = 'evt_bench_' || $1::text
 		UNION ALL SELECT (to_jsonb(j) - '{id,unique_key,unique_states,metadata}'::text[])::text FROM jobs.river_job j
-			WHERE j.kind = 'payments_events_replay' AND j.args->'subjects' ? ('in_bench_' || $1)
+			WHERE j.kind = 'payments_events_replay' AND j.args->'subjects' ? ('in_bench_' || $1::text)
 		UNION ALL SELECT concat_ws(' ', s.status, s.payment_failures, s.last_paid_invoice_id, s.last_payment_at = s.register_update_date,
 			s.expires_at IS NULL, s.next_billing_date IS NULL)
-			FROM payments.payments p JOIN subscriptions.subscriptions s ON s.id = p.local_id WHERE p.gateway_payment_id = 'in_bench_' || $1
+			FROM payments.payments p JOIN subscriptions.subscriptions s ON s.id = p.local_id WHERE p.gateway_payment_id = 'in_bench_' || $1::text
 		ORDER BY 1`
-	return errors.Join(sameRows(ctx, r.conn, rows, "1", "4"), sameRows(ctx, r.conn, rows, "6", "9"),
+	return errors.Join(sameRows(ctx, r.conn, rows, "1", "4"), sameRows(ctx, r.conn, rows, "8", "9"),
 		sameRows(ctx, r.conn, rows, "7", "2")) // those that were repeated at the other side
 }
 

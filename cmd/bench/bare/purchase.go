@@ -76,8 +76,10 @@ func (s *server) purchase(r *http.Request) ([]byte, error) {
 		return nil, status(http.StatusUnprocessableEntity)
 	}
 	at := now()
-	o := order{ID: newID(at), CustomerID: c.UserID, EventID: wish.EventID, Quantity: wish.Quantity, PaymentStatus: "CONFIRMED",
-		Status: "pending", CreatedAt: shown(at), UpdatedAt: shown(at)}
+	o := order{
+		ID: newID(at), CustomerID: c.UserID, EventID: wish.EventID, Quantity: wish.Quantity,
+		PaymentStatus: "CONFIRMED", Status: "pending", CreatedAt: shown(at), UpdatedAt: shown(at),
+	}
 	err = s.pool.QueryRow(r.Context(), sell, c.UserID, c.issuedAt(), c.ID, wish.EventID, wish.Quantity, o.ID, at).
 		Scan(&o.TicketIDs)
 	if errors.Is(err, pgx.ErrNoRows) {

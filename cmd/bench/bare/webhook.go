@@ -99,8 +99,8 @@ func (s *server) webhook(r *http.Request) ([]byte, error) {
 		return nil, status(http.StatusUnauthorized)
 	}
 	o, logID, payload, subscription := e.Data.Object, newID(received), json.RawMessage(raw), ""
-	err = s.pool.QueryRow(r.Context(), renew, e.ID, logID, payload, o.Parent.Details.Subscription, signature, o.ID, o.AmountPaid,
-		time.Unix(o.Transitions.PaidAt, 0), time.Unix(e.Created, 0), received).Scan(&subscription)
+	err = s.pool.QueryRow(r.Context(), renew, e.ID, logID, payload, o.Parent.Details.Subscription, signature, o.ID,
+		o.AmountPaid, time.Unix(o.Transitions.PaidAt, 0), time.Unix(e.Created, 0), received).Scan(&subscription)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = s.pool.QueryRow(r.Context(), repeat, e.ID, logID, payload, signature, received).Scan(&subscription)
 	}
