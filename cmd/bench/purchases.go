@@ -197,7 +197,7 @@ func (s *shop) request(event int) request {
 	return request{
 		Method: http.MethodPost, Path: "/api/v1/store/purchase/gwb/card", Token: s.token,
 		ContentType: "application/json",
-		Body: fmt.Sprintf(`{"event_id":%q,"quantity":%d,"payment_method_id":"pm_card_visa"}`, s.events[event], together),
+		Body:        fmt.Sprintf(`{"event_id":%q,"quantity":%d,"payment_method_id":"pm_card_visa"}`, s.events[event], together),
 	}
 }
 
