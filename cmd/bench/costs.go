@@ -96,7 +96,7 @@ func (s side) cost(ctx context.Context, route busiest.Route, length time.Duratio
 	ask := func(length time.Duration) (n int, err error) {
 		for until := time.Now().Add(length); time.Now().Before(until); n++ {
 			asked++
-			code, body, err := s.ask(ctx, route.Request(asked))
+			code, body, err := s.do(ctx, route.Request(asked))
 			if err == nil && code != http.StatusOK {
 				err = fmt.Errorf("%d %s", code, body)
 			}
@@ -155,14 +155,14 @@ func (p *platform) fixture(ctx context.Context) (f busiest.Fixture, err error) {
 			TicketIDs []string `json:"ticket_ids"`
 		} `json:"order"`
 	}
-	if err := p.server.asked(ctx, shop.request(0), &bought); err != nil {
+	if err := p.server.call(ctx, shop.request(0), &bought); err != nil {
 		return f, err
 	}
 	var tokens struct {
 		AccessToken  string `json:"access_token"`
 		RefreshToken string `json:"refresh_token"`
 	}
-	if err := p.server.asked(ctx, p.signIn("customer"), &tokens); err != nil {
+	if err := p.server.call(ctx, p.signIn("customer"), &tokens); err != nil {
 		return f, err
 	}
 	f.Username, f.Password = p.Users["migrated_flagged"].Username, p.Users["migrated_flagged"].Password

@@ -27,7 +27,7 @@ func benchFiles(ctx context.Context, run *bench) error {
 		UserID string `json:"user_id"`
 	}
 	who := request{Method: http.MethodGet, Path: "/api/v1/current-user", Token: admin}
-	if err := run.ours.asked(ctx, who, &me); err != nil {
+	if err := run.ours.call(ctx, who, &me); err != nil {
 		return err
 	}
 	fmt.Printf("\nfiles of a record, %v each\n", run.length)
@@ -151,7 +151,7 @@ func (b *fileBench) send(ctx context.Context, body []byte, contentType string) (
 		FileID string `json:"file_id"`
 		Size   int    `json:"size"`
 	}
-	if err := b.asked(ctx, request{
+	if err := b.call(ctx, request{
 		Method: http.MethodPost, Path: b.folder, Token: b.token, ContentType: contentType, Body: string(body),
 	}, &made); err != nil {
 		return "", err
@@ -185,5 +185,5 @@ func (b *fileBench) download(ctx context.Context, id string) (sum string, err er
 }
 
 func (b *fileBench) remove(ctx context.Context, id string) error {
-	return b.asked(ctx, request{Method: http.MethodDelete, Path: b.folder + "/" + id, Token: b.token}, nil)
+	return b.call(ctx, request{Method: http.MethodDelete, Path: b.folder + "/" + id, Token: b.token}, nil)
 }

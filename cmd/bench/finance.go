@@ -115,7 +115,7 @@ func (b *bench) dashboards(ctx context.Context, conn *pgx.Conn, s side, admin st
 	}
 	for _, report := range dashboards {
 		r := request{Method: http.MethodGet, Path: report.path, Token: admin}
-		code, raw, err := s.ask(ctx, r)
+		code, raw, err := s.do(ctx, r)
 		if err == nil && code != http.StatusOK {
 			err = fmt.Errorf("%d %.100s", code, raw)
 		}

@@ -207,7 +207,7 @@ func serveBare(ctx context.Context) error {
 // awaitReady waits until a server answers.
 func (s side) awaitReady(ctx context.Context) error {
 	for until := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		code, _, err := s.ask(ctx, request{Method: http.MethodGet, Path: "/api/v1/health"})
+		code, _, err := s.do(ctx, request{Method: http.MethodGet, Path: "/api/v1/health"})
 		if err == nil && code == http.StatusOK {
 			return nil
 		}

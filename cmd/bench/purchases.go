@@ -100,7 +100,7 @@ func (b *bench) samePurchase(ctx context.Context, s *shop) error {
 	var ids [2]string
 	for i, sides := range [2][2]side{{b.ours, b.beside}, {b.beside, b.ours}} {
 		turned := &bench{options: b.options, ours: sides[0], beside: sides[1]}
-		body, err := turned.sameAnswer(ctx, s.request(0), s.request(0), true)
+		body, err := turned.compareResponses(ctx, s.request(0), s.request(0), true)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (b *bench) samePurchase(ctx context.Context, s *shop) error {
 		ids[i] = told.Order.ID
 	}
 	s.sold[0].Add(4 * together)
-	return sameRows(ctx, s.conn, `SELECT to_jsonb(o)::text FROM tickets.orders o WHERE o.id = $1
+	return compareRows(ctx, s.conn, `SELECT to_jsonb(o)::text FROM tickets.orders o WHERE o.id = $1
 		UNION ALL SELECT to_jsonb(t)::text FROM tickets.tickets t WHERE t.order_id = $1
 		UNION ALL SELECT (to_jsonb(m) - 'id')::text FROM tickets.tickets t JOIN tickets.transitions m ON m.ticket_id = t.id WHERE t.order_id = $1
 		ORDER BY 1`, ids[0], ids[1])
@@ -178,7 +178,7 @@ func (p *platform) openShop(ctx context.Context, events, capacity int, changes o
 		return nil, fmt.Errorf("events: %w", err)
 	}
 	var made envelope
-	err = p.server.asked(ctx, request{
+	err = p.server.call(ctx, request{
 		Method: http.MethodPost, Path: "/api/v1/events", Token: admin, ContentType: "application/json",
 		Body: string(raw),
 	}, &made)

@@ -30,14 +30,14 @@ func masked(text []byte) []byte {
 	return text
 }
 
-// sameAnswer asks both sides and holds their answers to each other: byte for byte, but for
+// compareResponses asks both sides and holds their answers to each other: byte for byte, but for
 // what is each one's own where mask is set. It returns ours.
-func (b *bench) sameAnswer(ctx context.Context, ours, beside request, mask bool) ([]byte, error) {
-	code, body, err := b.ours.ask(ctx, ours)
+func (b *bench) compareResponses(ctx context.Context, ours, beside request, mask bool) ([]byte, error) {
+	code, body, err := b.ours.do(ctx, ours)
 	if err != nil {
 		return nil, err
 	}
-	otherCode, other, err := b.beside.ask(ctx, beside)
+	otherCode, other, err := b.beside.do(ctx, beside)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func (b *bench) sameAnswer(ctx context.Context, ours, beside request, mask bool)
 	return body, nil
 }
 
-// sameRows holds what both sides have written to each other. The statement yields a row's
+// compareRows holds what both sides have written to each other. The statement yields a row's
 // text for what $1 names.
-func sameRows(ctx context.Context, conn *pgx.Conn, sql, ours, beside string) error {
+func compareRows(ctx context.Context, conn *pgx.Conn, sql, ours, beside string) error {
 	var rows [2]string
 	for i, name := range []string{ours, beside} {
 		found, err := conn.Query(ctx, sql, name)

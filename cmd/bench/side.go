@@ -31,8 +31,8 @@ var client = &http.Client{
 	Timeout: 5 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
 }
 
-// ask sends a request and reads the whole answer.
-func (s side) ask(ctx context.Context, r request) (code int, body []byte, err error) {
+// do sends a request and reads the whole answer.
+func (s side) do(ctx context.Context, r request) (code int, body []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, r.Method, s.url+r.Path, strings.NewReader(r.Body))
 	if err != nil {
 		return 0, nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
@@ -61,9 +61,9 @@ func (s side) ask(ctx context.Context, r request) (code int, body []byte, err er
 	return res.StatusCode, read.Bytes(), nil
 }
 
-// asked is ask for what has to succeed; into may be nil.
-func (s side) asked(ctx context.Context, r request, into any) error {
-	code, raw, err := s.ask(ctx, r)
+// call is do for what has to succeed; into may be nil.
+func (s side) call(ctx context.Context, r request, into any) error {
+	code, raw, err := s.do(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s side) login(ctx context.Context, user string) (string, error) {
 	var tokens struct {
 		AccessToken string `json:"access_token"`
 	}
-	err := s.asked(ctx, s.platform.signIn(user), &tokens)
+	err := s.call(ctx, s.platform.signIn(user), &tokens)
 	return tokens.AccessToken, err
 }
 

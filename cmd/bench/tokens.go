@@ -34,7 +34,7 @@ func benchTokens(ctx context.Context, b *bench) error {
 	if b.isLimit() {
 		for _, name := range loginNames {
 			r := b.ours.platform.signIn(name)
-			if _, err := b.sameAnswer(ctx, r, r, true); err != nil {
+			if _, err := b.compareResponses(ctx, r, r, true); err != nil {
 				return err
 			}
 		}
@@ -103,7 +103,7 @@ func (b *bench) pagesDuringLogins(ctx context.Context) error {
 		return err
 	}
 	page := request{Method: http.MethodGet, Path: videos("", "", 0), Token: token}
-	_, want, err := s.ask(ctx, page)
+	_, want, err := s.do(ctx, page)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func repeated(s side, next func(n int) request, right func(n, code int, body []b
 		for n := 0; time.Now().Before(until); n++ {
 			r := next(n)
 			began := time.Now()
-			code, body, err := s.ask(ctx, r)
+			code, body, err := s.do(ctx, r)
 			if err != nil {
 				return times, err
 			}

@@ -93,8 +93,8 @@ func videos(query, sort string, size int) string {
 	return strings.TrimSuffix("/api/v1/videos?"+v.Encode(), "?")
 }
 
-// known is what a platform answers, learnt before anything is measured.
-type known struct {
+// expected is what a platform answers, read before anything is measured.
+type expected struct {
 	token   string
 	ids     []string
 	answers [][]byte // by address
@@ -102,9 +102,9 @@ type known struct {
 
 // measureReads asks for each address first: those are the answers that have to come.
 func (b *bench) measureReads(ctx context.Context, l reads, size int) error {
-	all := map[*platform]known{}
+	all := map[*platform]expected{}
 	for _, p := range b.platforms() {
-		k, err := b.learn(ctx, p, l, size)
+		k, err := b.expect(ctx, p, l, size)
 		if err != nil {
 			return err
 		}
@@ -141,8 +141,8 @@ func (l reads) goal() goal {
 	return readGoal
 }
 
-// learn asks for each address.
-func (b *bench) learn(ctx context.Context, p *platform, l reads, size int) (k known, err error) {
+// expect asks for each address.
+func (b *bench) expect(ctx context.Context, p *platform, l reads, size int) (k expected, err error) {
 	if k.token, err = p.server.login(ctx, "customer"); err != nil {
 		return k, err
 	}
@@ -151,7 +151,7 @@ func (b *bench) learn(ctx context.Context, p *platform, l reads, size int) (k kn
 	}
 	for n := range max(l.addresses, 1) {
 		r := request{Method: http.MethodGet, Path: l.path(n, k.ids), Token: k.token}
-		answer, err := b.firstAnswer(ctx, p, r)
+		answer, err := b.firstResponse(ctx, p, r)
 		if err == nil {
 			err = l.check(answer, size)
 		}
@@ -163,12 +163,12 @@ func (b *bench) learn(ctx context.Context, p *platform, l reads, size int) (k kn
 	return k, nil
 }
 
-// firstAnswer is the answer of a platform; the bare server's beside it has to be the same.
-func (b *bench) firstAnswer(ctx context.Context, p *platform, r request) ([]byte, error) {
+// firstResponse is the answer of a platform; the bare server's beside it has to be the same.
+func (b *bench) firstResponse(ctx context.Context, p *platform, r request) ([]byte, error) {
 	if b.isLimit() {
-		return b.sameAnswer(ctx, r, r, false)
+		return b.compareResponses(ctx, r, r, false)
 	}
-	_, body, err := p.server.ask(ctx, r)
+	_, body, err := p.server.do(ctx, r)
 	return body, err
 }
 
@@ -190,7 +190,7 @@ func (l reads) check(answer []byte, size int) error {
 // someIDs returns ids of videos for W3.
 func (p *platform) someIDs(ctx context.Context, token string) ([]string, error) {
 	var page envelope
-	if err := p.server.asked(ctx,
+	if err := p.server.call(ctx,
 		request{Method: http.MethodGet, Path: videos("", "", sampled), Token: token}, &page); err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (p *platform) fill(ctx context.Context, want int) error {
 	}
 	var list envelope
 	first := request{Method: http.MethodGet, Path: videos("", "", 0), Token: admin}
-	if err := p.server.asked(ctx, first, &list); err != nil {
+	if err := p.server.call(ctx, first, &list); err != nil {
 		return err
 	}
 	for n := list.Pagination.QtyTotalDocs; n < want; {
@@ -238,7 +238,7 @@ func (p *platform) fill(ctx context.Context, want int) error {
 		if err != nil {
 			return fmt.Errorf("fill: %w", err)
 		}
-		err = p.server.asked(ctx, request{
+		err = p.server.call(ctx, request{
 			Method: http.MethodPost, Path: "/api/v1/videos", Token: admin, ContentType: "application/json",
 			Body: string(body),
 		}, nil)

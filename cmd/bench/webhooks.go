@@ -86,7 +86,7 @@ func (b *bench) sameRenewals(ctx context.Context, r *renewals) error {
 	}
 	for _, pair := range [][2]int64{{1, 2}, {3, 4}, {7, 6}, {5, 10}, {8, 9}} { // 5 repeats 2, 10 repeats 7
 		one, two := r.delivery(pair[0]), r.delivery(pair[1])
-		if _, err := b.sameAnswer(ctx, one.request, two.request, true); err != nil {
+		if _, err := b.compareResponses(ctx, one.request, two.request, true); err != nil {
 			return err
 		}
 	}
@@ -99,8 +99,8 @@ func (b *bench) sameRenewals(ctx context.Context, r *renewals) error {
 			s.expires_at IS NULL, s.next_billing_date IS NULL)
 			FROM payments.payments p JOIN subscriptions.subscriptions s ON s.id = p.local_id WHERE p.gateway_payment_id = 'in_bench_' || $1::text
 		ORDER BY 1`
-	return errors.Join(sameRows(ctx, r.conn, rows, "1", "4"), sameRows(ctx, r.conn, rows, "8", "9"),
-		sameRows(ctx, r.conn, rows, "7", "2")) // those that were repeated at the other side
+	return errors.Join(compareRows(ctx, r.conn, rows, "1", "4"), compareRows(ctx, r.conn, rows, "8", "9"),
+		compareRows(ctx, r.conn, rows, "7", "2")) // those that were repeated at the other side
 }
 
 // renewals makes enough subscriptions that gateway B charges by card.

@@ -68,10 +68,10 @@ func Serve(ctx context.Context, c Config) error {
 	s.kid, s.key = kid, []byte(key)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/health", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.HandleFunc("GET /api/v1/videos", answer(s.videos))
-	mux.HandleFunc("POST /api/v1/token", answer(s.token))
-	mux.HandleFunc("POST /webhooks/gwb", answer(s.webhook))
-	mux.HandleFunc("POST /api/v1/store/purchase/gwb/card", answer(s.purchase))
+	mux.HandleFunc("GET /api/v1/videos", respond(s.videos))
+	mux.HandleFunc("POST /api/v1/token", respond(s.token))
+	mux.HandleFunc("POST /webhooks/gwb", respond(s.webhook))
+	mux.HandleFunc("POST /api/v1/store/purchase/gwb/card", respond(s.purchase))
 	listening := &http.Server{Addr: c.Addr, Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = listening.Close() })
 	if err := listening.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
@@ -85,8 +85,8 @@ type status int
 
 func (s status) Error() string { return http.StatusText(int(s)) }
 
-// answer writes the JSON that a handler gives.
-func answer(handle func(*http.Request) ([]byte, error)) http.HandlerFunc {
+// respond writes the JSON that a handler gives.
+func respond(handle func(*http.Request) ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := handle(r)
 		var told status
@@ -139,5 +139,5 @@ func (s *server) caller(r *http.Request) (claims, error) {
 // now is the present instant as the database keeps it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// shown is the form of instants in answers.
-func shown(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// formatTime is the form of instants in answers.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

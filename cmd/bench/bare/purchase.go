@@ -78,7 +78,7 @@ func (s *server) purchase(r *http.Request) ([]byte, error) {
 	at := now()
 	o := order{
 		ID: newID(at), CustomerID: c.UserID, EventID: wish.EventID, Quantity: wish.Quantity,
-		PaymentStatus: "CONFIRMED", Status: "pending", CreatedAt: shown(at), UpdatedAt: shown(at),
+		PaymentStatus: "CONFIRMED", Status: "pending", CreatedAt: formatTime(at), UpdatedAt: formatTime(at),
 	}
 	err = s.pool.QueryRow(r.Context(), sell, c.UserID, c.issuedAt(), c.ID, wish.EventID, wish.Quantity, o.ID, at).
 		Scan(&o.TicketIDs)

@@ -68,7 +68,7 @@ func (s *server) token(r *http.Request) ([]byte, error) {
 	_, _ = rand.Read(secret) // never fails
 	t := tokens{
 		ArchiveToken: base64.RawURLEncoding.EncodeToString(secret), TokenType: "bearer", IDToken: u.id,
-		Expiration: shown(issued.Add(accessLife)), PasswordResetRequired: u.reset,
+		Expiration: formatTime(issued.Add(accessLife)), PasswordResetRequired: u.reset,
 	}
 	if u.reset {
 		t.Message = "Please choose a new password."
