@@ -34,6 +34,7 @@ type platform struct {
 	binary      string
 	dir         string
 	kept        bool // the directory stays
+	ready       bool // it has started; of one that has not the logs stay
 	postgres    *localpg.Server
 	postmaster  int // its process id
 	processes   []*exec.Cmd
@@ -70,10 +71,9 @@ func start(ctx context.Context, binary string) (*platform, error) {
 // startIn makes it on a data directory that may be there already.
 func startIn(ctx context.Context, binary, dir string, kept bool) (*platform, error) {
 	p := &platform{binary: binary, dir: dir, kept: kept}
-	err := p.open(ctx)
-	if err != nil {
+	if err := p.open(ctx); err != nil {
 		p.stop()
-		return nil, fmt.Errorf("start %s: %w", binary, err)
+		return nil, fmt.Errorf("start %s: %w; the logs are in %s", binary, err, dir)
 	}
 	return p, nil
 }
@@ -100,6 +100,7 @@ func (p *platform) open(ctx context.Context) error {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	p.server, err = p.serve(ctx, addr, p.databaseURL)
+	p.ready = err == nil
 	return err
 }
 
@@ -211,7 +212,7 @@ func (s side) awaitReady(ctx context.Context) error {
 		if err == nil && code == http.StatusOK {
 			return nil
 		}
-		if time.Now().After(until) || ctx.Err() != nil {
+		if _, gone := os.Stat(fmt.Sprintf("/proc/%d/fd/0", s.process)); gone != nil || time.Now().After(until) || ctx.Err() != nil {
 			return errors.Join(fmt.Errorf("%s did not become ready (%d): see its log", s.url, code), err)
 		}
 	}
@@ -294,7 +295,7 @@ func (p *platform) stop() {
 			fmt.Fprintln(os.Stderr, "stop Postgres:", err)
 		}
 	}
-	if !p.kept {
+	if !p.kept && p.ready {
 		_ = os.RemoveAll(p.dir)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -65,10 +67,14 @@ func compareRows(ctx context.Context, conn *pgx.Conn, sql, ours, beside string) 
 		if err != nil {
 			return fmt.Errorf("compare what was written: %w", err)
 		}
-		rows[i] = string(masked(fmt.Append(nil, all)))
+		for n := range all {
+			all[n] = string(masked([]byte(all[n])))
+		}
+		slices.Sort(all) // ids of their own have ordered them
+		rows[i] = strings.Join(all, "\n")
 	}
 	if rows[0] != rows[1] {
-		return fmt.Errorf("the rows that were written differ (%s):\n%s\n%s", sql, rows[0], rows[1])
+		return fmt.Errorf("the rows that were written differ:\n%s\n\n%s", rows[0], rows[1])
 	}
 	return nil
 }

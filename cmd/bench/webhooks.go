@@ -97,8 +97,7 @@ func (b *bench) sameRenewals(ctx context.Context, r *renewals) error {
 			WHERE j.kind = 'payments_events_replay' AND j.args->'subjects' ? ('in_bench_' || $1::text)
 		UNION ALL SELECT concat_ws(' ', s.status, s.payment_failures, s.last_paid_invoice_id, s.last_payment_at = s.register_update_date,
 			s.expires_at IS NULL, s.next_billing_date IS NULL)
-			FROM payments.payments p JOIN subscriptions.subscriptions s ON s.id = p.local_id WHERE p.gateway_payment_id = 'in_bench_' || $1::text
-		ORDER BY 1`
+			FROM payments.payments p JOIN subscriptions.subscriptions s ON s.id = p.local_id WHERE p.gateway_payment_id = 'in_bench_' || $1::text`
 	return errors.Join(compareRows(ctx, r.conn, rows, "1", "4"), compareRows(ctx, r.conn, rows, "8", "9"),
 		compareRows(ctx, r.conn, rows, "7", "2")) // those that were repeated at the other side
 }
