@@ -59,7 +59,7 @@ func configured() (app.Config, error) { return app.CheckedConfig() }
 // databaseOnly reads the configuration for commands that need the database alone.
 func databaseOnly() (app.Config, error) {
 	cfg, err := app.ReadConfig()
-	if err == nil && cfg.DatabaseURL == "" {
+	if err == nil && cfg.Database.URL == "" {
 		err = errors.New("DATABASE_URL is missing: the Postgres connection string")
 	}
 	return cfg, err

@@ -26,7 +26,7 @@ func (migrateUpCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := schema.Up(ctx, cfg.DatabaseURL, func(sentence string) { fmt.Fprintln(os.Stderr, sentence) })
+	n, err := schema.Up(ctx, cfg.Database.URL, func(sentence string) { fmt.Fprintln(os.Stderr, sentence) })
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (migrateDownCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file, err := schema.Down(ctx, cfg.DatabaseURL)
+	file, err := schema.Down(ctx, cfg.Database.URL)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (migrateStatusCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := schema.List(ctx, cfg.DatabaseURL)
+	all, err := schema.List(ctx, cfg.Database.URL)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	zone, err := time.LoadLocation(cfg.ReportTZ)
+	zone, err := time.LoadLocation(cfg.Platform.ReportTZ)
 	if err != nil {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}

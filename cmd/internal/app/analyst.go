@@ -43,7 +43,7 @@ func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) 
 	if _, err := standingOf(ctx, cfg); err != nil {
 		return a, err
 	}
-	conn, err := pgx.Connect(ctx, cfg.DatabaseURL)
+	conn, err := pgx.Connect(ctx, cfg.Database.URL)
 	if err != nil {
 		return a, fmt.Errorf("the database does not answer: %w", err)
 	}
@@ -57,7 +57,7 @@ func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) 
 	if err := a.makeLogin(ctx, conn, personal); err != nil {
 		return a, err
 	}
-	if u, err := url.Parse(cfg.DatabaseURL); err == nil && u.Host != "" && a.Password != "" {
+	if u, err := url.Parse(cfg.Database.URL); err == nil && u.Host != "" && a.Password != "" {
 		u.User = url.UserPassword(name, a.Password)
 		a.URL = u.String()
 	}

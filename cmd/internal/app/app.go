@@ -83,22 +83,22 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 	if parts.OpenPool != nil {
 		openPool = parts.OpenPool
 	}
-	pool, err := openPool(ctx, cfg.DatabaseURL,
-		postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
+	pool, err := openPool(ctx, cfg.Database.URL,
+		postgres.Options{MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
 	if err != nil {
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool), moved: parts.Clock}
-	readURL := cfg.ReplicaURL
+	readURL := cfg.Database.ReplicaURL
 	if readURL == "" {
-		readURL = cfg.DatabaseURL
+		readURL = cfg.Database.URL
 	}
 	a.reads, err = openPool(ctx, readURL, postgres.Options{
-		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
+		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
 		Gate: cfg.listGate(),
 	})
 	if err == nil {
-		a.health, err = openPool(ctx, cfg.DatabaseURL, postgres.Options{
+		a.health, err = openPool(ctx, cfg.Database.URL, postgres.Options{
 			MaxConns: healthConns, ApplicationName: "marquee health", Gate: &postgres.Gate{LockWait: healthLockWait},
 		})
 	}
@@ -117,7 +117,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 
 func (a *App) build(work bool) error {
 	workers := river.NewWorkers()
-	options := jobs.Options{Log: a.log, PollOnly: a.cfg.PollOnly}
+	options := jobs.Options{Log: a.log, PollOnly: a.cfg.Database.PollOnly}
 	var now clock.Clock = clock.System{}
 	if a.moved != nil {
 		now, options.Ahead = a.moved, a.moved.Ahead
@@ -138,7 +138,7 @@ func (a *App) build(work bool) error {
 	if a.modules, err = newModules(c); err != nil {
 		return err
 	}
-	a.repeats = idempotency.New(a.pool, c.clock, []byte(a.cfg.FileKey))
+	a.repeats = idempotency.New(a.pool, c.clock, []byte(a.cfg.Keys.File))
 	if work {
 		a.addWorkers(workers)
 	}
@@ -151,11 +151,9 @@ func (a *App) newAPI() error {
 		return err
 	}
 	a.api = httpapi.New(httpapi.Config{
-		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log,
-		Metrics:        a.metrics,
-		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage,
-		Idempotency: a.repeats,
-		InFlight:    a.cfg.InFlight,
+		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
+		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
+		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Idempotency: a.repeats,
 	})
 	a.api.AddCheck("database", a.health.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {
@@ -305,7 +303,7 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 		return err
 	}
 	defer a.Close()
-	listener, err := net.Listen("tcp", cfg.Addr)
+	listener, err := net.Listen("tcp", cfg.HTTP.Addr)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -315,8 +313,8 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return a.serveAPI(ctx, listener, stopTime) })
-	if cfg.MetricsAddr != "off" {
-		group.Go(func() error { return telemetry.ServeMetrics(ctx, cfg.MetricsAddr, a.metrics) })
+	if cfg.HTTP.MetricsAddr != "off" {
+		group.Go(func() error { return telemetry.ServeMetrics(ctx, cfg.HTTP.MetricsAddr, a.metrics) })
 	}
 	return group.Wait()
 }
@@ -336,7 +334,7 @@ func Work(ctx context.Context, cfg Config, logs io.Writer) error {
 }
 
 func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, error) {
-	log, err := telemetry.NewLog(logs, cfg.LogLevel)
+	log, err := telemetry.NewLog(logs, cfg.Platform.LogLevel)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +351,7 @@ func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, err
 
 // standingOf is how the database compares with this program; an error where it does not run on it.
 func standingOf(ctx context.Context, cfg Config) (schema.Standing, error) {
-	standing, err := schema.Compare(ctx, cfg.DatabaseURL)
+	standing, err := schema.Compare(ctx, cfg.Database.URL)
 	if err != nil {
 		return standing, err
 	}

@@ -10,7 +10,7 @@ import (
 // DescribeConfig lists every key with its meaning and default, for --help.
 func DescribeConfig() string {
 	var out strings.Builder
-	for _, v := range variables(Config{}) {
+	for _, v := range variables(&Config{}) {
 		fmt.Fprintf(&out, "  %-22s %s", v.key, v.doc)
 		if v.secret {
 			fmt.Fprintf(&out, " Or %s%s.", v.key, fromFile)
@@ -28,7 +28,7 @@ func DescribeConfig() string {
 func describeConfigTable() string {
 	var out strings.Builder
 	out.WriteString("| key | meaning | default |\n|---|---|---|\n")
-	for _, v := range variables(Config{}) {
+	for _, v := range variables(&Config{}) {
 		key, def := "`"+v.key+"`", v.def
 		if v.secret {
 			key += ", `" + v.key + fromFile + "`"

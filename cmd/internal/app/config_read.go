@@ -49,12 +49,13 @@ func ReadEnvironment(environ []string) Environment {
 	given := env.ToMap(environ)
 	e := Environment{Hints: hints(given)}
 	effective, found := withFiles(given)
-	cfg, err := env.ParseAsWithOptions[Config](env.Options{Environment: effective})
-	found = append(found, unparsed(err)...)
-	trimLists(&cfg)
-	e.Config = cfg
-	wrong := cfg.problems()
-	for _, v := range variables(cfg) {
+	for _, g := range groups(&e.Config) { // an error of the library names the field, which is one of its group alone
+		options := env.Options{Environment: effective, Prefix: g.prefix}
+		found = append(found, g.unparsed(env.ParseWithOptions(g.fields.Addr().Interface(), options))...)
+	}
+	trimLists(&e.Config)
+	wrong := e.Config.problems()
+	for _, v := range variables(&e.Config) {
 		shown := Variable{Key: v.key, Source: source(v, given), Default: v.def, Value: v.redact()}
 		for _, p := range found {
 			if p.Key == v.key {
@@ -105,23 +106,44 @@ func (e Environment) err(of func(Variable) bool) error {
 	return fmt.Errorf("configuration:\n%w", errors.Join(all...))
 }
 
-// variable is a field of Config with what its tags say.
+// group is a struct of Config, and what the names of its variables begin with.
+type group struct {
+	prefix string
+	fields reflect.Value
+}
+
+func groups(c *Config) []group {
+	v := reflect.ValueOf(c).Elem()
+	all := make([]group, v.NumField())
+	for i := range all {
+		all[i] = group{v.Type().Field(i).Tag.Get("envPrefix"), v.Field(i)}
+	}
+	return all
+}
+
+// variable is a field of a group with what its tags say.
 type variable struct {
 	key, doc, def, name string
 	secret, zero        bool
 	field               reflect.Value
 }
 
-// variables lists the fields of a configuration in their order.
-func variables(c Config) []variable {
-	v := reflect.ValueOf(c)
-	all := make([]variable, v.NumField())
+func (g group) variables() []variable {
+	all := make([]variable, g.fields.NumField())
 	for i := range all {
-		f := v.Type().Field(i)
+		f := g.fields.Type().Field(i)
 		all[i] = variable{
-			key: f.Tag.Get("env"), doc: f.Tag.Get("doc"), def: f.Tag.Get("envDefault"), name: f.Name,
-			secret: f.Tag.Get("secret") != "", zero: f.Tag.Get("zero") != "", field: v.Field(i),
+			key: g.prefix + f.Tag.Get("env"), doc: f.Tag.Get("doc"), def: f.Tag.Get("envDefault"), name: f.Name,
+			secret: f.Tag.Get("secret") != "", zero: f.Tag.Get("zero") != "", field: g.fields.Field(i),
 		}
+	}
+	return all
+}
+
+// variables lists those of a configuration in their order.
+func variables(c *Config) (all []variable) {
+	for _, g := range groups(c) {
+		all = append(all, g.variables()...)
 	}
 	return all
 }
@@ -129,7 +151,7 @@ func variables(c Config) []variable {
 // withFiles adds to the environment what stands in the files of secrets.
 func withFiles(given map[string]string) (effective map[string]string, found problems) {
 	effective = map[string]string{}
-	for _, v := range variables(Config{}) {
+	for _, v := range variables(&Config{}) {
 		effective[v.key] = given[v.key]
 		path := given[v.key+fromFile]
 		if !v.secret || path == "" {
@@ -163,7 +185,7 @@ func readSecret(path string) ([]byte, error) {
 }
 
 // unparsed names the variables whose text is not of their kind.
-func unparsed(err error) (found problems) {
+func (g group) unparsed(err error) (found problems) {
 	var all env.AggregateError
 	if err != nil && !errors.As(err, &all) {
 		panic(err) // a tag of Config is wrong
@@ -173,7 +195,7 @@ func unparsed(err error) (found problems) {
 		if !errors.As(one, &parse) {
 			panic(one)
 		}
-		for _, v := range variables(Config{}) {
+		for _, v := range g.variables() {
 			if v.name == parse.Name {
 				found.need(false, v.key, "has to be %s.", kindOf(parse.Type))
 			}
@@ -196,16 +218,15 @@ func kindOf(t reflect.Type) string {
 
 // trimLists takes away the spaces that people write behind commas.
 func trimLists(c *Config) {
-	v := reflect.ValueOf(c).Elem()
-	for i := range v.NumField() {
-		list, ok := v.Field(i).Interface().([]string)
+	for _, v := range variables(c) {
+		list, ok := v.field.Interface().([]string)
 		if !ok {
 			continue
 		}
 		for i, text := range list {
 			list[i] = strings.TrimSpace(text)
 		}
-		v.Field(i).Set(reflect.ValueOf(slices.DeleteFunc(list, func(text string) bool { return text == "" })))
+		v.field.Set(reflect.ValueOf(slices.DeleteFunc(list, func(text string) bool { return text == "" })))
 	}
 }
 
@@ -252,7 +273,7 @@ func redact(text string) string {
 // like one that is.
 func hints(given map[string]string) (sentences []string) {
 	var known []string
-	for _, v := range variables(Config{}) {
+	for _, v := range variables(&Config{}) {
 		known = append(known, v.key)
 		if v.secret {
 			known = append(known, v.key+fromFile)

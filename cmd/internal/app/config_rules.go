@@ -53,22 +53,23 @@ func (c Config) problems() problems {
 	c.checkSecrets(&p)
 	c.checkMail(&p)
 	c.checkGateways(&p)
-	_, err := telemetry.NewLog(io.Discard, c.LogLevel)
+	_, err := telemetry.NewLog(io.Discard, c.Platform.LogLevel)
 	p.need(err == nil, "LOG_LEVEL", "has to be debug, info, warn or error.")
-	p.need(c.PasswordList == "on" || c.PasswordList == "off", "PASSWORD_LIST", "is neither on nor off.")
+	p.need(c.Accounts.PasswordList == "on" || c.Accounts.PasswordList == "off", "PASSWORD_LIST",
+		"is neither on nor off.")
 	_, err = c.location()
-	p.need(err == nil && c.ReportTZ != "Local" && c.ReportTZ != "", "REPORT_TZ",
+	p.need(err == nil && c.Platform.ReportTZ != "Local" && c.Platform.ReportTZ != "", "REPORT_TZ",
 		"is no time zone such as America/Sao_Paulo.")
-	p.need(rising(c.DunningDays), "DUNNING_DAYS",
+	p.need(rising(c.Subscriptions.DunningDays), "DUNNING_DAYS",
 		"has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
-	p.need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS",
+	p.need(retryDays(c.Subscriptions.PixRetryDays), "PIX_RETRY_DAYS",
 		"has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")
 	return p
 }
 
 // checkNumbers refuses what is below 0, and 0 where it has no meaning.
 func (c Config) checkNumbers(p *problems) {
-	for _, v := range variables(c) {
+	for _, v := range variables(&c) {
 		if !v.field.CanInt() {
 			continue
 		}
@@ -76,17 +77,17 @@ func (c Config) checkNumbers(p *problems) {
 		p.need(n >= 0, v.key, "is below 0.")
 		p.need(n != 0 || v.zero, v.key, "is 0, which has no meaning.")
 	}
-	p.need(c.EventRefundsPerSecond <= 50, "EVENT_REFUNDS_PER_SECOND", "is above 50.")
+	p.need(c.Tickets.RefundsPerSecond <= 50, "EVENT_REFUNDS_PER_SECOND", "is above 50.")
 	short := func(key string, d, least time.Duration, text string) {
 		p.need(d <= 0 || d >= least, key, "is shorter than %s.", text)
 	}
-	p.need(c.MaxConns <= 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS",
+	p.need(c.Database.MaxConns <= 0 || c.Database.MaxConns >= 4, "DATABASE_MAX_CONNS",
 		"is below 4: 2 connections are kept for webhooks, health and tokens.")
-	short("DATABASE_WAIT", c.DatabaseWait, time.Millisecond, "a millisecond")
-	short("DATABASE_LOCK_WAIT", c.LockWait, time.Millisecond, "a millisecond")
-	short("STREAM_URL_TTL", c.StreamURLTTL, time.Second, "a second")
-	short("EXPORT_TTL", c.ExportTTL, time.Minute, "a minute")
-	short("EXPORT_LINK_TTL", c.ExportLinkTTL, time.Second, "a second")
+	short("DATABASE_WAIT", c.Database.Wait, time.Millisecond, "a millisecond")
+	short("DATABASE_LOCK_WAIT", c.Database.LockWait, time.Millisecond, "a millisecond")
+	short("STREAM_URL_TTL", c.Streams.TTL, time.Second, "a second")
+	short("EXPORT_TTL", c.Exports.TTL, time.Minute, "a minute")
+	short("EXPORT_LINK_TTL", c.Exports.LinkTTL, time.Second, "a second")
 }
 
 func (c Config) checkDatabase(p *problems) {
@@ -95,23 +96,23 @@ func (c Config) checkDatabase(p *problems) {
 		p.need(err == nil, key,
 			"is no Postgres connection string such as postgres://marquee:…@db/marquee.") // the cause may hold the password
 	}
-	p.need(c.DatabaseURL != "", "DATABASE_URL", "is missing: the Postgres connection string.")
-	connection("DATABASE_URL", c.DatabaseURL)
-	connection("DATABASE_REPLICA_URL", c.ReplicaURL)
+	p.need(c.Database.URL != "", "DATABASE_URL", "is missing: the Postgres connection string.")
+	connection("DATABASE_URL", c.Database.URL)
+	connection("DATABASE_REPLICA_URL", c.Database.ReplicaURL)
 }
 
 // origin is what browsers send as Origin, in which one star may stand for anything.
 var origin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:]+\]|[a-z0-9*][a-z0-9*._-]*)(:[0-9]{1,5})?$`)
 
 func (c Config) checkAddresses(p *problems) {
-	p.need(listens(c.Addr), "ADDR", "has to be an address to listen on, such as :8080 or 127.0.0.1:8080.")
-	p.need(c.MetricsAddr == "off" || listens(c.MetricsAddr), "METRICS_ADDR",
+	p.need(listens(c.HTTP.Addr), "ADDR", "has to be an address to listen on, such as :8080 or 127.0.0.1:8080.")
+	p.need(c.HTTP.MetricsAddr == "off" || listens(c.HTTP.MetricsAddr), "METRICS_ADDR",
 		"has to be an address to listen on, such as 127.0.0.1:9090, or off.")
-	u := webAddress(c.PublicURL)
-	p.need(c.PublicURL != "", "PUBLIC_URL", "is missing: an address such as https://api.example.com.")
-	p.need(c.PublicURL == "" || u != nil && u.Path == "", "PUBLIC_URL",
+	u := webAddress(c.HTTP.PublicURL)
+	p.need(c.HTTP.PublicURL != "", "PUBLIC_URL", "is missing: an address such as https://api.example.com.")
+	p.need(c.HTTP.PublicURL == "" || u != nil && u.Path == "", "PUBLIC_URL",
 		"has to be scheme and host alone, such as https://api.example.com.")
-	for _, text := range c.CORSOrigins {
+	for _, text := range c.HTTP.CORSOrigins {
 		one := strings.Count(text, "*") <= 1
 		p.need(text == "*" || one && origin.MatchString(text), "CORS_ORIGINS",
 			"has %q, which is no origin: scheme and host in lower case, without a path, such as https://app.example.com; or * for all.", redact(text))
@@ -122,7 +123,7 @@ func (c Config) checkAddresses(p *problems) {
 }
 
 func (c Config) checkSecrets(p *problems) {
-	for _, pair := range strings.Split(c.TokenKeys, ",") {
+	for _, pair := range strings.Split(c.Keys.Tokens, ",") {
 		id, key, ok := strings.Cut(strings.TrimSpace(pair), ":")
 		if !ok || id == "" || len(key) < minSecret {
 			p.need(false, "TOKEN_KEYS",
@@ -130,33 +131,33 @@ func (c Config) checkSecrets(p *problems) {
 			break
 		}
 	}
-	p.need(len(c.FileKey) >= minSecret, "FILE_KEY", "is missing or shorter than 32 characters.")
-	p.need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY", "is shorter than 32 characters.")
-	p.need(c.TrialKey == "" || len(c.TrialKey) >= minSecret, "TRIAL_KEY", "is shorter than 32 characters.")
+	p.need(len(c.Keys.File) >= minSecret, "FILE_KEY", "is missing or shorter than 32 characters.")
+	p.need(c.Streams.Key == "" || len(c.Streams.Key) >= minSecret, "STREAM_URL_KEY", "is shorter than 32 characters.")
+	p.need(c.Keys.Trial == "" || len(c.Keys.Trial) >= minSecret, "TRIAL_KEY", "is shorter than 32 characters.")
 }
 
 func (c Config) checkMail(p *problems) {
-	if c.SMTPURL == "" {
+	if c.Mail.SMTPURL == "" {
 		p.need(false, "SMTP_URL", "is missing: without it no code reaches anybody.")
-	} else if _, err := platformmail.NewSMTP(c.SMTPURL, "no-reply@localhost"); err != nil {
+	} else if _, err := platformmail.NewSMTP(c.Mail.SMTPURL, "no-reply@localhost"); err != nil {
 		p.need(false, "SMTP_URL",
 			"has to look like smtp://user:password@host:587 or smtps://….") // the cause may hold the password
 	}
-	_, err := mail.ParseAddress(c.MailFrom)
+	_, err := mail.ParseAddress(c.Mail.From)
 	p.need(err == nil, "MAIL_FROM", `has to be a mail address, such as "Marquee <no-reply@example.com>".`)
-	for _, text := range c.OperatorsMail {
+	for _, text := range c.Mail.Operators {
 		a, err := mail.ParseAddress(text)
 		p.need(err == nil && a.Address == text, "OPERATORS_MAIL", "has %q, which is no mail address.", text)
 	}
 }
 
 func (c Config) checkGateways(p *problems) {
-	p.need(webAddress(c.GWAURL) != nil, "GWA_URL", "has to be an address such as https://api.asaas.com/v3.")
-	p.need(webAddress(c.GWBURL) != nil, "GWB_URL", "has to be an address such as https://api.stripe.com.")
-	p.need(c.GWAAPIKey != "", "GWA_API_KEY", "is missing.")
-	p.need(c.GWBSecretKey != "", "GWB_SECRET_KEY", "is missing.")
-	p.need(strong(c.GWAWebhookToken), "GWA_WEBHOOK_TOKEN", "is missing or shorter than 32 characters.")
-	p.need(strong(c.GWBWebhook), "GWB_WEBHOOK_SECRET", "is missing or shorter than 32 characters.")
+	p.need(webAddress(c.GatewayA.URL) != nil, "GWA_URL", "has to be an address such as https://api.asaas.com/v3.")
+	p.need(webAddress(c.GatewayB.URL) != nil, "GWB_URL", "has to be an address such as https://api.stripe.com.")
+	p.need(c.GatewayA.APIKey != "", "GWA_API_KEY", "is missing.")
+	p.need(c.GatewayB.SecretKey != "", "GWB_SECRET_KEY", "is missing.")
+	p.need(strong(c.GatewayA.WebhookTokens), "GWA_WEBHOOK_TOKEN", "is missing or shorter than 32 characters.")
+	p.need(strong(c.GatewayB.WebhookSecrets), "GWB_WEBHOOK_SECRET", "is missing or shorter than 32 characters.")
 }
 
 // webAddress reads the address of a web service: http or https, a host, perhaps a path,

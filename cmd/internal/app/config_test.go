@@ -111,7 +111,7 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 // What 0 means stands in the sentence of each variable that may be 0, and nowhere else.
 func TestZeroIsTakenWhereItHasAMeaning(t *testing.T) {
 	t.Parallel()
-	for _, v := range variables(Config{}) {
+	for _, v := range variables(&Config{}) {
 		if !v.field.CanInt() {
 			continue
 		}
@@ -159,7 +159,7 @@ func TestEverythingWrongIsSaidAtOnceAndSecretsNever(t *testing.T) {
 		"TRIAL_KEY_FILE="+filepath.Join(dir, "missing"), "STREAM_URL_KEY_FILE="+file("empty", "\n"), "PUBLIC_URL_FILE=x", "DATABSE_URL=y", "smtp_url=z",
 		"DATABASE_MAX_CONNS=abc", "CODE_TTL=0", "PATH=/bin", "HOME=/root", "GOFLAGS=x",
 	))
-	require.Equal(t, "secret-from-a-file-secret-from-a-file", e.Config.FileKey)
+	require.Equal(t, "secret-from-a-file-secret-from-a-file", e.Config.Keys.File)
 	var out bytes.Buffer
 	require.NoError(t, e.Print(&out))
 	table := regexp.MustCompile(` +`).ReplaceAllString(strings.ReplaceAll(out.String(), dir, "/dir"), " ")
@@ -184,5 +184,5 @@ func TestEverythingWrongIsSaidAtOnceAndSecretsNever(t *testing.T) {
 	for _, secret := range []string{"hunter2", long, "$aact_1", "sk_test_1", "secret-from-a-file"} {
 		require.NotContains(t, out.String()+e.Err().Error(), secret)
 	}
-	require.Equal(t, len(variables(Config{}))+1+len(e.Hints), strings.Count(out.String(), "\n"), "a line a variable, below a headline")
+	require.Equal(t, len(variables(&Config{}))+1+len(e.Hints), strings.Count(out.String(), "\n"), "a line a variable, below a headline")
 }

@@ -78,7 +78,7 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 	if o.JSON {
 		newLog = telemetry.NewLog
 	}
-	if m.log, err = newLog(o.Err, m.cfg.LogLevel); err != nil {
+	if m.log, err = newLog(o.Err, m.cfg.Platform.LogLevel); err != nil {
 		return err
 	}
 	if m.listener, err = listenLoopback(o.Addr); err != nil {
@@ -96,10 +96,10 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 		return err
 	}
 	m.secrets.fill(&m.cfg)
-	m.cfg.PublicURL = "http://" + m.listener.Addr().String()
-	m.cfg.NoThrottle = m.cfg.NoThrottle || o.NoThrottle
-	m.cfg.LogUnsentCodes = true
-	m.cfg.ReconcilePause = time.Millisecond // nobody else asks the sandboxes, and a moved clock passes many nights
+	m.cfg.HTTP.PublicURL = "http://" + m.listener.Addr().String()
+	m.cfg.Throttle.Off = m.cfg.Throttle.Off || o.NoThrottle
+	m.cfg.Accounts.LogUnsentCodes = true
+	m.cfg.Payments.ReconcilePause = time.Millisecond // nobody else asks the sandboxes, and a moved clock passes many nights
 	if err := m.openMail(); err != nil {
 		return err
 	}
@@ -132,10 +132,10 @@ func (m *machine) openDatabase(ctx context.Context, o DevOptions) error {
 		}
 	})
 	m.dir = pg.DataDir()
-	if m.cfg.DatabaseURL, err = pg.EnsureDatabase(ctx, "marquee"); err != nil {
+	if m.cfg.Database.URL, err = pg.EnsureDatabase(ctx, "marquee"); err != nil {
 		return err
 	}
-	_, err = schema.Up(ctx, m.cfg.DatabaseURL)
+	_, err = schema.Up(ctx, m.cfg.Database.URL)
 	if replaced := (*schema.ReplacedError)(nil); errors.As(err, &replaced) {
 		return fmt.Errorf("%w: rm -r %s, or leave it there and name another by --data-dir", err, m.dir)
 	}
@@ -147,23 +147,23 @@ func (m *machine) openMail() (err error) {
 		return err
 	}
 	m.onClose(func() { _ = m.catcher.Close() })
-	m.cfg.SMTPURL = m.catcher.URL()
+	m.cfg.Mail.SMTPURL = m.catcher.URL()
 	return nil
 }
 
 func (m *machine) openGateways(moved *clock.Moved) (err error) {
 	m.gateways, err = sandbox.Start(sandbox.Options{
-		GWAWebhookURL: m.cfg.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GWAWebhookToken[0],
-		GWAAPIKey:     m.cfg.GWAAPIKey,
-		GWBWebhookURL: m.cfg.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GWBWebhook[0],
-		GWBSecretKey: m.cfg.GWBSecretKey,
+		GWAWebhookURL: m.cfg.HTTP.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GatewayA.WebhookTokens[0],
+		GWAAPIKey:     m.cfg.GatewayA.APIKey,
+		GWBWebhookURL: m.cfg.HTTP.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GatewayB.WebhookSecrets[0],
+		GWBSecretKey: m.cfg.GatewayB.SecretKey,
 		StateDir:     filepath.Join(m.dir, "sandbox"), Logger: m.log, ReceiverNow: moved.Now,
 	})
 	if err != nil {
 		return err
 	}
 	m.onClose(func() { _ = m.gateways.Close() })
-	m.cfg.GWAURL, m.cfg.GWBURL = m.gateways.GWAURL(), m.gateways.GWBURL()
+	m.cfg.GatewayA.URL, m.cfg.GatewayB.URL = m.gateways.GWAURL(), m.gateways.GWBURL()
 	return nil
 }
 
@@ -219,10 +219,10 @@ type readyWebhooks struct {
 
 func (m *machine) ready() readyLine {
 	line := readyLine{
-		URL: m.cfg.PublicURL, DatabaseURL: m.cfg.DatabaseURL, MailboxURL: m.mailboxURL(),
-		ClockURL: m.cfg.PublicURL + controlRoot + "/clock",
-		Sandbox:  readySandbox{GWA: m.cfg.GWAURL, GWB: m.cfg.GWBURL},
-		Webhooks: readyWebhooks{GWAToken: m.cfg.GWAWebhookToken[0], GWBSecret: m.cfg.GWBWebhook[0]},
+		URL: m.cfg.HTTP.PublicURL, DatabaseURL: m.cfg.Database.URL, MailboxURL: m.mailboxURL(),
+		ClockURL: m.cfg.HTTP.PublicURL + controlRoot + "/clock",
+		Sandbox:  readySandbox{GWA: m.cfg.GatewayA.URL, GWB: m.cfg.GatewayB.URL},
+		Webhooks: readyWebhooks{GWAToken: m.cfg.GatewayA.WebhookTokens[0], GWBSecret: m.cfg.GatewayB.WebhookSecrets[0]},
 		Users:    map[string]login{},
 	}
 	for name, password := range m.secrets.Passwords {

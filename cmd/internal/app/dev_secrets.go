@@ -88,15 +88,15 @@ func (s devSecrets) fill(cfg *Config) {
 			*to = value
 		}
 	}
-	set(&cfg.TokenKeys, "dev:"+s.TokenKey)
-	set(&cfg.FileKey, s.FileKey)
-	set(&cfg.GWAAPIKey, s.GWAAPIKey)
-	set(&cfg.GWBSecretKey, s.GWBSecretKey)
-	set(&cfg.GWBPublishable, "pk_test_marquee")
-	if len(cfg.GWAWebhookToken) == 0 {
-		cfg.GWAWebhookToken = []string{s.GWAWebhookToken}
+	set(&cfg.Keys.Tokens, "dev:"+s.TokenKey)
+	set(&cfg.Keys.File, s.FileKey)
+	set(&cfg.GatewayA.APIKey, s.GWAAPIKey)
+	set(&cfg.GatewayB.SecretKey, s.GWBSecretKey)
+	set(&cfg.GatewayB.PublishableKey, "pk_test_marquee")
+	if len(cfg.GatewayA.WebhookTokens) == 0 {
+		cfg.GatewayA.WebhookTokens = []string{s.GWAWebhookToken}
 	}
-	if len(cfg.GWBWebhook) == 0 {
-		cfg.GWBWebhook = []string{s.GWBWebhookSecret}
+	if len(cfg.GatewayB.WebhookSecrets) == 0 {
+		cfg.GatewayB.WebhookSecrets = []string{s.GWBWebhookSecret}
 	}
 }

@@ -56,7 +56,7 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 }
 
 func (a *App) subscribeCustomer(ctx context.Context, password string) error {
-	api := a.cfg.PublicURL + httpapi.Prefix
+	api := a.cfg.HTTP.PublicURL + httpapi.Prefix
 	var tokens struct {
 		AccessToken string `json:"access_token"`
 	}

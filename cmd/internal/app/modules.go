@@ -59,9 +59,9 @@ type core struct {
 func newModules(c core) (m modules, err error) {
 	m.settings = settings.New(settings.Deps{Pool: c.pool, Clock: c.clock})
 	m.files = files.New(files.Deps{Pool: c.pool, Clock: c.clock, Log: c.log, Config: files.Config{
-		ArchiveTokenTTL: c.cfg.ArchiveTokenTTL, MaxImageBytes: c.cfg.MaxImageBytes,
-		MaxAttachmentBytes: c.cfg.MaxAttachmentBytes,
-		FileKey:            []byte(c.cfg.FileKey), PublicURL: c.cfg.PublicURL,
+		ArchiveTokenTTL: c.cfg.Files.ArchiveTokenTTL, MaxImageBytes: c.cfg.Files.MaxImageBytes,
+		MaxAttachmentBytes: c.cfg.Files.MaxAttachmentBytes,
+		FileKey:            []byte(c.cfg.Keys.File), PublicURL: c.cfg.HTTP.PublicURL,
 	}})
 	atSignup := &signupPromos{}
 	if m.accounts, err = newAccounts(c, m.files, atSignup); err != nil {
@@ -80,19 +80,19 @@ func newModules(c core) (m modules, err error) {
 	m.promos = promos.New(promos.Deps{
 		Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files,
 		Tickets: m.tickets,
-		Config:  promos.Config{TriesPerMinute: c.cfg.PromoTries, TriesPerAddress: c.cfg.PromoTriesAddress},
+		Config:  promos.Config{TriesPerMinute: c.cfg.Promos.PerMinute, TriesPerAddress: c.cfg.Promos.PerAddress},
 	})
 	atSignup.promos = m.promos
 	if m.subscriptions, err = newSubscriptions(c, m); err != nil {
 		return m, err
 	}
 	shown := c.reads
-	if c.cfg.ReplicaURL != "" {
+	if c.cfg.Database.ReplicaURL != "" {
 		shown = c.pool // it asks with the page who the caller is and whether they may watch, which may not lag
 	}
 	m.catalog = catalog.New(catalog.Deps{
 		Pool: c.pool, Reads: shown, Clock: c.clock, Log: c.log,
-		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.StreamURLTTL,
+		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.Streams.TTL,
 	})
 	m.board = board.New(board.Deps{
 		Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files,
@@ -100,8 +100,8 @@ func newModules(c core) (m modules, err error) {
 	m.finance = finance.New(finance.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Zone: c.zone, Callers: m.accounts,
 		Exports: finance.ExportConfig{
-			SyncRows: c.cfg.ExportSyncRows, TTL: c.cfg.ExportTTL, LinkTTL: c.cfg.ExportLinkTTL,
-			LinkKey: secret.Derive([]byte(c.cfg.FileKey), "export-link"), PublicURL: c.cfg.PublicURL,
+			SyncRows: c.cfg.Exports.SyncRows, TTL: c.cfg.Exports.TTL, LinkTTL: c.cfg.Exports.LinkTTL,
+			LinkKey: secret.Derive([]byte(c.cfg.Keys.File), "export-link"), PublicURL: c.cfg.HTTP.PublicURL,
 		},
 	})
 	m.invariants = finance.NewInvariantMonitor(c.pool, c.clock, c.log)
@@ -125,26 +125,26 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 	if err != nil {
 		return nil, err
 	}
+	cfg, codeCfg, throttle := c.cfg.Accounts, c.cfg.Codes, c.cfg.Throttle
 	return accounts.New(accounts.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender,
 		Templates: templates, Promos: codes,
 		Config: accounts.Config{
-			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), TrialKey: c.cfg.trialKey(),
-			AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
-			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts,
-			DeviceTTL: c.cfg.DeviceTTL,
-			PublicURL: c.cfg.PublicURL, UndoPage: web.UndoPage,
-			EmailChangeNeedsPassword: c.cfg.EmailChangeNeedsPassword,
-			NoPasswordList:           c.cfg.PasswordList == "off",
-			LogUnsentCodes:           c.cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.TaxIDAlphanumeric,
-			UnverifiedTTL: c.cfg.UnverifiedTTL,
+			TokenKeys: c.cfg.Keys.Tokens, CodeKey: []byte(c.cfg.Keys.File), TrialKey: c.cfg.trialKey(),
+			AccessTokenTTL: cfg.AccessTokenTTL, RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
+			CodeTTL: codeCfg.TTL, CodeCooldown: codeCfg.Cooldown, CodeAttempts: codeCfg.Attempts,
+			PublicURL: c.cfg.HTTP.PublicURL, UndoPage: web.UndoPage,
+			EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
+			NoPasswordList:           cfg.PasswordList == "off",
+			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
+			UnverifiedTTL: cfg.UnverifiedTTL,
 			Throttle: accounts.ThrottleLimits{
-				LoginFailures: c.cfg.LoginFailures, CodeFailures: c.cfg.CodeFailures,
-				AddressFailures: c.cfg.AddressFailures,
-				UnknownResets:   c.cfg.UnknownResets, FirstWait: c.cfg.ThrottleWait, LongestWait: c.cfg.ThrottleWaitMax,
-				MailsPerDay: c.cfg.CodeMailsPerDay, Off: c.cfg.NoThrottle,
+				LoginFailures: throttle.LoginFailures, CodeFailures: codeCfg.Failures,
+				AddressFailures: throttle.AddressFailures, UnknownResets: throttle.UnknownResets,
+				FirstWait: throttle.Wait, LongestWait: throttle.WaitMax,
+				MailsPerDay: codeCfg.MailsPerDay, Off: throttle.Off,
 			},
-			Sync: accounts.SyncLimits{Wait: c.cfg.LoginSyncWait, PerMinute: c.cfg.LoginSyncPerMinute},
+			Sync: accounts.SyncLimits{Wait: c.cfg.LoginSync.Wait, PerMinute: c.cfg.LoginSync.PerMinute},
 		},
 	})
 }
@@ -154,17 +154,18 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg := c.cfg.Tickets
 	return tickets.New(tickets.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts,
 		Payments: m.payments, Files: m.files,
 		Mail: sender, Templates: templates,
 		Config: tickets.Config{
-			FileKey: []byte(c.cfg.FileKey), MaxQuantity: c.cfg.MaxTickets, PixTTL: c.cfg.TicketPixTTL,
-			ScanSkew: c.cfg.ScanSkew, Zone: c.zone,
-			AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric, NoHoldLimits: c.cfg.NoThrottle,
-			WithdrawalDays: c.cfg.TicketWithdrawalDays, WithdrawalBefore: c.cfg.TicketWithdrawalBefore,
-			RefundsPerSecond: c.cfg.EventRefundsPerSecond,
-			PublicURL:        c.cfg.PublicURL, WithdrawalPage: web.WithdrawalPage,
+			FileKey: []byte(c.cfg.Keys.File), MaxQuantity: cfg.MaxPerOrder, PixTTL: cfg.PixTTL,
+			ScanSkew: cfg.ScanSkew, Zone: c.zone,
+			AlphanumericTaxIDs: c.cfg.Platform.TaxIDAlphanumeric, NoHoldLimits: c.cfg.Throttle.Off,
+			WithdrawalDays: cfg.WithdrawalDays, WithdrawalBefore: cfg.WithdrawalBefore,
+			RefundsPerSecond: cfg.RefundsPerSecond,
+			PublicURL:        c.cfg.HTTP.PublicURL, WithdrawalPage: web.WithdrawalPage,
 		},
 	}), nil
 }
@@ -174,23 +175,24 @@ func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg := c.cfg.Subscriptions
 	return subscriptions.New(subscriptions.Deps{
 		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments,
 		Settings: m.settings,
 		Promos:   subscriptionPromos{m.promos}, Mail: sender, Templates: templates, Operators: m.operators,
 		Config: subscriptions.Config{
-			WithdrawalDays: c.cfg.WithdrawalDays, PixPendingTTL: c.cfg.PixPendingTTL, RenewPixDays: c.cfg.RenewPixDays,
-			MaxPaymentFailures: c.cfg.MaxPaymentFailures, PastDueOnlyCounts: !c.cfg.PastDueSuspends,
-			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, DunningDays: c.cfg.DunningDays,
-			PixRetryDays:       c.cfg.PixRetryDays,
-			AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
+			WithdrawalDays: cfg.WithdrawalDays, PixPendingTTL: cfg.PixPendingTTL, RenewPixDays: cfg.RenewPixDays,
+			MaxPaymentFailures: cfg.MaxPaymentFailures, PastDueOnlyCounts: !cfg.PastDueSuspends,
+			Zone: c.zone, RecoveryDelay: c.cfg.Payments.RecoveryDelay, DunningDays: cfg.DunningDays,
+			PixRetryDays:       cfg.PixRetryDays,
+			AlphanumericTaxIDs: c.cfg.Platform.TaxIDAlphanumeric,
 		},
 	}), nil
 }
 
 // newMail is what the modules write to people with.
 func newMail(cfg Config) (mail.Sender, *mail.Templates, error) {
-	sender, err := mail.NewSMTP(cfg.SMTPURL, cfg.MailFrom)
+	sender, err := mail.NewSMTP(cfg.Mail.SMTPURL, cfg.Mail.From)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -207,7 +209,7 @@ func newOperators(c core) (*operators.Mailer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return operators.New(c.jobs, sender, c.cfg.OperatorsMail), nil
+	return operators.New(c.jobs, sender, c.cfg.Mail.Operators), nil
 }
 
 func newPayments(c core, m modules) (*payments.Service, error) {
@@ -215,22 +217,22 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg, a, b := c.cfg.Payments, c.cfg.GatewayA, c.cfg.GatewayB
 	return payments.New(payments.Deps{
-		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable,
-		ReconcilePause: c.cfg.ReconcilePause,
-		KeepLogMonths:  c.cfg.WebhookLogMonths, Operators: m.operators, RecoveryDelay: c.cfg.RecoveryDelay,
-		CallTime: c.cfg.GatewayCallTime,
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: b.PublishableKey,
+		ReconcilePause: cfg.ReconcilePause, KeepLogMonths: cfg.WebhookLogMonths, Operators: m.operators,
+		RecoveryDelay: cfg.RecoveryDelay, CallTime: cfg.CallTime,
 		Accounts: m.accounts, Mail: sender, Templates: templates,
 		Automatic: payments.AutomaticRefunds{
-			PerHour: &c.cfg.AutoRefundsPerHour, PerDay: (*money.Cents)(&c.cfg.AutoRefundDailyLimit),
+			PerHour: &cfg.AutoRefundsPerHour, PerDay: (*money.Cents)(&cfg.AutoRefundDailyLimit),
 		},
 		Adapters: []gateway.Adapter{
 			gwa.New(gwa.Config{
-				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Days: c.zone,
+				URL: a.URL, APIKey: a.APIKey, WebhookTokens: a.WebhookTokens, Days: c.zone,
 				Clock: c.clock, UserAgent: "Marquee/" + Version(),
 			}),
 			gwb.New(gwb.Config{
-				URL: c.cfg.GWBURL, SecretKey: c.cfg.GWBSecretKey, WebhookSecrets: c.cfg.GWBWebhook, Clock: c.clock,
+				URL: b.URL, SecretKey: b.SecretKey, WebhookSecrets: b.WebhookSecrets, Clock: c.clock,
 			}),
 		},
 	}), nil

@@ -142,7 +142,7 @@ type payer struct{ id, remote string }
 
 func newStorm(t *testing.T, database string) *storm {
 	t.Helper()
-	p := platformtest.New(t, func(c *app.Config) { c.DatabaseURL = database })
+	p := platformtest.New(t, func(c *app.Config) { c.Database.URL = database })
 	p.Work()
 	s := &storm{t: t, pool: p.DB, url: p.Guest.URL(), answered: map[string]bool{}}
 	for name, into := range map[string]*[]byte{

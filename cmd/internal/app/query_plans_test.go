@@ -153,7 +153,7 @@ func TestPlansSoak(t *testing.T) {
 	database, heard := pgtest.URL(t), &statements{}
 	a := platformtest.NewOf(t,
 		platformtest.Options{Parts: app.Parts{OpenPool: heard.openPool}, Config: []func(*app.Config){
-			func(c *app.Config) { c.DatabaseURL = database },
+			func(c *app.Config) { c.Database.URL = database },
 		}})
 	a.Unsound("active_cards_are_charged", "active_debits_are_authorized") // no gateway knows the rows of scale
 	now := time.Now()

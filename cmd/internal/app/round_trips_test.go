@@ -31,7 +31,7 @@ func TestRoundTripsOfTheBusiestRoutes(t *testing.T) {
 	proxy, url, err := wire.Listen(pgtest.URL(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = proxy.Close() })
-	p := platformtest.New(t, func(c *app.Config) { c.DatabaseURL = url })
+	p := platformtest.New(t, func(c *app.Config) { c.Database.URL = url })
 	f := busiestFixture(t, p)
 	var out strings.Builder
 	for _, route := range busiest.Routes(f) {

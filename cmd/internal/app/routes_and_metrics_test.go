@@ -58,7 +58,7 @@ func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 // lists, and neither who the caller is nor whether they may watch.
 func TestReplicaDoesNotSayWhoMayWatch(t *testing.T) {
 	t.Parallel()
-	admin := platformtest.New(t, func(c *app.Config) { c.ReplicaURL = pgtest.URL(t) }).Admin()
+	admin := platformtest.New(t, func(c *app.Config) { c.Database.ReplicaURL = pgtest.URL(t) }).Admin()
 	admin.Get("/videos").Expect(200)
 	require.Empty(t, admin.Get("/users").Expect(200).Map()["docs"], "the replica lags")
 }

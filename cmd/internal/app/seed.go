@@ -16,7 +16,7 @@ import (
 // Seed fills the database with the sample plans and catalogue; what is there
 // already stays as it is.
 func Seed(ctx context.Context, cfg Config, logs io.Writer) error {
-	log, err := telemetry.NewLog(logs, cfg.LogLevel)
+	log, err := telemetry.NewLog(logs, cfg.Platform.LogLevel)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (a *App) seed(ctx context.Context) error {
 // SeedScale fills the database with made-up subscriptions and all that hangs on
 // them, telling of its progress. It needs the database alone.
 func SeedScale(ctx context.Context, cfg Config, count int, progress io.Writer) error {
-	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: 1, ApplicationName: "marquee seed"})
+	pool, err := postgres.NewPool(ctx, cfg.Database.URL, postgres.Options{MaxConns: 1, ApplicationName: "marquee seed"})
 	if err != nil {
 		return err
 	}

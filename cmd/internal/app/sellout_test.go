@@ -69,10 +69,10 @@ func newSellout(t *testing.T, buyers, seats int) *sellout {
 	t.Helper()
 	s := &sellout{buyers: buyers, seats: seats}
 	s.w = running(t, func(c *app.Config) {
-		c.TokenKeys = accountstest.Config().TokenKeys     // so that logging hundreds of customers in costs nothing
-		c.Proxies, c.MaxConns = []string{"127.0.0.1"}, 12 // everybody has an address of their own
-		c.PromoTries, c.PromoTriesAddress = 10_000, 10_000
-		c.NoThrottle = false // the limits of unpaid places are in the way of guests, and keep no seat empty
+		c.Keys.Tokens = accountstest.Config().TokenKeys                        // so that logging hundreds of customers in costs nothing
+		c.HTTP.TrustedProxies, c.Database.MaxConns = []string{"127.0.0.1"}, 12 // everybody has an address of their own
+		c.Promos.PerMinute, c.Promos.PerAddress = 10_000, 10_000
+		c.Throttle.Off = false // the limits of unpaid places are in the way of guests, and keep no seat empty
 	})
 	for range buyers*3/5 + 1 {
 		c := accountstest.Customer(t, s.w.DB)

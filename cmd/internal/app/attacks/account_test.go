@@ -27,7 +27,7 @@ func TestSomebodyReadsLikeSomebodyElse(t *testing.T) {
 // without the password where that is asked for, and never unseen.
 func TestSessionThiefMovesTheAccount(t *testing.T) {
 	t.Parallel()
-	p := attacked(t, unthrottled, func(c *app.Config) { c.EmailChangeNeedsPassword = true })
+	p := attacked(t, unthrottled, func(c *app.Config) { c.Accounts.EmailChangeNeedsPassword = true })
 	owner := accountstest.Customer(t, p.DB)
 	token, _ := p.SignIn(p.Guest, owner.Username, platformtest.Password).Expect(200).Map()["access_token"].(string)
 	thief := p.Guest.As(token)

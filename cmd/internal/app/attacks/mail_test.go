@@ -26,7 +26,7 @@ func TestMailsPourIntoOneBox(t *testing.T) {
 	t.Parallel()
 	const allowed = 6
 	p := attacked(t, func(c *app.Config) {
-		c.CodeMailsPerDay, c.CodeCooldown, c.PromoTries = allowed, time.Millisecond, 1000
+		c.Codes.MailsPerDay, c.Codes.Cooldown, c.Promos.PerMinute = allowed, time.Millisecond, 1000
 	})
 	_, admin := p.NewAdmin()
 	event := p.made(admin, "/events", object{

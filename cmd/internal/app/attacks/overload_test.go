@@ -53,7 +53,9 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := attacked(t, unthrottled,
-				func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
+				func(c *app.Config) {
+					c.Database.MaxConns, c.Database.Wait, c.Database.LockWait = 5, time.Second, 2*time.Second
+				})
 			_, admin := p.NewAdmin()
 			var all sync.WaitGroup
 			for range 10 { // connections are open, as they are where there is load
@@ -93,7 +95,9 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 func TestEventsBehindALockKeepPeopleFromSigningIn(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled,
-		func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
+		func(c *app.Config) {
+			c.Database.MaxConns, c.Database.Wait, c.Database.LockWait = 5, time.Second, 2*time.Second
+		})
 	p.NewCustomer(platformtest.Named("ana"))
 	p.hold("subscriptions.subscriptions")
 	var all sync.WaitGroup
@@ -122,7 +126,7 @@ func TestPurchasesBehindALock(t *testing.T) {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
 			b := selling(t, nil, unthrottled, func(c *app.Config) {
-				c.MaxConns, c.DatabaseWait, c.LockWait = 5, 500*time.Millisecond, 500*time.Millisecond
+				c.Database.MaxConns, c.Database.Wait, c.Database.LockWait = 5, 500*time.Millisecond, 500*time.Millisecond
 			})
 			release := b.hold(table)
 			var all sync.WaitGroup
@@ -167,7 +171,7 @@ func TestAnyTableLocked(t *testing.T) {
 		t.Run(strconv.Itoa(part), func(t *testing.T) {
 			t.Parallel()
 			p := attacked(t, unthrottled, func(c *app.Config) {
-				c.MaxConns, c.DatabaseWait, c.LockWait = 5, 300*time.Millisecond, 500*time.Millisecond
+				c.Database.MaxConns, c.Database.Wait, c.Database.LockWait = 5, 300*time.Millisecond, 500*time.Millisecond
 			})
 			_, admin := p.NewAdmin()
 			for i, table := range p.everyTable() {
@@ -228,7 +232,9 @@ func paid(id string) string {
 func TestMoreRequestsThanCanBeWorkedOn(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled,
-		func(c *app.Config) { c.InFlight, c.DatabaseWait, c.LockWait = 3, time.Minute, 2*time.Second })
+		func(c *app.Config) {
+			c.HTTP.InFlight, c.Database.Wait, c.Database.LockWait = 3, time.Minute, 2*time.Second
+		})
 	_, admin := p.NewAdmin()
 	p.hold("accounts.users")
 	var all sync.WaitGroup

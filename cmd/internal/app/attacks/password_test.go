@@ -17,7 +17,7 @@ import (
 // owner has to wait: not where they have signed in before.
 func TestOwnerIsLockedOutFromChangingAddresses(t *testing.T) {
 	t.Parallel()
-	p := attacked(t, func(c *app.Config) { c.ThrottleWait, c.ThrottleWaitMax = time.Hour, time.Hour })
+	p := attacked(t, func(c *app.Config) { c.Throttle.Wait, c.Throttle.WaitMax = time.Hour, time.Hour })
 	owner := accountstest.Customer(t, p.DB)
 	home := from(p.Guest, "203.0.113.7")
 	signedIn := p.SignIn(home, owner.Username, platformtest.Password).Expect(200)

@@ -28,9 +28,9 @@ func attackedWith(t *testing.T, o platformtest.Options) *platform {
 	served, err := app.ReadConfig()
 	require.NoError(t, err)
 	o.Config = append([]func(*app.Config){func(c *app.Config) {
-		c.NoThrottle, c.DatabaseWait, c.LockWait, c.CodeCooldown = false, served.DatabaseWait, served.LockWait,
-			served.CodeCooldown
-		c.MaxConns, c.Proxies = 6, []string{"127.0.0.1", "::1"}
+		c.Throttle.Off, c.Codes.Cooldown = false, served.Codes.Cooldown
+		c.Database.MaxConns, c.Database.Wait, c.Database.LockWait = 6, served.Database.Wait, served.Database.LockWait
+		c.HTTP.TrustedProxies = []string{"127.0.0.1", "::1"}
 	}}, o.Config...)
 	return &platform{platformtest.NewOf(t, o)}
 }
@@ -49,4 +49,4 @@ func (p *platform) made(admin *apitest.Client, path string, fields object) objec
 }
 
 // unthrottled is for attacks that no limit is to stop.
-func unthrottled(c *app.Config) { c.NoThrottle = true }
+func unthrottled(c *app.Config) { c.Throttle.Off = true }

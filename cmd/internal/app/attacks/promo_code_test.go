@@ -109,7 +109,7 @@ func TestSentenceTellsWhichCodesExist(t *testing.T) {
 // Where validation is throttled, the guesses go to the other routes.
 func TestCodesAreTriedWithoutLimitElsewhere(t *testing.T) {
 	t.Parallel()
-	tries := func(c *app.Config) { c.PromoTries, c.PromoTriesAddress = 4, 1000 }
+	tries := func(c *app.Config) { c.Promos.PerMinute, c.Promos.PerAddress = 4, 1000 }
 	minute := new(clock.Moved) // tries are counted by the minute: a whole one is ahead
 	minute.Move(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
 	p := attackedWith(t, platformtest.Options{Config: []func(*app.Config){tries}, Parts: app.Parts{Clock: minute}})

@@ -83,13 +83,13 @@ func NewOf(t testing.TB, o Options) *Platform {
 	} else {
 		gateway := httptest.NewServer(http.HandlerFunc(replyNotFound))
 		cleanup.Add(t, gateway.Close)
-		cfg.GWAURL, cfg.GWBURL = gateway.URL, gateway.URL
+		cfg.GatewayA.URL, cfg.GatewayB.URL = gateway.URL, gateway.URL
 	}
 	for _, change := range o.Config {
 		change(&cfg)
 	}
-	if cfg.DatabaseURL == "" {
-		cfg.DatabaseURL = pgtest.URL(t)
+	if cfg.Database.URL == "" {
+		cfg.Database.URL = pgtest.URL(t)
 	}
 	require.NoError(t, cfg.Validate())
 	if o.Log == nil {
@@ -99,7 +99,7 @@ func NewOf(t testing.TB, o Options) *Platform {
 	p.App, err = app.NewOf(t.Context(), cfg, o.Log, true, o.Parts)
 	require.NoError(t, err)
 	cleanup.Add(t, p.Close)
-	p.DB, err = postgres.NewPool(t.Context(), cfg.DatabaseURL,
+	p.DB, err = postgres.NewPool(t.Context(), cfg.Database.URL,
 		postgres.Options{MaxConns: 6, ApplicationName: "platformtest"})
 	require.NoError(t, err)
 	cleanup.Add(t, p.DB.Close)
@@ -122,24 +122,26 @@ func usual(t testing.TB) app.Config {
 	cfg, err := app.ReadConfig()
 	require.NoError(t, err)
 	long := strings.Repeat("k", 32)
-	cfg.DatabaseURL, cfg.MaxConns, cfg.DatabaseWait, cfg.LockWait = "", 8, time.Minute, time.Minute
-	cfg.TokenKeys, cfg.FileKey, cfg.PublicURL = "a:"+long, long, "https://api.example.com"
-	cfg.GWAAPIKey, cfg.GWAWebhookToken = "key", []string{paymentstest.GWAToken}
-	cfg.GWBSecretKey, cfg.GWBWebhook, cfg.GWBPublishable = "sk_test_1", []string{paymentstest.GWBSecret}, "pk_test_1"
-	cfg.SMTPURL, cfg.MailFrom = "smtp://127.0.0.1:1", "Marquee <no-reply@example.com>"
-	cfg.NoThrottle, cfg.CodeCooldown, cfg.TaxIDAlphanumeric = true, time.Millisecond, true
+	cfg.Database.URL, cfg.Database.MaxConns, cfg.Database.Wait, cfg.Database.LockWait = "", 8, time.Minute, time.Minute
+	cfg.Keys.Tokens, cfg.Keys.File, cfg.HTTP.PublicURL = "a:"+long, long, "https://api.example.com"
+	cfg.GatewayA = app.GatewayA{APIKey: "key", WebhookTokens: []string{paymentstest.GWAToken}}
+	cfg.GatewayB = app.GatewayB{
+		SecretKey: "sk_test_1", PublishableKey: "pk_test_1", WebhookSecrets: []string{paymentstest.GWBSecret},
+	}
+	cfg.Mail.SMTPURL, cfg.Mail.From = "smtp://127.0.0.1:1", "Marquee <no-reply@example.com>"
+	cfg.Throttle.Off, cfg.Codes.Cooldown, cfg.Platform.TaxIDAlphanumeric = true, time.Millisecond, true
 	return cfg
 }
 
 func (p *Platform) openGateways(cfg *app.Config) {
 	p.Gateways = paymentstest.NewGateways(p.T)
-	cfg.GWAURL, cfg.GWAAPIKey = p.Gateways.Sandbox.GWAURL(), sandbox.GWAKey
-	cfg.GWBURL, cfg.GWBSecretKey = p.Gateways.Sandbox.GWBURL(), sandbox.GWBKey
+	cfg.GatewayA.URL, cfg.GatewayA.APIKey = p.Gateways.Sandbox.GWAURL(), sandbox.GWAKey
+	cfg.GatewayB.URL, cfg.GatewayB.SecretKey = p.Gateways.Sandbox.GWBURL(), sandbox.GWBKey
 	var err error
 	p.Mails, err = mail.NewCatcher("127.0.0.1:0", secrettest.Logger(p.T))
 	require.NoError(p.T, err)
 	cleanup.Add(p.T, func() { _ = p.Mails.Close() })
-	cfg.SMTPURL = p.Mails.URL()
+	cfg.Mail.SMTPURL = p.Mails.URL()
 }
 
 // replyNotFound answers as either gateway answers about an object that it has not:
