@@ -114,7 +114,7 @@ func New(d Deps) (*Service, error) {
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric,
 		TrialKey: cfg.TrialKey,
 	})
-	s.trail = trail.New(d.Pool, d.Clock)
+	s.trail = trail.New(trail.Deps{Pool: d.Pool, Clock: d.Clock})
 	s.hasher = sessions.NewHasher(cfg.Password)
 	var err error
 	s.sessions, err = sessions.New(sessions.Deps{

@@ -15,7 +15,7 @@ import (
 func (s *Service) Routes(api *httpapi.API) {
 	s.users.KnowRoutes(api.Routes)
 	who, proof, join, me, avatar := s.sessions.Handlers(), s.changes.Handlers(), s.signup.Handlers(),
-		s.customers.Handlers(), s.identity.Avatars()
+		s.customers.Handlers(), s.identity.Handlers()
 	throttled := httpapi.PerMinute(s.perMinute)
 	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token,
 		httpapi.Form("username", "password"), throttled, httpapi.Urgent())

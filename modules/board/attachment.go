@@ -19,13 +19,13 @@ import (
 // the card is gone; the upload is then swept.
 func (s *Service) attach(ctx context.Context, cardID objectid.ID, up files.Upload) (*resource.Response, error) {
 	return s.changeFiles(ctx, cardID, func(tx pgx.Tx) error {
-		f, err := s.files.KeepTx(ctx, tx, up, files.Place{
+		f, err := s.deps.Files.KeepTx(ctx, tx, up, files.Place{
 			Purpose: files.Attachment, Kind: fileKind, RecordID: cardID, CreatedBy: httpapi.CallerOf(ctx).ID,
 		})
 		if err != nil {
 			return err
 		}
-		err = s.q.AttachmentInsert(ctx, tx, boarddb.AttachmentInsertParams{
+		err = s.db.AttachmentInsert(ctx, tx, boarddb.AttachmentInsertParams{
 			FileID: f.ID, RequisitionID: cardID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size,
 			AttachedAt: f.CreatedAt,
 		})
@@ -40,14 +40,14 @@ func (s *Service) attach(ctx context.Context, cardID objectid.ID, up files.Uploa
 // card; 404 when the file is not on it.
 func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*resource.Response, error) {
 	return s.changeFiles(ctx, cardID, func(tx pgx.Tx) error {
-		n, err := s.q.AttachmentDelete(ctx, tx, boarddb.AttachmentDeleteParams{FileID: fileID, RequisitionID: cardID})
+		n, err := s.db.AttachmentDelete(ctx, tx, boarddb.AttachmentDeleteParams{FileID: fileID, RequisitionID: cardID})
 		if err != nil {
 			return fmt.Errorf("detach file: %w", err)
 		}
 		if n == 0 {
 			return errNoFile()
 		}
-		return s.files.DeleteTx(ctx, tx, fileKind, cardID, fileID)
+		return s.deps.Files.DeleteTx(ctx, tx, fileKind, cardID, fileID)
 	})
 }
 
@@ -55,8 +55,8 @@ func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*reso
 // writes it into the audit trail.
 func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID,
 	change func(tx pgx.Tx) error) (answer *resource.Response, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		n, err := s.q.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.clock.Now()})
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		n, err := s.db.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.deps.Clock.Now()})
 		if err != nil {
 			return fmt.Errorf("date requisition: %w", err)
 		}
@@ -79,14 +79,14 @@ func (s *Service) attachment(ctx context.Context, text string) (files.File, erro
 	if err != nil {
 		return files.File{}, errNoFile()
 	}
-	there, err := s.q.AttachmentExists(ctx, s.pool, id)
+	there, err := s.db.AttachmentExists(ctx, s.deps.Pool, id)
 	if err != nil {
 		return files.File{}, fmt.Errorf("look for attachment: %w", err)
 	}
 	if !there {
 		return files.File{}, errNoFile()
 	}
-	return s.files.File(ctx, id)
+	return s.deps.Files.File(ctx, id)
 }
 
 func errNoFile() *fault.Error { return fault.NotFound("File") }

@@ -12,8 +12,8 @@ import (
 	"marquee/platform/resource"
 )
 
-// handlers take and give file bytes: plain handlers, since huma would hold whole
-// bodies in memory.
+// handlers answers the routes that are not those of a collection. Those that take and give
+// file bytes are plain handlers, since huma would hold whole bodies in memory.
 type handlers struct {
 	s   *Service
 	api *httpapi.API
@@ -30,7 +30,7 @@ func (h handlers) upload(r *http.Request) (*resource.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	up, err := h.s.files.ReceiveAttachment(r)
+	up, err := h.s.deps.Files.ReceiveAttachment(r)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (h handlers) getFile(w http.ResponseWriter, r *http.Request) {
 		h.api.WriteError(r.Context(), w, err)
 		return
 	}
-	h.s.files.Serve(w, r, f)
+	h.s.deps.Files.Serve(w, r, f)
 }
 
 // downloader is who stands behind the header, else the query parameter token,
@@ -73,7 +73,7 @@ func (h handlers) downloader(r *http.Request) (httpapi.Caller, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer "+given.Get("token"))
 	case given.Get("archive_token") != "":
-		return h.s.files.CallerByArchiveToken(r.Context(), given.Get("archive_token"))
+		return h.s.deps.Files.CallerByArchiveToken(r.Context(), given.Get("archive_token"))
 	}
 	return h.api.Authenticate(r)
 }
@@ -94,7 +94,7 @@ type detachInput struct {
 }
 
 // deleteFile is DELETE /admin/requisitions/{id}/files/{file_id}.
-func (s *Service) deleteFile(ctx context.Context, in *detachInput) (*resource.Response, error) {
+func (h handlers) deleteFile(ctx context.Context, in *detachInput) (*resource.Response, error) {
 	cardID, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, errNoCard()
@@ -103,5 +103,5 @@ func (s *Service) deleteFile(ctx context.Context, in *detachInput) (*resource.Re
 	if err != nil {
 		return nil, errNoFile()
 	}
-	return s.detach(ctx, cardID, fileID)
+	return h.s.detach(ctx, cardID, fileID)
 }

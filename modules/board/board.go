@@ -25,20 +25,17 @@ type Deps struct {
 
 // Service is the board.
 type Service struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	accounts *accounts.Service
-	files    *files.Service
-	q        *boarddb.Queries
-	crud     resource.Routes
-	columns  *resource.Resource
-	cards    *resource.Resource
+	deps    Deps
+	db      *boarddb.Queries
+	crud    resource.Routes
+	columns *resource.Resource
+	cards   *resource.Resource
 }
 
 // New makes the service.
 func New(d Deps) *Service {
 	s := &Service{
-		pool: d.Pool, clock: d.Clock, accounts: d.Accounts, files: d.Files, q: boarddb.New(),
+		deps: d, db: boarddb.New(),
 		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.columns, s.cards = s.newColumns(), s.newCards()

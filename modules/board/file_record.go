@@ -31,7 +31,7 @@ func (r fileRecords) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]ob
 	for i, ref := range refs {
 		ids[i] = ref.FileID
 	}
-	known, err := r.s.q.AttachmentListKnown(ctx, r.s.pool, objectid.Strings(ids))
+	known, err := r.s.db.AttachmentListKnown(ctx, r.s.deps.Pool, objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("look for attachments: %w", err)
 	}

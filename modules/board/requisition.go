@@ -73,7 +73,7 @@ func (s *Service) holdStatuses(ctx context.Context, tx pgx.Tx, records []*resour
 	if len(wanted) == 0 {
 		return nil
 	}
-	known, err := s.q.StatusHoldForUse(ctx, tx, wanted)
+	known, err := s.db.StatusHoldForUse(ctx, tx, wanted)
 	if err != nil {
 		return fmt.Errorf("hold columns: %w", err)
 	}
@@ -94,11 +94,11 @@ func statusOf(rec *resource.Record) (string, bool) {
 // beforeCardsDelete locks the cards, so that no attachment joins them any more,
 // and deletes the files that hang on them.
 func (s *Service) beforeCardsDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	if err := s.q.RequisitionHold(ctx, tx, objectid.Strings(ids)); err != nil {
+	if err := s.db.RequisitionHold(ctx, tx, objectid.Strings(ids)); err != nil {
 		return fmt.Errorf("lock requisitions: %w", err)
 	}
 	for _, id := range ids {
-		if err := s.files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
+		if err := s.deps.Files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (s *Service) card(ctx context.Context, text string) (objectid.ID, error) {
 	if err != nil {
 		return "", errNoCard()
 	}
-	there, err := s.q.RequisitionExists(ctx, s.pool, id)
+	there, err := s.db.RequisitionExists(ctx, s.deps.Pool, id)
 	if err != nil {
 		return "", fmt.Errorf("look for requisition: %w", err)
 	}

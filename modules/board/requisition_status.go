@@ -55,7 +55,7 @@ func (s *Service) newColumns() *resource.Resource {
 
 // holdColumns locks columns that change or go.
 func (s *Service) holdColumns(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	if err := s.q.StatusHoldForWrite(ctx, tx, objectid.Strings(ids)); err != nil {
+	if err := s.db.StatusHoldForWrite(ctx, tx, objectid.Strings(ids)); err != nil {
 		return fmt.Errorf("lock columns: %w", err)
 	}
 	return nil

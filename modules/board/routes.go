@@ -19,7 +19,7 @@ const (
 // Routes registers the module's operations. Each but the history demands its own
 // name in the caller's profiles (docs/contract/board.md).
 func (s *Service) Routes(api *httpapi.API) {
-	own := httpapi.Permission()
+	h, own := handlers{s: s, api: api}, httpapi.Permission()
 	httpapi.Route(api, http.MethodGet, columnsPath, "requisition_status_get", httpapi.Admin,
 		s.crud.List(s.columns.View), append(s.columns.ListDoc(), own)...)
 	httpapi.Route(api, http.MethodPost, columnsPath, "requisition_status_post", httpapi.Admin, s.crud.Create(s.columns),
@@ -38,11 +38,10 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodDelete, cardsPath, "requisition_delete", httpapi.Admin, s.crud.Delete(s.cards),
 		append(s.cards.DeleteDoc(), own)...)
 	httpapi.Route(api, http.MethodGet, cardsPath+"/{id}/history", "requisition_history_get", httpapi.Admin,
-		s.cardHistory, append(s.accounts.AuditDoc(), httpapi.PermissionOf(getHandler))...)
+		h.cardHistory, append(s.deps.Accounts.AuditDoc(), httpapi.PermissionOf(getHandler))...)
 
-	h := handlers{s: s, api: api}
 	api.Mount(http.MethodPost, httpapi.Prefix+cardsPath+"/{id}/files", uploadHandler, httpapi.Admin, h.postFile, own)
-	httpapi.Route(api, http.MethodDelete, cardsPath+"/{id}/files/{file_id}", detachHandler, httpapi.Admin, s.deleteFile,
+	httpapi.Route(api, http.MethodDelete, cardsPath+"/{id}/files/{file_id}", detachHandler, httpapi.Admin, h.deleteFile,
 		httpapi.Summary("Take an attachment off a requisition and delete it"),
 		httpapi.ResponseSchema(s.cards.EnvelopeSchema()), own)
 	api.Mount(http.MethodGet, httpapi.Prefix+cardsPath+"/files/{file_id}", downloadHandler, httpapi.Admin, h.getFile,

@@ -35,7 +35,6 @@ const defaultPageMemory = 64 << 20
 type Service struct {
 	deps  Deps
 	db    *catalogdb.Queries
-	lists *pgxpool.Pool
 	crud  resource.Routes
 	pages *resource.PageCache
 	shown *prometheus.CounterVec
@@ -50,15 +49,13 @@ func New(d Deps) *Service {
 	if d.StreamURLTTL == 0 {
 		d.StreamURLTTL = defaultStreamURLTTL
 	}
-	s := &Service{
-		deps: d, db: catalogdb.New(), lists: d.Reads, pages: resource.NewPageCache(d.PageMemory),
-		shown: newPageCounter(),
+	if d.Reads == nil {
+		d.Reads = d.Pool
 	}
-	if s.lists == nil {
-		s.lists = d.Pool
+	return &Service{
+		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+		pages: resource.NewPageCache(d.PageMemory), shown: newPageCounter(),
 	}
-	s.crud = resource.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
-	return s
 }
 
 // Where a shown page of videos came from.

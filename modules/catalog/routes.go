@@ -9,9 +9,13 @@ import (
 
 const watchHistoryPath = "/me/watch-history"
 
+// handlers answers the module's routes.
+type handlers struct{ s *Service }
+
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	httpapi.Route(api, http.MethodGet, "/videos", "video_list", httpapi.Subscriber, s.listVideos, Videos.ListDoc()...)
+	h := handlers{s}
+	httpapi.Route(api, http.MethodGet, "/videos", "video_list", httpapi.Subscriber, h.listVideos, Videos.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, "/videos", "video_create", httpapi.Admin, s.crud.Create(Videos),
 		Videos.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/videos", "video_update", httpapi.Admin, s.crud.Update(Videos),
@@ -19,11 +23,11 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodDelete, "/videos", "video_delete", httpapi.Admin, s.crud.Delete(Videos),
 		Videos.DeleteDoc()...)
 	httpapi.Route(api, http.MethodGet, "/videos/{video_id}/stream-url", "video_stream_url", httpapi.Subscriber,
-		s.getStreamURL)
-	httpapi.Route(api, http.MethodPut, watchHistoryPath, "watch_history_put", httpapi.SignedIn, s.putWatchHistory)
-	httpapi.Route(api, http.MethodGet, watchHistoryPath, "watch_history_get", httpapi.SignedIn, s.listWatchHistory)
+		h.getStreamURL)
+	httpapi.Route(api, http.MethodPut, watchHistoryPath, "watch_history_put", httpapi.SignedIn, h.putWatchHistory)
+	httpapi.Route(api, http.MethodGet, watchHistoryPath, "watch_history_get", httpapi.SignedIn, h.listWatchHistory)
 	httpapi.Route(api, http.MethodDelete, watchHistoryPath, "watch_history_delete", httpapi.SignedIn,
-		s.deleteWatchHistory)
+		h.deleteWatchHistory)
 	s.group(api, "/categories", "category", Categories)
 	s.group(api, "/tags", "tag", Tags)
 	s.group(api, "/seasons", "season", Seasons)

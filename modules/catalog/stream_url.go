@@ -25,7 +25,7 @@ const defaultStreamURLTTL = 4 * time.Hour
 // admin asks, for a disabled or expired one (docs/contract/catalogue.md, Stream URLs).
 func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed string, ends time.Time, err error) {
 	now, claims := s.deps.Clock.Now(), httpapi.ClaimsOf(ctx)
-	v, err := s.db.ViewerReadStream(ctx, s.lists, catalogdb.ViewerReadStreamParams{
+	v, err := s.db.ViewerReadStream(ctx, s.deps.Reads, catalogdb.ViewerReadStreamParams{
 		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID, Now: now, VideoID: video,
 	})
 	if err != nil {
@@ -116,9 +116,9 @@ type streamOutput struct {
 }
 
 // getStreamURL answers GET /videos/{video_id}/stream-url.
-func (s *Service) getStreamURL(ctx context.Context, in *streamInput) (*streamOutput, error) {
+func (h handlers) getStreamURL(ctx context.Context, in *streamInput) (*streamOutput, error) {
 	id := objectid.ID(strings.ToLower(in.VideoID))
-	signed, ends, err := s.streamURL(ctx, id)
+	signed, ends, err := h.s.streamURL(ctx, id)
 	if err != nil {
 		return nil, err
 	}

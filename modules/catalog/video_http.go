@@ -9,17 +9,17 @@ import (
 
 // listVideos answers GET /videos: to admins, and to customers with an active
 // subscription.
-func (s *Service) listVideos(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
+func (h handlers) listVideos(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
 	list, err := prepareVideos(ctx)
 	if err != nil {
 		// Who may not watch hears that first, whatever else is wrong.
-		if _, denied := s.readViewer(ctx); denied != nil {
+		if _, denied := h.s.readViewer(ctx); denied != nil {
 			return nil, denied
 		}
 		return nil, err
 	}
-	if err := s.fill(ctx, list); err != nil {
-		return nil, resource.Report(ctx, s.deps.Log, err)
+	if err := h.s.fill(ctx, list); err != nil {
+		return nil, resource.Report(ctx, h.s.deps.Log, err)
 	}
 	return list.Envelope(ctx), nil
 }

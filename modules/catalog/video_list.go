@@ -19,7 +19,7 @@ import (
 func (s *Service) readViewer(ctx context.Context) (version int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, resource.Deadline)
 	defer cancel()
-	v, err := s.db.ViewerRead(ctx, s.lists, s.viewer(ctx))
+	v, err := s.db.ViewerRead(ctx, s.deps.Reads, s.viewer(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("read who lists videos: %w", err)
 	}
@@ -61,7 +61,7 @@ func (s *Service) fill(ctx context.Context, list *resource.List) error {
 		return err
 	}
 	if httpapi.HeadOnly(ctx) {
-		return list.Run(ctx, s.lists)
+		return list.Run(ctx, s.deps.Reads)
 	}
 	if known && page.Version == version {
 		s.shown.WithLabelValues(fromMemory).Inc()
@@ -89,7 +89,7 @@ func (s *Service) fetchPage(ctx context.Context, list *resource.List, key string
 		return err
 	})
 	list.Queue(&batch, func(err error) { unread = err })
-	if err := s.lists.SendBatch(ctx, &batch).Close(); !isRead {
+	if err := s.deps.Reads.SendBatch(ctx, &batch).Close(); !isRead {
 		return fmt.Errorf("read who lists videos: %w", err)
 	}
 	if err := mayWatch(v.UserType, v.HasAccess); err != nil {
@@ -108,12 +108,12 @@ func (s *Service) fetchPage(ctx context.Context, list *resource.List, key string
 // its rows anew. The page is as new as version or newer: it is read later.
 func (s *Service) fetch(ctx context.Context, list *resource.List, key string, version int64) error {
 	if key == "" {
-		return list.Run(ctx, s.lists)
+		return list.Run(ctx, s.deps.Reads)
 	}
 	found, err, _ := s.asked.Do(strconv.FormatInt(version, 10)+key, func() (any, error) {
 		// The others wait on behalf of their own clients, so this one's going away
 		// must not fail them; Run has its own deadline.
-		if err := list.Run(context.WithoutCancel(ctx), s.lists); err != nil {
+		if err := list.Run(context.WithoutCancel(ctx), s.deps.Reads); err != nil {
 			return nil, err
 		}
 		s.pages.Put(key, list.Page())

@@ -25,12 +25,12 @@ type savedWatch struct {
 }
 
 // putWatchHistory answers PUT /me/watch-history.
-func (s *Service) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi.Output[savedWatch], error) {
+func (h handlers) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi.Output[savedWatch], error) {
 	video, err := objectid.Parse(in.Body.VideoID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "body", "video_id")
 	}
-	isNew, err := s.keepWatched(ctx, httpapi.CallerOf(ctx).ID, video, in.Body.Timeline)
+	isNew, err := h.s.keepWatched(ctx, httpapi.CallerOf(ctx).ID, video, in.Body.Timeline)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ type watchList struct {
 }
 
 // listWatchHistory answers GET /me/watch-history.
-func (s *Service) listWatchHistory(ctx context.Context, in *watchQuery) (*httpapi.Output[watchList], error) {
+func (h handlers) listWatchHistory(ctx context.Context, in *watchQuery) (*httpapi.Output[watchList], error) {
 	video, err := in.video(ctx)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *Service) listWatchHistory(ctx context.Context, in *watchQuery) (*httpap
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	entries, err := s.watched(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID, video)
+	entries, err := h.s.watched(ctx, h.s.deps.Pool, httpapi.CallerOf(ctx).ID, video)
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +83,12 @@ type watchDeleted struct {
 }
 
 // deleteWatchHistory answers DELETE /me/watch-history.
-func (s *Service) deleteWatchHistory(ctx context.Context, in *watchQuery) (*httpapi.Output[watchDeleted], error) {
+func (h handlers) deleteWatchHistory(ctx context.Context, in *watchQuery) (*httpapi.Output[watchDeleted], error) {
 	video, err := in.video(ctx)
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.forgetWatched(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID, video)
+	n, err := h.s.forgetWatched(ctx, h.s.deps.Pool, httpapi.CallerOf(ctx).ID, video)
 	if err != nil {
 		return nil, err
 	}

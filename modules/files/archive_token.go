@@ -17,7 +17,7 @@ import (
 // once and stored nowhere. db may be a transaction of the caller's.
 func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB,
 	userID objectid.ID) (token string, expires time.Time, err error) {
-	return s.IssueArchiveTokenAt(ctx, db, userID, s.clock.Now())
+	return s.IssueArchiveTokenAt(ctx, db, userID, s.deps.Clock.Now())
 }
 
 // IssueArchiveTokenAt is IssueArchiveToken for a user who was read at an earlier
@@ -25,8 +25,8 @@ func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB,
 func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userID objectid.ID,
 	now time.Time) (token string, expires time.Time, err error) {
 	token = secret.Random(32)
-	expires = now.Add(s.cfg.ArchiveTokenTTL)
-	err = s.q.ArchiveTokenInsert(ctx, db, filesdb.ArchiveTokenInsertParams{
+	expires = now.Add(s.deps.Config.ArchiveTokenTTL)
+	err = s.db.ArchiveTokenInsert(ctx, db, filesdb.ArchiveTokenInsertParams{
 		TokenHash: secret.Hash(token), UserID: userID, IssuedAt: now, ExpiresAt: expires,
 	})
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userI
 // FORBIDDEN for an unknown or expired token, and for one of a user who is gone,
 // disabled, or has ended tokens of that age.
 func (s *Service) CallerByArchiveToken(ctx context.Context, token string) (httpapi.Caller, error) {
-	row, err := s.q.ArchiveTokenGet(ctx, s.pool,
-		filesdb.ArchiveTokenGetParams{TokenHash: secret.Hash(token), Now: s.clock.Now()})
+	row, err := s.db.ArchiveTokenGet(ctx, s.deps.Pool,
+		filesdb.ArchiveTokenGetParams{TokenHash: secret.Hash(token), Now: s.deps.Clock.Now()})
 	if postgres.IsNoRows(err) {
 		return httpapi.Caller{}, errBadArchiveToken()
 	}

@@ -34,9 +34,9 @@ var errTooLarge = errors.New("files: over the limit")
 // passes, one byte more is errTooLarge.
 func (s *Service) receive(ctx context.Context, db postgres.DB, filename, declaredType string, src io.Reader,
 	limit int64) (Upload, error) {
-	up := Upload{ID: objectid.At(s.clock.Now()), Filename: safeFilename(filename)}
-	if err := s.q.ContentInsert(ctx, db,
-		filesdb.ContentInsertParams{ID: up.ID, ReceivedAt: s.clock.Now()}); err != nil {
+	up := Upload{ID: objectid.At(s.deps.Clock.Now()), Filename: safeFilename(filename)}
+	if err := s.db.ContentInsert(ctx, db,
+		filesdb.ContentInsertParams{ID: up.ID, ReceivedAt: s.deps.Clock.Now()}); err != nil {
 		return Upload{}, fmt.Errorf("store file: %w", err)
 	}
 	hash := sha256.New()
@@ -54,7 +54,7 @@ func (s *Service) receive(ctx context.Context, db postgres.DB, filename, declare
 		}
 		if err == nil && got > 0 {
 			hash.Write(buf[:got])
-			err = s.q.ChunkInsert(ctx, db, filesdb.ChunkInsertParams{ContentID: up.ID, N: n, Data: buf[:got]})
+			err = s.db.ChunkInsert(ctx, db, filesdb.ChunkInsertParams{ContentID: up.ID, N: n, Data: buf[:got]})
 		}
 		if err != nil {
 			s.discard(ctx, db, up.ID)
@@ -84,7 +84,7 @@ func fill(src io.Reader, buf []byte) (n int, last bool, err error) {
 // discard removes what was received of a source that broke off or was too large.
 // What it cannot remove, the sweep does.
 func (s *Service) discard(ctx context.Context, db postgres.DB, id objectid.ID) {
-	_, _ = s.q.ContentDelete(context.WithoutCancel(ctx), db, id)
+	_, _ = s.db.ContentDelete(context.WithoutCancel(ctx), db, id)
 }
 
 // reader reads a stored file in any order, one chunk at a time in memory. It is
@@ -109,7 +109,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if n := r.at / chunkBytes; n != r.n {
-		data, err := r.s.q.ChunkGet(r.ctx, r.s.pool, filesdb.ChunkGetParams{ContentID: r.file.ID, N: int32(n)}) //nolint:gosec // a file has fewer chunks
+		data, err := r.s.db.ChunkGet(r.ctx, r.s.deps.Pool, filesdb.ChunkGetParams{ContentID: r.file.ID, N: int32(n)}) //nolint:gosec // a file has fewer chunks
 		if err != nil {
 			return 0, fmt.Errorf("read chunk %d of file %s: %w", n, r.file.ID, err)
 		}

@@ -85,12 +85,12 @@ func errNoFile() *fault.Error { return fault.NotFound("File") }
 // KeepTx makes a received upload a file of the record, in the caller's
 // transaction.
 func (s *Service) KeepTx(ctx context.Context, tx pgx.Tx, up Upload, place Place) (File, error) {
-	row, err := s.q.FileInsert(ctx, tx, filesdb.FileInsertParams{
+	row, err := s.db.FileInsert(ctx, tx, filesdb.FileInsertParams{
 		ID: up.ID, Purpose: string(place.Purpose), Visibility: string(place.visibility()), OwnerKind: place.Kind,
 		OwnerID:  place.RecordID,
 		ReaderID: nullable.Ptr(place.ReaderID), Filename: up.Filename, ContentType: up.ContentType, Size: up.Size,
 		Sha256:    up.SHA256,
-		CreatedBy: nullable.Ptr(place.CreatedBy), CreatedAt: s.clock.Now(),
+		CreatedBy: nullable.Ptr(place.CreatedBy), CreatedAt: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return File{}, fmt.Errorf("keep file: %w", err)
@@ -117,7 +117,7 @@ func (s *Service) StoreImageTx(ctx context.Context, tx pgx.Tx, img Image, place 
 // File returns a file by id, without asking who may see it; 404 when there is
 // none.
 func (s *Service) File(ctx context.Context, id objectid.ID) (File, error) {
-	row, err := s.q.FileGet(ctx, s.pool, id)
+	row, err := s.db.FileGet(ctx, s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return File{}, errNoFile()
 	}
@@ -131,7 +131,7 @@ func (s *Service) File(ctx context.Context, id objectid.ID) (File, error) {
 // oldest first. db may be a transaction of the caller's.
 func (s *Service) FilesOfRecords(ctx context.Context, db postgres.DB, kind string,
 	recordIDs ...objectid.ID) ([]File, error) {
-	rows, err := s.q.FileListOfRecords(ctx, db,
+	rows, err := s.db.FileListOfRecords(ctx, db,
 		filesdb.FileListOfRecordsParams{OwnerKind: kind, OwnerIds: objectid.Strings(recordIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
@@ -146,7 +146,7 @@ func (s *Service) FilesOfRecords(ctx context.Context, db postgres.DB, kind strin
 // DeleteTx deletes a file of the record with its bytes; 404 when the record has
 // no such file.
 func (s *Service) DeleteTx(ctx context.Context, tx pgx.Tx, kind string, recordID, fileID objectid.ID) error {
-	n, err := s.q.FileDelete(ctx, tx, filesdb.FileDeleteParams{ID: fileID, OwnerKind: kind, OwnerID: recordID})
+	n, err := s.db.FileDelete(ctx, tx, filesdb.FileDeleteParams{ID: fileID, OwnerKind: kind, OwnerID: recordID})
 	if err != nil {
 		return fmt.Errorf("delete file: %w", err)
 	}
@@ -166,7 +166,7 @@ func (s *Service) DeleteOfRecordTx(ctx context.Context, tx pgx.Tx, kind string, 
 // the old avatar before the new one.
 func (s *Service) DeletePurposeTx(ctx context.Context, tx pgx.Tx, kind string, recordID objectid.ID,
 	purpose Purpose) error {
-	_, err := s.q.FileDeleteOfRecord(ctx, tx,
+	_, err := s.db.FileDeleteOfRecord(ctx, tx,
 		filesdb.FileDeleteOfRecordParams{OwnerKind: kind, OwnerID: recordID, Purpose: string(purpose)})
 	if err != nil {
 		return fmt.Errorf("delete files of %s: %w", kind, err)

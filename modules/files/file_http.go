@@ -186,7 +186,7 @@ func (s *Service) take(r *http.Request, place Place) (f File, err error) {
 	if err != nil {
 		return File{}, err
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if f, err = keep(tx); err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (h handlers) remove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.s.allowChange(ctx, f.Kind, recordID, caller); err != nil {
 		return err
 	}
-	err = postgres.InTx(ctx, h.s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
 		if err := h.s.DeleteTx(ctx, tx, f.Kind, recordID, fileID); err != nil {
 			return err
 		}

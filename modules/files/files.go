@@ -18,11 +18,8 @@ import (
 // Service stores files, serves them to whom they are meant for, and keeps the
 // archive tokens.
 type Service struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	cfg      Config
-	q        *filesdb.Queries
+	deps     Deps
+	db       *filesdb.Queries
 	users    Users
 	records  map[string]Records // by kind
 	public   publicIDs
@@ -59,16 +56,15 @@ type Users interface {
 // New makes the service. Call SetUsers, and Register for each kind of records,
 // before the first request.
 func New(d Deps) *Service {
-	cfg := d.Config
-	cfg.ArchiveTokenTTL = cmp.Or(cfg.ArchiveTokenTTL, 12*time.Hour)
-	cfg.MaxImageBytes = cmp.Or(cfg.MaxImageBytes, 5<<20)
-	cfg.MaxAttachmentBytes = cmp.Or(cfg.MaxAttachmentBytes, 10<<20)
+	d.Config.ArchiveTokenTTL = cmp.Or(d.Config.ArchiveTokenTTL, 12*time.Hour)
+	d.Config.MaxImageBytes = cmp.Or(d.Config.MaxImageBytes, 5<<20)
+	d.Config.MaxAttachmentBytes = cmp.Or(d.Config.MaxAttachmentBytes, 10<<20)
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
 	return &Service{
-		pool: d.Pool, clock: d.Clock, log: d.Log, cfg: cfg, q: filesdb.New(), records: map[string]Records{},
-		public: newPublicIDs(cfg.FileKey), images: image.NewProcessor(0), variants: newVariantCache(variantCacheBytes),
+		deps: d, db: filesdb.New(), records: map[string]Records{}, public: newPublicIDs(d.Config.FileKey),
+		images: image.NewProcessor(0), variants: newVariantCache(variantCacheBytes),
 	}
 }
 

@@ -42,8 +42,8 @@ func (w *orphanWorker) Work(ctx context.Context, _ *river.Job[SweepOrphansArgs])
 }
 
 func (s *Service) sweepOrphans(ctx context.Context) error {
-	before := s.clock.Now().Add(-orphanAge)
-	unkept, err := s.q.ContentDeleteUnkept(ctx, s.pool, before)
+	before := s.deps.Clock.Now().Add(-orphanAge)
+	unkept, err := s.db.ContentDeleteUnkept(ctx, s.deps.Pool, before)
 	if err != nil {
 		return fmt.Errorf("sweep unkept uploads: %w", err)
 	}
@@ -56,7 +56,7 @@ func (s *Service) sweepOrphans(ctx context.Context) error {
 		orphans += n
 	}
 	if unkept+orphans > 0 {
-		s.log.InfoContext(ctx, "files swept", slog.Int64("unkept_uploads", unkept), slog.Int64("orphans", orphans))
+		s.deps.Log.InfoContext(ctx, "files swept", slog.Int64("unkept_uploads", unkept), slog.Int64("orphans", orphans))
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (s *Service) sweepOrphans(ctx context.Context) error {
 func (s *Service) sweepKind(ctx context.Context, records Records, before time.Time) (deleted int64, err error) {
 	kind := records.FileKind()
 	for after := objectid.ID("000000000000000000000000"); ; {
-		rows, err := s.q.FilePage(ctx, s.pool,
+		rows, err := s.db.FilePage(ctx, s.deps.Pool,
 			filesdb.FilePageParams{OwnerKind: kind, Before: before, After: after, PageSize: orphanPage})
 		if err != nil || len(rows) == 0 {
 			return deleted, err
@@ -79,7 +79,7 @@ func (s *Service) sweepKind(ctx context.Context, records Records, before time.Ti
 		if err != nil {
 			return deleted, fmt.Errorf("ask for abandoned files of %s: %w", kind, err)
 		}
-		n, err := s.q.FileDeleteMany(ctx, s.pool, objectid.Strings(gone))
+		n, err := s.db.FileDeleteMany(ctx, s.deps.Pool, objectid.Strings(gone))
 		if err != nil {
 			return deleted, fmt.Errorf("delete orphans of %s: %w", kind, err)
 		}

@@ -72,5 +72,5 @@ func (p publicIDs) open(public string) (objectid.ID, bool) {
 // PublicURL is the address at which anybody may see an event or promo image.
 // Addresses of other files exist too, but nothing answers at them.
 func (s *Service) PublicURL(id objectid.ID) string {
-	return s.cfg.PublicURL + httpapi.Prefix + "/archive-records-public/" + s.public.seal(id)
+	return s.deps.Config.PublicURL + httpapi.Prefix + "/archive-records-public/" + s.public.seal(id)
 }

@@ -40,6 +40,6 @@ type sweepWorker struct {
 }
 
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepArgs]) error {
-	_, err := w.s.q.ArchiveTokenDeleteExpired(ctx, w.s.pool, w.s.clock.Now())
+	_, err := w.s.db.ArchiveTokenDeleteExpired(ctx, w.s.deps.Pool, w.s.deps.Clock.Now())
 	return err
 }

@@ -18,7 +18,7 @@ func (s *Service) SweepExports(ctx context.Context) error { return s.exports.Swe
 
 // Rebuild is what operators call at psql.
 func (s *Service) Rebuild(ctx context.Context) error {
-	_, err := s.pool.Exec(ctx, "SELECT finance.rebuild()")
+	_, err := s.deps.Pool.Exec(ctx, "SELECT finance.rebuild()")
 	return err
 }
 

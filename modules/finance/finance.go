@@ -36,13 +36,10 @@ type Deps struct {
 // Service reads the figures: reports and exports have rooms of their own, the rollups
 // behind both are the service's.
 type Service struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	location *time.Location
-	zone     string      // its name, as the database knows it
-	zoneTold atomic.Bool // the database was told the zone
+	deps     Deps
 	db       *financedb.Queries
+	zone     string      // the name of Deps.Zone, as the database knows it
+	zoneTold atomic.Bool // the database was told the zone
 
 	reports *reports.Reports
 	exports *exports.Exports
@@ -55,8 +52,7 @@ func New(d Deps) *Service {
 	}
 	figures := reports.New(reports.Deps{Reads: d.Reads, Clock: d.Clock, Zone: d.Zone})
 	return &Service{
-		pool: d.Pool, clock: d.Clock, log: d.Log, location: d.Zone, zone: d.Zone.String(), db: financedb.New(),
-		reports: figures,
+		deps: d, db: financedb.New(), zone: d.Zone.String(), reports: figures,
 		exports: exports.New(exports.Deps{
 			Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Zone: d.Zone, Reports: figures, Callers: d.Callers,
 			Config: d.Exports,

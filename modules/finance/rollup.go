@@ -21,7 +21,7 @@ const foldAtMost = 20_000
 func (s *Service) Fold(ctx context.Context) (int64, error) {
 	var all int64
 	for {
-		n, err := s.db.RollupFold(ctx, s.pool, foldAtMost)
+		n, err := s.db.RollupFold(ctx, s.deps.Pool, foldAtMost)
 		if err != nil {
 			return all, fmt.Errorf("fold deltas: %w", err)
 		}
@@ -36,13 +36,13 @@ func (s *Service) Fold(ctx context.Context) (int64, error) {
 // the result for the metric, and returns the number of differences. It reads every
 // ledger whole.
 func (s *Service) Check(ctx context.Context) (int64, error) {
-	found, err := s.db.RollupCheck(ctx, s.pool, s.clock.Now())
+	found, err := s.db.RollupCheck(ctx, s.deps.Pool, s.deps.Clock.Now())
 	if err != nil {
 		return 0, fmt.Errorf("compare rollups with the scan: %w", err)
 	}
 	if found.Differences > 0 {
-		s.log.ErrorContext(ctx, "finance rollups differ from the ledgers", slog.Int64("differences", found.Differences),
-			slog.String("examples", string(found.Examples)))
+		s.deps.Log.ErrorContext(ctx, "finance rollups differ from the ledgers",
+			slog.Int64("differences", found.Differences), slog.String("examples", string(found.Examples)))
 	}
 	return found.Differences, nil
 }
@@ -53,12 +53,12 @@ func (s *Service) Check(ctx context.Context) (int64, error) {
 // come, and the job that folds tells it then.
 func (s *Service) UseReportZone(ctx context.Context) error {
 	var changed bool
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		changed, err = s.db.UseReportZone(ctx, tx, s.zone)
 		return err
 	})
 	if notMigrated(err) {
-		s.log.WarnContext(ctx, "the database has no finance schema yet: run marquee migrate up")
+		s.deps.Log.WarnContext(ctx, "the database has no finance schema yet: run marquee migrate up")
 		return nil
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Service) UseReportZone(ctx context.Context) error {
 	}
 	s.zoneTold.Store(true)
 	if changed {
-		s.log.InfoContext(ctx, "reports have a new time zone", slog.String("report_tz", s.zone))
+		s.deps.Log.InfoContext(ctx, "reports have a new time zone", slog.String("report_tz", s.zone))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(river.PeriodicInterval(foldEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return foldArgs{}, &river.InsertOpts{MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		jobs.NewPeriodic(nightly{s.location}, func() (river.JobArgs, *river.InsertOpts) {
+		jobs.NewPeriodic(nightly{s.deps.Zone}, func() (river.JobArgs, *river.InsertOpts) {
 			return checkArgs{}, &river.InsertOpts{MaxAttempts: 3}
 		}, nil),
 		jobs.NewPeriodic(river.PeriodicInterval(exports.SweepEvery),

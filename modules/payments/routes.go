@@ -13,8 +13,12 @@ import (
 	"marquee/platform/resource"
 )
 
+// handlers answers the module's routes.
+type handlers struct{ s *Service }
+
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
+	h, unapplied := handlers{s}, s.unapplied.Handlers()
 	api.Mount(http.MethodPost, "/webhooks/gwa", "webhook_gwa", httpapi.Gateway, s.webhooks.Handler(api, gateway.GWA))
 	api.Mount(http.MethodPost, "/webhooks/gwb", "webhook_gwb", httpapi.Gateway, s.webhooks.Handler(api, gateway.GWB))
 	lists := resource.Routes{Pool: s.deps.Pool, Reads: s.deps.Reads, Clock: s.deps.Clock, Log: s.deps.Log}
@@ -25,21 +29,21 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin,
 		s.webhooks.ReplayLog,
 		httpapi.Summary("Apply a stored event again"))
-	const unapplied = "/admin/finance/unapplied-payments"
-	httpapi.Route(api, http.MethodGet, unapplied, "unapplied_payment_list", httpapi.Admin,
+	const unappliedPath = "/admin/finance/unapplied-payments"
+	httpapi.Route(api, http.MethodGet, unappliedPath, "unapplied_payment_list", httpapi.Admin,
 		lists.List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
-	again, one := httpapi.Idempotent(s.unapplied.Replay, nil),
+	again, one := httpapi.Idempotent(unapplied.Replay, nil),
 		httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
-	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin,
-		s.unapplied.Refund, again, one,
+	httpapi.Route(api, http.MethodPost, unappliedPath+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin,
+		unapplied.Refund, again, one,
 		httpapi.Summary("Give an unapplied payment back"))
-	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin,
-		s.unapplied.Extend, again, one,
+	httpapi.Route(api, http.MethodPost, unappliedPath+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin,
+		unapplied.Extend, again, one,
 		httpapi.Summary("Let an unapplied payment lengthen a living subscription of its customer"))
-	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/keep", "unapplied_payment_keep", httpapi.Admin,
-		s.unapplied.Keep, again, one,
+	httpapi.Route(api, http.MethodPost, unappliedPath+"/{id}/keep", "unapplied_payment_keep", httpapi.Admin,
+		unapplied.Keep, again, one,
 		httpapi.Summary("Keep an unapplied payment, and say why"))
-	httpapi.Route(api, http.MethodGet, "/gwb/config", "gwb_config", httpapi.Public, s.gwbConfig,
+	httpapi.Route(api, http.MethodGet, "/gwb/config", "gwb_config", httpapi.Public, h.gwbConfig,
 		httpapi.Summary("The key with which a client makes card tokens at gateway B"))
 }
 
@@ -48,9 +52,9 @@ type gwbConfigBody struct {
 	PublishableKey string `json:"publishable_key" doc:"Public key of gateway B for its client library"`
 }
 
-func (s *Service) gwbConfig(context.Context, *struct{}) (*httpapi.Output[gwbConfigBody], error) {
-	if s.deps.GWBPublishableKey == "" {
+func (h handlers) gwbConfig(context.Context, *struct{}) (*httpapi.Output[gwbConfigBody], error) {
+	if h.s.deps.GWBPublishableKey == "" {
 		return nil, (&fault.Error{Kind: fault.KindInternal}).WithCause(errors.New("GWB_PUBLISHABLE_KEY is not set"))
 	}
-	return &httpapi.Output[gwbConfigBody]{Body: gwbConfigBody{PublishableKey: s.deps.GWBPublishableKey}}, nil
+	return &httpapi.Output[gwbConfigBody]{Body: gwbConfigBody{PublishableKey: h.s.deps.GWBPublishableKey}}, nil
 }

@@ -58,7 +58,7 @@ type promoListed struct {
 // validate tells what a code gives. An unknown and an inactive code are answered
 // alike, with nothing but the sentence.
 func (s *Service) validate(ctx context.Context, caller httpapi.Caller, text string) (PromoValidated, error) {
-	c, ok, err := s.find(ctx, s.pool, text)
+	c, ok, err := s.find(ctx, s.deps.Pool, text)
 	if err != nil {
 		return PromoValidated{}, err
 	}
@@ -69,12 +69,13 @@ func (s *Service) validate(ctx context.Context, caller httpapi.Caller, text stri
 		}
 		return v, nil
 	}
-	all, err := s.validated(ctx, s.pool, []code{c})
+	all, err := s.validated(ctx, s.deps.Pool, []code{c})
 	if err != nil || caller.ID == "" {
 		return all[0], err
 	}
 	v := all[0]
-	r, err := s.db.RedemptionGet(ctx, s.pool, promosdb.RedemptionGetParams{PromoCodeID: c.ID, CustomerID: caller.ID})
+	r, err := s.db.RedemptionGet(ctx, s.deps.Pool,
+		promosdb.RedemptionGetParams{PromoCodeID: c.ID, CustomerID: caller.ID})
 	if err != nil && !postgres.IsNoRows(err) {
 		return v, fmt.Errorf("read redemption: %w", err)
 	}
@@ -141,7 +142,7 @@ func (s *Service) body(c code) PromoCodeBody {
 		b.DiscountFirstMonth = &reais
 	}
 	if c.ImageID != nil {
-		url := s.files.PublicURL(*c.ImageID)
+		url := s.deps.Files.PublicURL(*c.ImageID)
 		b.ImageURL = &url
 	}
 	return b
@@ -162,13 +163,13 @@ func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*resourc
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	now := s.clock.Now()
-	total, err := s.db.CodeCountVisible(ctx, s.pool,
+	now := s.deps.Clock.Now()
+	total, err := s.db.CodeCountVisible(ctx, s.deps.Pool,
 		promosdb.CodeCountVisibleParams{Now: &now, CustomerID: customerID.String()})
 	if err != nil {
 		return nil, fmt.Errorf("count promo codes: %w", err)
 	}
-	rows, err := s.db.CodeListVisible(ctx, s.pool, promosdb.CodeListVisibleParams{
+	rows, err := s.db.CodeListVisible(ctx, s.deps.Pool, promosdb.CodeListVisibleParams{
 		Now: &now, CustomerID: customerID, Target: customerID.String(), Size: int32(params.Size), Start: int32(params.Offset()), //nolint:gosec // both are bounded by the parameters
 	})
 	if err != nil {
@@ -187,7 +188,7 @@ func (s *Service) documents(ctx context.Context, rows []promosdb.CodeListVisible
 	for i, row := range rows {
 		codes[i] = row.PromoCode
 	}
-	described, err := s.validated(ctx, s.pool, codes)
+	described, err := s.validated(ctx, s.deps.Pool, codes)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (s *Service) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID
 		if err := s.db.CodeDropFromBundles(ctx, tx, id.String()); err != nil {
 			return err
 		}
-		if err := s.files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
+		if err := s.deps.Files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *resource.Recor
 	if !given {
 		return nil
 	}
-	ends, err := s.tickets.EventEnds(ctx, tx, objectid.ID(id))
+	ends, err := s.deps.Tickets.EventEnds(ctx, tx, objectid.ID(id))
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *Service) checkTargets(ctx context.Context, tx pgx.Tx, rec *resource.Rec
 	if len(targets) == 0 {
 		return nil
 	}
-	known, err := s.accounts.CustomersByID(ctx, tx, targets)
+	known, err := s.deps.Accounts.CustomersByID(ctx, tx, targets)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,8 @@ func (s *Service) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
 		return nil
 	}
 	given, err := s.db.RedemptionInsertTargets(ctx, tx, promosdb.RedemptionInsertTargetsParams{
-		PromoCodeID: c.ID, Code: c.Code, CodeType: c.CodeType, Now: s.clock.Now(), CustomerIds: c.TargetCustomerIds,
+		PromoCodeID: c.ID, Code: c.Code, CodeType: c.CodeType, Now: s.deps.Clock.Now(),
+		CustomerIds: c.TargetCustomerIds,
 	})
 	if err != nil {
 		return fmt.Errorf("record targets: %w", err)
@@ -231,7 +232,7 @@ func (s *Service) keepTargetsTx(ctx context.Context, tx pgx.Tx, codes []code) er
 	if len(targets) == 0 {
 		return nil
 	}
-	return s.tickets.KeepCustomersTx(ctx, tx, targets...)
+	return s.deps.Tickets.KeepCustomersTx(ctx, tx, targets...)
 }
 
 func byEvent(a, b code) int { return strings.Compare(idText(a.EventID), idText(b.EventID)) }

@@ -21,8 +21,8 @@ type codeInput struct {
 
 func (in codeInput) id() objectid.ID { id, _ := objectid.Parse(in.ID.String()); return id }
 
-func (s *Service) getCode(ctx context.Context, in *codeInput) (*resource.Response, error) {
-	return s.codes.One(ctx, s.pool, in.id())
+func (h handlers) getCode(ctx context.Context, in *codeInput) (*resource.Response, error) {
+	return h.s.codes.One(ctx, h.s.deps.Pool, in.id())
 }
 
 type codeUpdateInput struct {
@@ -31,21 +31,21 @@ type codeUpdateInput struct {
 }
 
 // updateCode takes the object, or an array of it (docs/contract/promo-codes.md, Admins).
-func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*resource.Response, error) {
+func (h handlers) updateCode(ctx context.Context, in *codeUpdateInput) (*resource.Response, error) {
 	id := codeInput{in.ID}.id()
 	body, err := withID(in.Body, id)
 	if err != nil {
 		return nil, err
 	}
-	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := s.codes.UpdateTx(ctx, tx, by, body)
+	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: h.s.deps.Clock.Now()}
+	err = postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
+		_, err := h.s.codes.UpdateTx(ctx, tx, by, body)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.codes.One(ctx, s.pool, id)
+	return h.s.codes.One(ctx, h.s.deps.Pool, id)
 }
 
 // withID makes a body the array that the collection takes, with the id of the
@@ -77,9 +77,9 @@ type promoImageRemoved struct {
 	Message string `json:"message"`
 }
 
-func (s *Service) deleteCode(ctx context.Context, in *codeInput) (*httpapi.EnvelopeOutput[struct{}], error) {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := s.codes.DeleteTx(ctx, tx, []objectid.ID{in.id()})
+func (h handlers) deleteCode(ctx context.Context, in *codeInput) (*httpapi.EnvelopeOutput[struct{}], error) {
+	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
+		_, err := h.s.codes.DeleteTx(ctx, tx, []objectid.ID{in.id()})
 		return err
 	})
 	if err != nil {
@@ -91,11 +91,11 @@ func (s *Service) deleteCode(ctx context.Context, in *codeInput) (*httpapi.Envel
 	}}, nil
 }
 
-func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[promoStats], error) {
+func (h handlers) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[promoStats], error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	out, err := s.stats(ctx)
+	out, err := h.s.stats(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[pr
 
 // limit keeps callers from guessing codes, wherever one may be given: 429.
 func (s *Service) limit(ctx context.Context) error {
-	return s.accounts.LimitCaller(ctx, accounts.CallerLimit{
-		Kind: "promo codes", PerCaller: s.cfg.TriesPerMinute, PerAddress: s.cfg.TriesPerAddress,
+	return s.deps.Accounts.LimitCaller(ctx, accounts.CallerLimit{
+		Kind: "promo codes", PerCaller: s.deps.Config.TriesPerMinute, PerAddress: s.deps.Config.TriesPerAddress,
 	})
 }
 
@@ -113,11 +113,11 @@ type validateInput struct {
 	Code string `query:"code" required:"true" minLength:"1" maxLength:"50"`
 }
 
-func (s *Service) validateCode(ctx context.Context, in *validateInput) (*httpapi.Output[PromoValidated], error) {
-	if err := s.limit(ctx); err != nil {
+func (h handlers) validateCode(ctx context.Context, in *validateInput) (*httpapi.Output[PromoValidated], error) {
+	if err := h.s.limit(ctx); err != nil {
 		return nil, err
 	}
-	v, err := s.validate(ctx, httpapi.CallerOf(ctx), in.Code)
+	v, err := h.s.validate(ctx, httpapi.CallerOf(ctx), in.Code)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +137,11 @@ type promoRedeemed struct {
 	RedeemedAt httpapi.Time `json:"redeemed_at"`
 }
 
-func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Output[promoRedeemed], error) {
-	if err := s.limit(ctx); err != nil {
+func (h handlers) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Output[promoRedeemed], error) {
+	if err := h.s.limit(ctx); err != nil {
 		return nil, err
 	}
-	c, made, at, err := s.redeem(ctx, httpapi.CallerOf(ctx).ID, in.Code)
+	c, made, at, err := h.s.redeem(ctx, httpapi.CallerOf(ctx).ID, in.Code)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +154,6 @@ func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Out
 	return httpapi.OK(out)
 }
 
-func (s *Service) listVisible(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
-	return s.visible(ctx, httpapi.CallerOf(ctx).ID)
+func (h handlers) listVisible(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
+	return h.s.visible(ctx, httpapi.CallerOf(ctx).ID)
 }

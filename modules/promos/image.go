@@ -22,13 +22,6 @@ const fileKind = "promo_code"
 
 const imagePath = "/admin/promo-codes/{id}/image"
 
-func (s *Service) imageRoutes(api *httpapi.API) {
-	api.Mount(http.MethodPost, httpapi.Prefix+imagePath, "promo_code_image_post", httpapi.Admin, s.postImage(api))
-	documentPostImage(api)
-	httpapi.Route(api, http.MethodDelete, imagePath, "promo_code_image_delete", httpapi.Admin, s.deleteImage,
-		httpapi.Summary("Remove the image"))
-}
-
 type promoImageSet struct {
 	ImageID  objectid.ID `json:"image_id"`
 	ImageURL string      `json:"image_url" doc:"Public address"`
@@ -36,9 +29,9 @@ type promoImageSet struct {
 }
 
 // postImage is a plain handler: huma would read the whole form first.
-func (s *Service) postImage(api *httpapi.API) http.HandlerFunc {
+func (h handlers) postImage(api *httpapi.API) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		set, err := s.takeImage(api, r)
+		set, err := h.takeImage(api, r)
 		if err != nil {
 			api.WriteError(r.Context(), w, err)
 			return
@@ -47,7 +40,7 @@ func (s *Service) postImage(api *httpapi.API) http.HandlerFunc {
 	}
 }
 
-func (s *Service) takeImage(api *httpapi.API, r *http.Request) (promoImageSet, error) {
+func (h handlers) takeImage(api *httpapi.API, r *http.Request) (promoImageSet, error) {
 	caller, err := api.Authenticate(r)
 	if err == nil {
 		err = httpapi.Allowed(caller, httpapi.Admin, "")
@@ -59,21 +52,21 @@ func (s *Service) takeImage(api *httpapi.API, r *http.Request) (promoImageSet, e
 	if err != nil {
 		return promoImageSet{}, fault.InvalidAt(err.Error(), "path", "id")
 	}
-	if known, err := s.db.CodeExists(r.Context(), s.pool, id); err != nil || !known {
+	if known, err := h.s.db.CodeExists(r.Context(), h.s.deps.Pool, id); err != nil || !known {
 		return promoImageSet{}, missing(err)
 	}
-	img, err := s.files.ReceiveImage(r)
+	img, err := h.s.deps.Files.ReceiveImage(r)
 	if err != nil {
 		return promoImageSet{}, err
 	}
-	file, err := s.setImage(httpapi.WithCaller(r.Context(), caller), id, caller.ID, img)
-	return promoImageSet{ImageID: file, ImageURL: s.files.PublicURL(file), Message: "Image updated."}, err
+	file, err := h.s.setImage(httpapi.WithCaller(r.Context(), caller), id, caller.ID, img)
+	return promoImageSet{ImageID: file, ImageURL: h.s.deps.Files.PublicURL(file), Message: "Image updated."}, err
 }
 
 // setImage replaces the image, and deletes the old one.
 func (s *Service) setImage(ctx context.Context, id, by objectid.ID, img files.Image) (file objectid.ID, err error) {
 	err = s.changeImage(ctx, id, func(tx pgx.Tx) (*objectid.ID, error) {
-		stored, err := s.files.StoreImageTx(ctx, tx, img,
+		stored, err := s.deps.Files.StoreImageTx(ctx, tx, img,
 			files.Place{Purpose: files.PromoImage, Kind: fileKind, RecordID: id, CreatedBy: by})
 		file = stored.ID
 		return &file, err
@@ -84,7 +77,7 @@ func (s *Service) setImage(ctx context.Context, id, by objectid.ID, img files.Im
 // changeImage locks the code, deletes its image, if it has one, and shows the one
 // that store keeps, nil for none.
 func (s *Service) changeImage(ctx context.Context, id objectid.ID, store func(pgx.Tx) (*objectid.ID, error)) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if _, err := s.db.CodeLock(ctx, tx, id); err != nil {
 			if postgres.IsNoRows(err) {
 				err = nil
@@ -92,20 +85,21 @@ func (s *Service) changeImage(ctx context.Context, id objectid.ID, store func(pg
 			return missing(err)
 		}
 		return s.codes.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
-			if err := s.files.DeletePurposeTx(ctx, tx, fileKind, id, files.PromoImage); err != nil {
+			if err := s.deps.Files.DeletePurposeTx(ctx, tx, fileKind, id, files.PromoImage); err != nil {
 				return err
 			}
 			file, err := store(tx)
 			if err != nil {
 				return err
 			}
-			return s.db.CodeSetImage(ctx, tx, promosdb.CodeSetImageParams{ID: id, ImageID: file, Now: s.clock.Now()})
+			return s.db.CodeSetImage(ctx, tx,
+				promosdb.CodeSetImageParams{ID: id, ImageID: file, Now: s.deps.Clock.Now()})
 		})
 	})
 }
 
-func (s *Service) deleteImage(ctx context.Context, in *codeInput) (*httpapi.Output[promoImageRemoved], error) {
-	if err := s.changeImage(ctx, in.id(), func(pgx.Tx) (*objectid.ID, error) { return nil, nil }); err != nil {
+func (h handlers) deleteImage(ctx context.Context, in *codeInput) (*httpapi.Output[promoImageRemoved], error) {
+	if err := h.s.changeImage(ctx, in.id(), func(pgx.Tx) (*objectid.ID, error) { return nil, nil }); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(promoImageRemoved{Message: "Image removed."})
@@ -161,7 +155,7 @@ func (i codeImages) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]obj
 	for n, ref := range refs {
 		ids[n] = ref.FileID.String()
 	}
-	shown, err := i.s.db.CodeListImages(ctx, i.s.pool, ids)
+	shown, err := i.s.db.CodeListImages(ctx, i.s.deps.Pool, ids)
 	if err != nil {
 		return nil, fmt.Errorf("list images of promo codes: %w", err)
 	}

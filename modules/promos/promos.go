@@ -39,16 +39,10 @@ type Deps struct {
 
 // Service is the module.
 type Service struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	files    *files.Service
-	tickets  *tickets.Service
-	cfg      Config
-	db       *promosdb.Queries
-	codes    *resource.Resource
-	crud     resource.Routes
+	deps  Deps
+	db    *promosdb.Queries
+	codes *resource.Resource
+	crud  resource.Routes
 }
 
 // New makes the module. Register its FileRecords with files.
@@ -60,8 +54,7 @@ func New(d Deps) *Service {
 		d.Config.TriesPerAddress = 300
 	}
 	s := &Service{
-		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, files: d.Files, tickets: d.Tickets,
-		cfg: d.Config, db: promosdb.New(),
+		deps: d, db: promosdb.New(),
 		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.codes = newCodes(s)

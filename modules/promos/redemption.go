@@ -41,11 +41,11 @@ type redemption struct {
 // or the event is sold out.
 func (s *Service) redeem(ctx context.Context, customerID objectid.ID,
 	text string) (c code, made int, at time.Time, err error) {
-	at = s.clock.Now()
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	at = s.deps.Clock.Now()
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		// What one customer redeems at once goes one after the other: a code and a
 		// bundle that holds it would else wait for each other's redemption and event.
-		if err := s.accounts.LockCustomerTx(ctx, tx, customerID); err != nil {
+		if err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID); err != nil {
 			return err
 		}
 		c, err = s.validCode(ctx, tx, text)
@@ -74,7 +74,7 @@ func (s *Service) redeemTx(ctx context.Context, tx pgx.Tx, c code, customerID ob
 // recordTx writes the redemption first, since its constraint decides who of two
 // at once gets the tickets, and then issues them.
 func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, r redemption) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	held, err := s.db.RedemptionConfirm(ctx, tx, promosdb.RedemptionConfirmParams{
 		Now: &now, Origin: r.origin, Tickets: int32(r.tickets), PromoCodeID: r.code.ID, CustomerID: r.customerID, //nolint:gosec // at most the tickets of a code
 	})
@@ -104,7 +104,7 @@ func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, c code, customers []ob
 	if c.Description != nil {
 		in.Description = *c.Description
 	}
-	_, err := s.tickets.IssueTx(ctx, tx, in)
+	_, err := s.deps.Tickets.IssueTx(ctx, tx, in)
 	return err
 }
 
@@ -170,7 +170,7 @@ func (s *Service) RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID,
 		return err
 	}
 	if problem != "" && problem != redeemedMessage {
-		s.log.WarnContext(ctx, "promo code of a signup not redeemed", slog.String("promo_code_id", c.ID.String()),
+		s.deps.Log.WarnContext(ctx, "promo code of a signup not redeemed", slog.String("promo_code_id", c.ID.String()),
 			slog.String("customer_id", customerID.String()), slog.String("reason", problem))
 	}
 	return nil

@@ -10,29 +10,35 @@ import (
 	"marquee/platform/resource"
 )
 
+// handlers answers the module's routes.
+type handlers struct{ s *Service }
+
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	envelope := httpapi.ResponseSchema(s.codes.EnvelopeSchema())
+	h, envelope := handlers{s}, httpapi.ResponseSchema(s.codes.EnvelopeSchema())
 	httpapi.Route(api, http.MethodGet, "/customers/validate-promo-code", "promo_code_validate", httpapi.Optional,
-		s.validateCode, httpapi.Summary("What a promo code gives"))
+		h.validateCode, httpapi.Summary("What a promo code gives"))
 	httpapi.Route(api, http.MethodPut, "/customers/me/redeem-promo-code", "promo_code_redeem", httpapi.Customer,
-		s.redeemCode, httpapi.Summary("Redeem a promo code"))
+		h.redeemCode, httpapi.Summary("Redeem a promo code"))
 	httpapi.Route(api, http.MethodGet, "/customers/me/promo-codes", "me_promo_code_list", httpapi.Customer,
-		s.listVisible, httpapi.Summary("Promo codes to be had"), httpapi.ResponseSchema(listedSchema(api)))
+		h.listVisible, httpapi.Summary("Promo codes to be had"), httpapi.ResponseSchema(listedSchema(api)))
 
 	httpapi.Route(api, http.MethodGet, "/admin/promo-codes", "promo_code_list", httpapi.Admin,
 		s.crud.List(s.codes.View), s.codes.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, "/admin/promo-codes", "promo_code_create", httpapi.Admin,
 		s.crud.Create(s.codes), s.codes.CreateDoc()...)
-	httpapi.Route(api, http.MethodGet, "/admin/promo-codes/stats", "promo_code_stats", httpapi.Admin, s.getStats,
+	httpapi.Route(api, http.MethodGet, "/admin/promo-codes/stats", "promo_code_stats", httpapi.Admin, h.getStats,
 		httpapi.Summary("Figures about promo codes"))
-	httpapi.Route(api, http.MethodGet, "/admin/promo-codes/{id}", "promo_code_get", httpapi.Admin, s.getCode,
+	httpapi.Route(api, http.MethodGet, "/admin/promo-codes/{id}", "promo_code_get", httpapi.Admin, h.getCode,
 		httpapi.Summary("One promo code"), envelope)
-	httpapi.Route(api, http.MethodPut, "/admin/promo-codes/{id}", "promo_code_update", httpapi.Admin, s.updateCode,
+	httpapi.Route(api, http.MethodPut, "/admin/promo-codes/{id}", "promo_code_update", httpapi.Admin, h.updateCode,
 		httpapi.Summary("Change a promo code: the object, or an array of it"), envelope)
-	httpapi.Route(api, http.MethodDelete, "/admin/promo-codes/{id}", "promo_code_delete", httpapi.Admin, s.deleteCode,
+	httpapi.Route(api, http.MethodDelete, "/admin/promo-codes/{id}", "promo_code_delete", httpapi.Admin, h.deleteCode,
 		httpapi.Summary("Delete a promo code for good"))
-	s.imageRoutes(api)
+	api.Mount(http.MethodPost, httpapi.Prefix+imagePath, "promo_code_image_post", httpapi.Admin, h.postImage(api))
+	documentPostImage(api)
+	httpapi.Route(api, http.MethodDelete, imagePath, "promo_code_image_delete", httpapi.Admin, h.deleteImage,
+		httpapi.Summary("Remove the image"))
 }
 
 // listedSchema is the envelope of GET /customers/me/promo-codes.

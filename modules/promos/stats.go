@@ -34,16 +34,16 @@ type topPromoCode struct {
 }
 
 func (s *Service) stats(ctx context.Context) (promoStats, error) {
-	now := s.clock.Now()
-	counts, err := s.db.CodeStats(ctx, s.pool, &now)
+	now := s.deps.Clock.Now()
+	counts, err := s.db.CodeStats(ctx, s.deps.Pool, &now)
 	if err != nil {
 		return promoStats{}, fmt.Errorf("count promo codes: %w", err)
 	}
-	totals, err := s.db.RedemptionTotals(ctx, s.pool)
+	totals, err := s.db.RedemptionTotals(ctx, s.deps.Pool)
 	if err != nil {
 		return promoStats{}, fmt.Errorf("count redemptions: %w", err)
 	}
-	top, err := s.db.RedemptionTop(ctx, s.pool)
+	top, err := s.db.RedemptionTop(ctx, s.deps.Pool)
 	if err != nil {
 		return promoStats{}, fmt.Errorf("read top promo codes: %w", err)
 	}

@@ -34,7 +34,7 @@ func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID,
 		d, err = s.firstMonth(ctx, customerID, text)
 		return d, err == nil, err
 	}
-	customer, err := s.accounts.CustomerByID(ctx, s.pool, customerID)
+	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, customerID)
 	if err != nil || customer.PromoCodeUsed == "" {
 		return d, false, err
 	}
@@ -47,14 +47,15 @@ func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID,
 }
 
 func (s *Service) firstMonth(ctx context.Context, customerID objectid.ID, text string) (Discount, error) {
-	c, err := s.validCode(ctx, s.pool, text)
+	c, err := s.validCode(ctx, s.deps.Pool, text)
 	if err != nil {
 		return Discount{}, asUseless(err)
 	}
 	if c.CodeType != TypePromo || c.DiscountFirstMonthCents == nil {
 		return Discount{}, errUseless()
 	}
-	r, err := s.db.RedemptionGet(ctx, s.pool, promosdb.RedemptionGetParams{PromoCodeID: c.ID, CustomerID: customerID})
+	r, err := s.db.RedemptionGet(ctx, s.deps.Pool,
+		promosdb.RedemptionGetParams{PromoCodeID: c.ID, CustomerID: customerID})
 	if err != nil && !postgres.IsNoRows(err) {
 		return Discount{}, fmt.Errorf("read redemption: %w", err)
 	}
@@ -73,7 +74,7 @@ func (s *Service) HoldTx(ctx context.Context, tx pgx.Tx, customerID, subscriptio
 	}
 	n, err := s.db.RedemptionHold(ctx, tx, promosdb.RedemptionHoldParams{
 		PromoCodeID: c.ID, CustomerID: customerID, Code: c.Code, SubscriptionID: subscriptionID.String(),
-		Now: s.clock.Now(),
+		Now: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("hold promo code: %w", err)
@@ -88,7 +89,7 @@ func (s *Service) HoldTx(ctx context.Context, tx pgx.Tx, customerID, subscriptio
 // the code had been given back, and redeems its bundle. It may be called again.
 // A code that is no longer fit never stands in the way of money that has come.
 func (s *Service) RedeemTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID, text string) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	c, known, err := s.find(ctx, tx, text)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (s *Service) redeemPaidBundleTx(ctx context.Context, tx pgx.Tx, c code, cus
 			return false
 		}
 		if !isRedeemed(err) {
-			s.log.WarnContext(ctx, "child of a promo code not redeemed with the payment",
+			s.deps.Log.WarnContext(ctx, "child of a promo code not redeemed with the payment",
 				slog.String("promo_code_id", child.ID.String()), slog.String("customer_id", customerID.String()),
 				slog.Any("error", refusal))
 		}

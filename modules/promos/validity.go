@@ -50,7 +50,7 @@ func (s *Service) problem(ctx context.Context, db postgres.DB, c code) (string, 
 
 // problemOf is problem where the ends of events are known.
 func (s *Service) problemOf(c code, ends map[objectid.ID]time.Time) string {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	switch {
 	case !c.IsActive:
 		return unknownMessage
@@ -78,7 +78,7 @@ func (s *Service) eventEnds(ctx context.Context, db postgres.DB, codes []code) (
 	if len(events) == 0 {
 		return nil, nil //nolint:nilnil // a nil map holds none
 	}
-	return s.tickets.EventEnds(ctx, db, events...)
+	return s.deps.Tickets.EventEnds(ctx, db, events...)
 }
 
 // validCode finds a code that may be redeemed now: 404 for an unknown or inactive
@@ -106,7 +106,7 @@ func (s *Service) SignupPromoCode(ctx context.Context, text string) (objectid.ID
 	if err := s.limit(ctx); err != nil {
 		return "", err
 	}
-	c, err := s.validCode(ctx, s.pool, text)
+	c, err := s.validCode(ctx, s.deps.Pool, text)
 	return c.ID, asUseless(err)
 }
 

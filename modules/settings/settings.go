@@ -17,9 +17,8 @@ import (
 
 // Service reads and changes the settings.
 type Service struct {
-	pool  *pgxpool.Pool
-	clock clock.Clock
-	q     *settingsdb.Queries
+	deps Deps
+	db   *settingsdb.Queries
 }
 
 // Deps is what New needs.
@@ -29,9 +28,7 @@ type Deps struct {
 }
 
 // New makes the service.
-func New(d Deps) *Service {
-	return &Service{pool: d.Pool, clock: d.Clock, q: settingsdb.New()}
-}
+func New(d Deps) *Service { return &Service{deps: d, db: settingsdb.New()} }
 
 // pixMonths are the PIX billing modes and how many months one payment buys
 // (docs/contract/README.md, Platform configuration).
@@ -57,7 +54,7 @@ func (s *Service) PixSubscriptionMode(ctx context.Context) (string, error) {
 }
 
 func (s *Service) get(ctx context.Context) (settingsdb.SettingsPlatform, error) {
-	p, err := s.q.PlatformGet(ctx, s.pool)
+	p, err := s.db.PlatformGet(ctx, s.deps.Pool)
 	if err != nil {
 		return p, fmt.Errorf("read settings: %w", err)
 	}
@@ -72,14 +69,14 @@ const checkMinVersion = "platform_min_version_not_above"
 func (s *Service) change(ctx context.Context,
 	edit func(*settingsdb.SettingsPlatform)) (settingsdb.SettingsPlatform, error) {
 	var after settingsdb.SettingsPlatform
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		before, err := s.q.PlatformLock(ctx, tx)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		before, err := s.db.PlatformLock(ctx, tx)
 		if err != nil {
 			return err
 		}
 		after = before
 		edit(&after)
-		err = s.q.PlatformUpdate(ctx, tx, settingsdb.PlatformUpdateParams{
+		err = s.db.PlatformUpdate(ctx, tx, settingsdb.PlatformUpdateParams{
 			DefaultPaymentGateway: after.DefaultPaymentGateway, PixBillingMode: after.PixBillingMode,
 			PixSubscriptionMode: after.PixSubscriptionMode, ClientVersion: after.ClientVersion,
 			MinVersion: after.MinVersion,
@@ -132,9 +129,9 @@ func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, before, after setting
 		if (r.from == nil) == (r.to == nil) && (r.from == nil || *r.from == *r.to) {
 			continue
 		}
-		err := s.q.ChangeInsert(ctx, tx, settingsdb.ChangeInsertParams{
+		err := s.db.ChangeInsert(ctx, tx, settingsdb.ChangeInsertParams{
 			Setting: r.setting, FromValue: r.from, ToValue: r.to,
-			ChangedBy: httpapi.CallerOf(ctx).ID, ChangedAt: s.clock.Now(),
+			ChangedBy: httpapi.CallerOf(ctx).ID, ChangedAt: s.deps.Clock.Now(),
 		})
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 	if err := s.stopLive(ctx, customerID); err != nil {
 		return err
 	}
-	ids, err := idsOf(ctx, s.pool, endedOfCustomerSQL, customerID)
+	ids, err := idsOf(ctx, s.deps.Pool, endedOfCustomerSQL, customerID)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if err := s.recovery.Recover(ctx, id); err != nil {
 		return err
 	}
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if err := s.calls.EndAtGateway(ctx, id); err != nil {
 		return err
 	}
-	if sub, err = s.db.GetSubscription(ctx, s.pool, id); err != nil {
+	if sub, err = s.db.GetSubscription(ctx, s.deps.Pool, id); err != nil {
 		return err
 	}
 	if lifecycle.RunsThere(sub) {
@@ -106,7 +106,7 @@ func (s *Service) CustomersWithPurchases(ctx context.Context, ids []objectid.ID)
 	for i, id := range ids {
 		texts[i] = id.String()
 	}
-	return idsOf(ctx, s.pool, purchasesSQL, texts)
+	return idsOf(ctx, s.deps.Pool, purchasesSQL, texts)
 }
 
 func idsOf(ctx context.Context, db postgres.DB, sql string, arg any) ([]objectid.ID, error) {

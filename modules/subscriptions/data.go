@@ -87,5 +87,5 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
 		return err
 	}
-	return s.payments.Personal().ForgetPersonTx(ctx, tx, names)
+	return s.deps.Payments.Personal().ForgetPersonTx(ctx, tx, names)
 }

@@ -16,12 +16,12 @@ import (
 func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
 	ctx = gateway.Background(ctx)
 	report := payments.NewReconcileReport(o)
-	failed := errors.Join(s.payments.Comparison().Reconcile(ctx, o, report),
+	failed := errors.Join(s.deps.Payments.Comparison().Reconcile(ctx, o, report),
 		s.reconciler.ReconcileSilent(ctx, o, report), s.strays.ReconcileStrays(ctx, o, report))
 	if !o.DryRun {
 		failed = errors.Join(failed, s.reconciler.EndForgotten(ctx))
 	}
-	s.log.InfoContext(ctx, "reconciled", slog.Time("since", o.Since), slog.Int("events", report.Events),
+	s.deps.Log.InfoContext(ctx, "reconciled", slog.Time("since", o.Since), slog.Int("events", report.Events),
 		slog.Int("objects", report.Objects),
 		slog.Int("asked", report.Asked), slog.Any("found", report.Counts), slog.Any("verdicts", report.Verdicts))
 	return report, failed

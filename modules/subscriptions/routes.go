@@ -12,7 +12,7 @@ import (
 func (s *Service) Routes(api *httpapi.API) {
 	checkout, own, charges, withdrawals := s.checkout.Handlers(), s.own.Handlers(), s.charges.Handlers(),
 		s.withdrawals.Handlers()
-	list := resource.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
+	list := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 	created := httpapi.Status(http.StatusCreated)
 
 	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, list.List(plans.PublicPlans),

@@ -67,7 +67,7 @@ func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 	history, err := s.db.ListTransitions(t.Context(), db, id)
 	require.NoError(t, err)
 	require.Len(t, history, 2)
-	all, err := s.payments.PaymentsOf(t.Context(), db, gateway.ForSubscription, id)
+	all, err := s.deps.Payments.PaymentsOf(t.Context(), db, gateway.ForSubscription, id)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 }

@@ -66,14 +66,9 @@ type Deps struct {
 
 // Service is the module: its door. Each field is one of the rooms behind it.
 type Service struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      Config
-	db       *subscriptionsdb.Queries
+	deps    Deps
+	db      *subscriptionsdb.Queries
+	intents *intent.Service
 
 	calendar    *lifecycle.Calendar
 	reads       *lifecycle.Reads
@@ -102,16 +97,12 @@ type Service struct {
 // New makes the module and connects it with payments as the one that applies
 // events about subscriptions.
 func New(d Deps) *Service {
-	cfg, promos := d.Config.WithDefaults(), d.Promos
-	if promos == nil {
-		promos = lifecycle.NoPromoCodes{}
+	d.Config = d.Config.WithDefaults()
+	if d.Promos == nil {
+		d.Promos = lifecycle.NoPromoCodes{}
 	}
-	s := &Service{
-		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments,
-		intents: d.Payments.Intents(),
-		cfg:     cfg, db: subscriptionsdb.New(),
-	}
-	s.furnish(d, cfg, promos)
+	s := &Service{deps: d, db: subscriptionsdb.New(), intents: d.Payments.Intents()}
+	s.furnish(d)
 	d.Payments.Connect(payments.Hooks{
 		Appliers: []payments.Applier{s.applier}, Takers: []payments.StrayMoneyTaker{s.strays},
 		Followers: []payments.RefundFollower{s.applier},
@@ -134,10 +125,10 @@ func New(d Deps) *Service {
 }
 
 // furnish makes the rooms, lower ones first.
-func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
+func (s *Service) furnish(d Deps) {
 	s.calendar, s.reads, s.store = lifecycle.New(lifecycle.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Intents: s.intents, Promos: promos, Config: cfg,
+		Intents: s.intents, Promos: d.Promos, Config: d.Config,
 	})
 	s.calls = calls.New(calls.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
@@ -145,19 +136,19 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 	})
 	s.plans = plans.New(plans.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: cfg, Calendar: s.calendar, Store: s.store,
+		Config: d.Config, Calendar: s.calendar, Store: s.store,
 	})
 	s.debits, s.pauses = debits.New(debits.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Payments: d.Payments, Intents: s.intents,
-		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
+		Config: d.Config, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
 	})
 	s.extensions = extensions.New(extensions.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store,
+		Config: d.Config, Calendar: s.calendar, Reads: s.reads, Store: s.store,
 	})
 	s.dunning = dunning.New(dunning.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Mail: d.Mail,
-		Templates: d.Templates, Config: cfg, Debits: s.debits,
+		Templates: d.Templates, Config: d.Config, Debits: s.debits,
 	})
 	s.disputes = disputes.New(disputes.Deps{
 		Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Calendar: s.calendar, Reads: s.reads,
@@ -165,20 +156,20 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 	})
 	s.settler = settle.New(settle.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits,
+		Config: d.Config, Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits,
 		Disputes: s.disputes,
 	})
 	s.charges = charges.New(charges.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Plans: s.plans, Settler: s.settler,
 	})
 	s.locator, s.applier = webhooks.New(webhooks.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: cfg,
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: d.Config,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits, Dunning: s.dunning,
 		Disputes: s.disputes, Settler: s.settler, Charges: s.charges,
 	})
 	s.retries = retries.New(retries.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
 		Calendar: s.calendar,
 		Reads:    s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
 		Applier: s.applier,
@@ -188,7 +179,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
 	})
 	s.reconciler = reconcile.New(reconcile.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
 		Applier: s.applier, Retries: s.retries, Recovery: s.recovery,
 	})
@@ -198,13 +189,13 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 	})
 	s.checkout = checkout.New(checkout.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Intents: s.intents, Settings: d.Settings, Promos: promos, Config: cfg, Calendar: s.calendar,
+		Intents: s.intents, Settings: d.Settings, Promos: d.Promos, Config: d.Config, Calendar: s.calendar,
 		Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans, Settler: s.settler,
 		Recovery: s.recovery,
 	})
 	s.withdrawals = withdrawal.New(withdrawal.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: cfg, Reads: s.reads, Store: s.store, Calls: s.calls, Applier: s.applier,
+		Config: d.Config, Reads: s.reads, Store: s.store, Calls: s.calls, Applier: s.applier,
 	})
 	s.own = selfservice.New(selfservice.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
@@ -213,7 +204,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Reconciler: s.reconciler, Checkout: s.checkout, Withdrawals: s.withdrawals,
 	})
 	s.admin = admin.New(admin.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
 		Extensions: s.extensions, Disputes: s.disputes, Applier: s.applier, Reconciler: s.reconciler,
 		Own: s.own,

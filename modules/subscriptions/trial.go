@@ -29,17 +29,17 @@ type trialUsesWorker struct {
 
 func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs]) error {
 	s := w.s
-	before := lifecycle.Forgotten(s.clock.Now())
-	if _, err := s.db.DeleteOldTrials(ctx, s.pool, &before); err != nil {
+	before := lifecycle.Forgotten(s.deps.Clock.Now())
+	if _, err := s.db.DeleteOldTrials(ctx, s.deps.Pool, &before); err != nil {
 		return fmt.Errorf("delete old trials: %w", err)
 	}
 	for after := objectid.ID(""); ; {
-		used, err := s.accounts.TrialsSince(ctx, before, after)
+		used, err := s.deps.Accounts.TrialsSince(ctx, before, after)
 		if err != nil || len(used) == 0 {
 			return err
 		}
 		for _, t := range used {
-			if err := s.store.RecordTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
+			if err := s.store.RecordTrial(ctx, s.deps.Pool, t.TaxIDMAC, t.BeganAt); err != nil {
 				return err
 			}
 		}
@@ -65,13 +65,13 @@ type trialRecord struct {
 // PersonalData tells what is kept of the customer's tax id, also once the account is
 // deleted.
 func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, _ bool) (any, error) {
-	c, err := t.s.accounts.CustomerByID(ctx, db, customerID)
+	c, err := t.s.deps.Accounts.CustomerByID(ctx, db, customerID)
 	if err != nil {
 		return nil, err
 	}
 	var mac []byte
 	if c.TaxID != "" {
-		mac = t.s.accounts.TaxIDMAC(c.TaxID)
+		mac = t.s.deps.Accounts.TaxIDMAC(c.TaxID)
 	}
 	rows, err := t.s.db.ListTrialsOf(ctx, db, subscriptionsdb.ListTrialsOfParams{CustomerID: customerID, TaxIDMac: mac})
 	if err != nil {

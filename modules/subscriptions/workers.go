@@ -106,8 +106,8 @@ type reconcileWorker struct {
 
 // Work looks two nights back, in the night to Sunday three months.
 func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[reconcile.ReconcileArgs]) error {
-	now, window := w.service.clock.Now(), reconcile.ReconcileWindow
-	if now.In(w.service.cfg.Zone).Weekday() == time.Sunday {
+	now, window := w.service.deps.Clock.Now(), reconcile.ReconcileWindow
+	if now.In(w.service.deps.Config.Zone).Weekday() == time.Sunday {
 		window = reconcile.ReconcileDeep
 	}
 	_, err := w.service.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window)})
@@ -125,10 +125,10 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		jobs.NewPeriodic(reconcile.Nightly{Zone: s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
+		jobs.NewPeriodic(reconcile.Nightly{Zone: s.deps.Config.Zone}, func() (river.JobArgs, *river.InsertOpts) {
 			return reconcile.ReconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
 		}, nil),
-		jobs.NewPeriodic(reconcile.Nightly{Zone: s.cfg.Zone},
+		jobs.NewPeriodic(reconcile.Nightly{Zone: s.deps.Config.Zone},
 			func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
 			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}

@@ -54,20 +54,20 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 		return fmt.Errorf("list orders: %w", err)
 	}
 	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{
-		CustomerID: customerID, Now: s.clock.Now(),
+		CustomerID: customerID, Now: s.deps.Clock.Now(),
 	}); err != nil {
 		return fmt.Errorf("forget payer: %w", err)
 	}
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
 		return err
 	}
-	return s.payments.Personal().ForgetPersonTx(ctx, tx, names)
+	return s.deps.Payments.Personal().ForgetPersonTx(ctx, tx, names)
 }
 
 // StopBilling makes a customer's open PIX payments unpayable and frees their
 // places.
 func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error {
-	open, err := s.db.OrderListReservedOf(ctx, s.pool, customerID)
+	open, err := s.db.OrderListReservedOf(ctx, s.deps.Pool, customerID)
 	if err != nil {
 		return fmt.Errorf("list open orders: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 // CustomersWithPurchases returns those of the customers who have tickets or
 // orders.
 func (s *Service) CustomersWithPurchases(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error) {
-	return s.db.CustomerListWithPurchases(ctx, s.pool, objectid.Strings(ids))
+	return s.db.CustomerListWithPurchases(ctx, s.deps.Pool, objectid.Strings(ids))
 }
 
 // HasGuestPurchases reports whether something was bought for the customer without a login.

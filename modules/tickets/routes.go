@@ -12,89 +12,91 @@ import (
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	httpapi.Route(api, http.MethodGet, "/events", "event_list", httpapi.SignedIn, s.events.ListEvents,
+	event, entrance, own := s.events.Handlers(), s.door.Handlers(), s.own.Handlers()
+	refund, purchase := s.refunds.Handlers(), s.checkout.Handlers()
+	httpapi.Route(api, http.MethodGet, "/events", "event_list", httpapi.SignedIn, event.ListEvents,
 		events.Events.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, "/events", "event_create", httpapi.Admin, s.crud.Create(events.Events),
 		events.Events.CreateDoc()...)
-	httpapi.Route(api, http.MethodPut, "/events", "event_update", httpapi.Admin, s.events.UpdateEvents,
+	httpapi.Route(api, http.MethodPut, "/events", "event_update", httpapi.Admin, event.UpdateEvents,
 		events.Events.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/events", "event_delete", httpapi.Admin, s.crud.Delete(events.Events),
 		events.Events.DeleteDoc()...)
 	httpapi.Route(api, http.MethodGet, "/events/{id}/checkin-bundle", "event_checkin_bundle", httpapi.Admin,
-		s.door.CheckinBundle,
+		entrance.CheckinBundle,
 		httpapi.Summary("What a door device needs to check codes without network"))
 
 	envelope := httpapi.ResponseSchema(events.Tickets.EnvelopeSchema())
 	httpapi.Route(api, http.MethodGet, "/tickets", "ticket_list", httpapi.Admin, s.crud.List(events.Tickets.View),
 		events.Tickets.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/tickets", "ticket_create", httpapi.Admin, s.events.CreateTicket,
+	httpapi.Route(api, http.MethodPost, "/tickets", "ticket_create", httpapi.Admin, event.CreateTicket,
 		httpapi.Summary("Give a customer a ticket"), envelope)
-	httpapi.Route(api, http.MethodPut, "/tickets", "ticket_update", httpapi.Admin, s.events.UpdateTickets,
+	httpapi.Route(api, http.MethodPut, "/tickets", "ticket_update", httpapi.Admin, event.UpdateTickets,
 		events.Tickets.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/tickets", "ticket_delete", httpapi.Admin, s.crud.Delete(events.Tickets),
 		events.Tickets.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPut, "/tickets/{ticket_id}/consume", "ticket_consume", httpapi.CustomerOrAdmin,
-		s.door.ConsumeTicket, httpapi.Summary("Use a ticket"), envelope)
-	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr", "ticket_consume_qr", httpapi.Admin, s.door.ConsumeCode,
+		entrance.ConsumeTicket, httpapi.Summary("Use a ticket"), envelope)
+	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr", "ticket_consume_qr", httpapi.Admin, entrance.ConsumeCode,
 		httpapi.Summary("Use a ticket by its code"), envelope)
 	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr/batch", "ticket_consume_qr_batch", httpapi.Admin,
-		s.door.ConsumeBatch, httpapi.Summary("Upload scans made without network"))
+		entrance.ConsumeBatch, httpapi.Summary("Upload scans made without network"))
 
-	httpapi.Route(api, http.MethodGet, "/me/tickets", "me_ticket_list", httpapi.Customer, s.events.ListCallerTickets,
+	httpapi.Route(api, http.MethodGet, "/me/tickets", "me_ticket_list", httpapi.Customer, event.ListCallerTickets,
 		events.Tickets.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer,
-		s.door.TicketCode, httpapi.Summary("A ticket's code"))
-	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, s.own.ListOrders,
+		entrance.TicketCode, httpapi.Summary("A ticket's code"))
+	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, own.ListOrders,
 		httpapi.Summary("Own orders, newest first"))
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer,
-		s.own.GetOrder,
+		own.GetOrder,
 		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orders.OrderDetailSchema()))
 
 	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/refund", "admin_ticket_order_refund", httpapi.Admin,
-		s.refunds.RefundOrder,
-		httpapi.Summary("Give tickets of an order back"), httpapi.Idempotent(s.refunds.ReplayOrderRefund, nil))
+		refund.RefundOrder,
+		httpapi.Summary("Give tickets of an order back"), httpapi.Idempotent(refund.ReplayOrderRefund, nil))
 	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/cancel", "admin_ticket_order_cancel", httpapi.Admin,
-		s.refunds.CancelOrderNow,
+		refund.CancelOrderNow,
 		httpapi.Summary("Call an order off: what is pending is void, what is paid is given back"),
-		httpapi.Idempotent(s.refunds.ReplayOrderRefund, nil))
+		httpapi.Idempotent(refund.ReplayOrderRefund, nil))
 
 	httpapi.Route(api, http.MethodPost, "/admin/events/{id}/cancel", "admin_event_cancel", httpapi.Admin,
-		s.refunds.CancelEventNow,
+		refund.CancelEventNow,
 		httpapi.Summary("Call an event off: its sale is closed, its tickets are blocked, its money goes back"),
-		httpapi.Idempotent(s.refunds.CancellationEnvelope, nil))
+		httpapi.Idempotent(refund.CancellationEnvelope, nil))
 	httpapi.Route(api, http.MethodGet, "/admin/events/{id}/cancellation", "admin_event_cancellation", httpapi.Admin,
-		s.refunds.GetCancellation,
+		refund.GetCancellation,
 		httpapi.Summary("How far the money of a called off event has come back"))
 	httpapi.Route(api, http.MethodPost, "/me/ticket-orders/{order_id}/withdraw", "me_ticket_order_withdraw",
-		httpapi.Customer, s.refunds.WithdrawOrder,
-		httpapi.Summary("Give an order back"), httpapi.Idempotent(s.refunds.ReplayWithdrawal, nil))
+		httpapi.Customer, refund.WithdrawOrder,
+		httpapi.Summary("Give an order back"), httpapi.Idempotent(refund.ReplayWithdrawal, nil))
 	httpapi.Route(api, http.MethodPost, orders.WithdrawalPath, "store_ticket_order_withdraw_post", httpapi.Public,
-		s.refunds.WithdrawByLink,
+		refund.WithdrawByLink,
 		httpapi.Summary("Give an order back by the link in its mail"), httpapi.PerMinute(refunds.LinksPerMinute))
 	api.Mount(http.MethodGet, httpapi.Prefix+orders.WithdrawalPath, "store_ticket_order_withdraw_get", httpapi.Public,
-		s.refunds.WithdrawalPage)
+		refund.WithdrawalPage)
 
-	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.events.ListStore,
+	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, event.ListStore,
 		httpapi.Summary("Events on sale"))
 	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public,
-		s.events.GetStoreEvent, httpapi.Summary("An event on sale"))
-	limit := httpapi.PerMinute(s.cfg.PerMinute)
-	repeat, repeatGuest := httpapi.Idempotent(s.checkout.ReplayPurchase, nil),
-		httpapi.Idempotent(s.checkout.ReplayCheckout, checkout.GuestOf)
+		event.GetStoreEvent, httpapi.Summary("An event on sale"))
+	limit := httpapi.PerMinute(s.deps.Config.PerMinute)
+	repeat, repeatGuest := httpapi.Idempotent(purchase.ReplayPurchase, nil),
+		httpapi.Idempotent(purchase.ReplayCheckout, checkout.GuestOf)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/card", "store_purchase_gwa_card", httpapi.Customer,
-		s.checkout.BuyCardA, limit, repeat)
+		purchase.BuyCardA, limit, repeat)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/pix", "store_purchase_gwa_pix", httpapi.Customer,
-		s.checkout.BuyPixA, limit, repeat)
+		purchase.BuyPixA, limit, repeat)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/card", "store_purchase_gwb_card", httpapi.Customer,
-		s.checkout.BuyCardB, limit, repeat)
+		purchase.BuyCardB, limit, repeat)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/pix", "store_purchase_gwb_pix", httpapi.Customer,
-		s.checkout.BuyPixB, limit, repeat)
+		purchase.BuyPixB, limit, repeat)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/card", "store_checkout_gwa_card", httpapi.Public,
-		s.checkout.CheckoutCardA, limit, repeatGuest)
+		purchase.CheckoutCardA, limit, repeatGuest)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/pix", "store_checkout_gwa_pix", httpapi.Public,
-		s.checkout.CheckoutPixA, limit, repeatGuest)
+		purchase.CheckoutPixA, limit, repeatGuest)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/card", "store_checkout_gwb_card", httpapi.Public,
-		s.checkout.CheckoutCardB, limit, repeatGuest)
+		purchase.CheckoutCardB, limit, repeatGuest)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/pix", "store_checkout_gwb_pix", httpapi.Public,
-		s.checkout.CheckoutPixB, limit, repeatGuest)
+		purchase.CheckoutPixB, limit, repeatGuest)
 }

@@ -26,19 +26,19 @@ const (
 
 // Sweep does what is due.
 func (s *Service) Sweep(ctx context.Context) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	var failed error
 	each := func(ids []objectid.ID, err error, step func(context.Context, objectid.ID) error) {
 		failed = errors.Join(failed, err, s.each(ctx, ids, step))
 	}
-	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.pool, &now)
+	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.deps.Pool, &now)
 	each(recoveries, err, s.reconcile.Adopt)
-	held, err := s.db.OrderListReservedTooLong(ctx, s.pool, &now)
+	held, err := s.db.OrderListReservedTooLong(ctx, s.deps.Pool, &now)
 	each(held, err, s.reconcile.GiveBackUnpaid)
-	refunds, err := s.db.OrderListRefundsDue(ctx, s.pool)
+	refunds, err := s.db.OrderListRefundsDue(ctx, s.deps.Pool)
 	each(refunds, err, s.refunds.QueueDue)
-	_, err = s.db.DeclineDeleteOld(ctx, s.pool, now.Add(-s.cfg.DeclineWindow-keepDeclines))
-	_, forgot := s.db.OrderForgetHolders(ctx, s.pool, now)
+	_, err = s.db.DeclineDeleteOld(ctx, s.deps.Pool, now.Add(-s.deps.Config.DeclineWindow-keepDeclines))
+	_, forgot := s.db.OrderForgetHolders(ctx, s.deps.Pool, now)
 	return errors.Join(failed, err, forgot, s.events.ExpireEnded(ctx), s.refunds.QueueGiveBacks(ctx))
 }
 

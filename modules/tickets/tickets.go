@@ -107,10 +107,7 @@ type Deps struct {
 
 // Service is the module. Its methods pass on to the rooms.
 type Service struct {
-	pool      *pgxpool.Pool
-	clock     clock.Clock
-	payments  *payments.Service
-	cfg       Config
+	deps      Deps
 	db        *ticketsdb.Queries
 	crud      resource.Routes
 	events    *events.Store
@@ -131,9 +128,10 @@ func New(d Deps) *Service {
 	if d.Reads == nil {
 		d.Reads = d.Pool
 	}
+	cfg := d.Config.withDefaults()
+	d.Config = cfg
 	s := &Service{
-		pool: d.Pool, clock: d.Clock, payments: d.Payments, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
-		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+		deps: d, db: ticketsdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.events = events.New(events.Deps{
 		Pool: d.Pool, Lists: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files,
@@ -141,18 +139,18 @@ func New(d Deps) *Service {
 	})
 	s.door = door.New(door.Deps{
 		Pool: d.Pool, Clock: d.Clock, Events: s.events,
-		Config: door.Config{FileKey: d.Config.FileKey, OldFileKeys: d.Config.OldFileKeys, ScanSkew: s.cfg.ScanSkew},
+		Config: door.Config{FileKey: cfg.FileKey, OldFileKeys: cfg.OldFileKeys, ScanSkew: cfg.ScanSkew},
 	})
 	s.orders = orders.New(orders.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Events: s.events,
 		Config: orders.Config{
-			Zone: s.cfg.Zone, PixTTL: s.cfg.PixTTL, WithdrawalDays: s.cfg.WithdrawalDays,
-			WithdrawalBefore: s.cfg.WithdrawalBefore,
+			Zone: cfg.Zone, PixTTL: cfg.PixTTL, WithdrawalDays: cfg.WithdrawalDays,
+			WithdrawalBefore: cfg.WithdrawalBefore,
 		},
 	})
 	s.own = orders.NewCallerOrders(s.orders)
-	s.links = orders.NewLinks(d.Config.FileKey, d.Config.OldFileKeys, s.cfg.PublicURL, d.Clock)
+	s.links = orders.NewLinks(cfg.FileKey, cfg.OldFileKeys, cfg.PublicURL, d.Clock)
 	s.reconcile = reconcile.New(reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Orders: s.orders})
 	s.webhooks = webhooks.New(webhooks.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Orders: s.orders,
@@ -161,22 +159,22 @@ func New(d Deps) *Service {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Events: s.events, Orders: s.orders,
 		Own: s.own, Links: s.links, Reconcile: s.reconcile,
-		Config: refunds.Config{RefundsPerSecond: s.cfg.RefundsPerSecond, WithdrawalPage: s.cfg.WithdrawalPage},
+		Config: refunds.Config{RefundsPerSecond: cfg.RefundsPerSecond, WithdrawalPage: cfg.WithdrawalPage},
 	})
 	s.mails = mails.New(mails.Deps{
 		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Door: s.door, Orders: s.orders, Links: s.links,
 		Mail: d.Mail, Templates: d.Templates,
-		Config: mails.Config{Zone: s.cfg.Zone},
+		Config: mails.Config{Zone: cfg.Zone},
 	})
 	s.checkout = checkout.New(checkout.Deps{
 		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Door: s.door,
 		Orders: s.orders,
 		Config: checkout.Config{
-			FileKey: s.cfg.FileKey, MaxQuantity: s.cfg.MaxQuantity, PixTTL: s.cfg.PixTTL, CardTTL: s.cfg.CardTTL,
-			AlphanumericTaxIDs: s.cfg.AlphanumericTaxIDs,
-			DeclineWindow:      s.cfg.DeclineWindow, DeclinesPerAddress: s.cfg.DeclinesPerAddress,
-			DeclinesPerCard:  s.cfg.DeclinesPerCard,
-			DeclinesPerBuyer: s.cfg.DeclinesPerBuyer, NoHoldLimits: s.cfg.NoHoldLimits,
+			FileKey: cfg.FileKey, MaxQuantity: cfg.MaxQuantity, PixTTL: cfg.PixTTL, CardTTL: cfg.CardTTL,
+			AlphanumericTaxIDs: cfg.AlphanumericTaxIDs,
+			DeclineWindow:      cfg.DeclineWindow, DeclinesPerAddress: cfg.DeclinesPerAddress,
+			DeclinesPerCard:  cfg.DeclinesPerCard,
+			DeclinesPerBuyer: cfg.DeclinesPerBuyer, NoHoldLimits: cfg.NoHoldLimits,
 		},
 	})
 	d.Payments.Connect(payments.Hooks{

@@ -25,5 +25,7 @@
 // One more needs types, and has the tree compiled: a gateway is asked to do something as a
 // step of an operation, and elsewhere in the places alone that acts_test.go lists.
 //
+// Its tests also hold what needs no table: how services and handlers are written (form_test.go).
+//
 // See docs/architecture.md.
 package archtest

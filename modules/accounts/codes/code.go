@@ -71,19 +71,19 @@ func (s *Codes) TakeMail(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	return s.takeMail(ctx, s.pool, email)
+	return s.takeMail(ctx, s.deps.Pool, email)
 }
 
 func (s *Codes) takeMail(ctx context.Context, db postgres.DB, email string) error {
-	if s.sessions.Throttle().Off {
+	if s.deps.Sessions.Throttle().Off {
 		return nil
 	}
-	ok, err := s.sessions.TakeQuota(ctx, db, "code mails", identity.Mailbox(email), s.sessions.Throttle().MailsPerDay,
-		day)
+	ok, err := s.deps.Sessions.TakeQuota(ctx, db, "code mails", identity.Mailbox(email),
+		s.deps.Sessions.Throttle().MailsPerDay, day)
 	if err != nil || ok {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	wait := now.Truncate(day).Add(day).Sub(now)
 	return fault.TooManyRequests(wait, "This address has been sent too many mails today. Wait %s.", fault.Seconds(wait))
 }
@@ -91,9 +91,9 @@ func (s *Codes) takeMail(ctx context.Context, db postgres.DB, email string) erro
 // cooldownTx is the cooldown alone, of an address or of whatever stands for who
 // asks.
 func (s *Codes) cooldownTx(ctx context.Context, tx pgx.Tx, purpose, subject string) error {
-	now, key := s.clock.Now(), s.keys.addressKey(subject)
-	_, err := s.q.CodeRequestClaim(ctx, tx, accountsdb.CodeRequestClaimParams{
-		AddressMac: key, Purpose: purpose, Now: now, FreeBefore: now.Add(-s.cfg.Cooldown),
+	now, key := s.deps.Clock.Now(), s.keys.addressKey(subject)
+	_, err := s.db.CodeRequestClaim(ctx, tx, accountsdb.CodeRequestClaimParams{
+		AddressMac: key, Purpose: purpose, Now: now, FreeBefore: now.Add(-s.deps.Config.Cooldown),
 	})
 	if err == nil {
 		return nil
@@ -101,27 +101,27 @@ func (s *Codes) cooldownTx(ctx context.Context, tx pgx.Tx, purpose, subject stri
 	if !postgres.IsNoRows(err) {
 		return fmt.Errorf("claim code turn: %w", err)
 	}
-	last, err := s.q.CodeRequestGet(ctx, tx, accountsdb.CodeRequestGetParams{AddressMac: key, Purpose: purpose})
+	last, err := s.db.CodeRequestGet(ctx, tx, accountsdb.CodeRequestGetParams{AddressMac: key, Purpose: purpose})
 	if err != nil {
 		return fmt.Errorf("read code turn: %w", err)
 	}
-	wait := last.Add(s.cfg.Cooldown).Sub(now)
+	wait := last.Add(s.deps.Config.Cooldown).Sub(now)
 	return fault.TooManyRequests(wait, "A code was requested a moment ago. Wait %s.", fault.Seconds(wait))
 }
 
 // IssueTx makes a code for the user in place of an earlier one of the same
 // purpose, and queues its mail.
 func (s *Codes) IssueTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose, address string) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	id := objectid.At(now)
-	err := s.q.CodeReplace(ctx, tx, accountsdb.CodeReplaceParams{
+	err := s.db.CodeReplace(ctx, tx, accountsdb.CodeReplaceParams{
 		ID: id, UserID: userID, Purpose: purpose, Address: address, CodeMac: s.keys.mac(id, s.keys.code(id)),
-		CreatedAt: now, ExpiresAt: now.Add(s.cfg.TTL),
+		CreatedAt: now, ExpiresAt: now.Add(s.deps.Config.TTL),
 	})
 	if err != nil {
 		return fmt.Errorf("issue code: %w", err)
 	}
-	if _, err := s.jobs.InsertTx(ctx, tx, SendCodeArgs{CodeID: id}, nil); err != nil {
+	if _, err := s.deps.Jobs.InsertTx(ctx, tx, SendCodeArgs{CodeID: id}, nil); err != nil {
 		return fmt.Errorf("queue code: %w", err)
 	}
 	return nil
@@ -133,8 +133,8 @@ func (s *Codes) IssueTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purp
 // ones, make the account or the client's address wait.
 func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
 	code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
-	throttles := s.sessions.CodeThrottles(ctx, userID, purpose)
-	counted, err := s.sessions.CheckThrottles(ctx, tx, throttles)
+	throttles := s.deps.Sessions.CodeThrottles(ctx, userID, purpose)
+	counted, err := s.deps.Sessions.CheckThrottles(ctx, tx, throttles)
 	if err != nil {
 		return row, nil, err
 	}
@@ -143,19 +143,19 @@ func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpos
 	case err != nil:
 		return row, nil, err
 	case refusal != nil && row.ID != "":
-		return row, refusal, s.sessions.CountFailure(ctx, tx, throttles)
+		return row, refusal, s.deps.Sessions.CountFailure(ctx, tx, throttles)
 	case refusal != nil:
 		return row, refusal, nil
 	}
-	return row, nil, s.sessions.Forgive(ctx, tx, counted)
+	return row, nil, s.deps.Sessions.Forgive(ctx, tx, counted)
 }
 
 // compareTx returns the row whenever a code was compared with it.
 func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
 	code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
-	now := s.clock.Now()
-	row, err = s.q.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
-		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.Attempts), Now: now, //nolint:gosec // a few
+	now := s.deps.Clock.Now()
+	row, err = s.db.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
+		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.deps.Config.Attempts), Now: now, //nolint:gosec // a few
 	})
 	if postgres.IsNoRows(err) {
 		refusal, err = s.whyInvalidTx(ctx, tx, userID, purpose, now)
@@ -166,9 +166,9 @@ func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, pu
 	}
 	if !secret.Equal(row.CodeMac, s.keys.mac(row.ID, code)) {
 		return row, fault.BadRequestDetail("Wrong code. %s remaining.",
-			fault.Count(s.cfg.Attempts-int(row.Attempts), "attempt")), nil
+			fault.Count(s.deps.Config.Attempts-int(row.Attempts), "attempt")), nil
 	}
-	if err := s.q.CodeDelete(ctx, tx, row.ID); err != nil {
+	if err := s.db.CodeDelete(ctx, tx, row.ID); err != nil {
 		return row, nil, fmt.Errorf("use code: %w", err)
 	}
 	return row, nil, nil
@@ -184,7 +184,7 @@ var noCode = map[string]string{
 // whyInvalidTx says why there was nothing to compare with.
 func (s *Codes) whyInvalidTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
 	now time.Time) (*fault.Error, error) {
-	row, err := s.q.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
+	row, err := s.db.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
 	switch {
 	case postgres.IsNoRows(err):
 		return fault.BadRequestDetail("%s", noCode[purpose]), nil

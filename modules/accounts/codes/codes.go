@@ -57,36 +57,18 @@ type Deps struct {
 
 // Codes makes, mails and tries codes, verifies addresses and resets passwords.
 type Codes struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	log       *slog.Logger
-	files     *files.Service
-	mail      mail.Sender
-	templates *mail.Templates
-	identity  *identity.Store
-	hasher    *sessions.Hasher
-	sessions  *sessions.Sessions
-	cfg       Config
-	keys      codeKeys
-	q         *accountsdb.Queries
+	deps Deps
+	db   *accountsdb.Queries
+	keys codeKeys
 }
 
 // EmailChanges takes users to a new address, and back by the link in a mail.
 type EmailChanges struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	mail      mail.Sender
-	templates *mail.Templates
-	identity  *identity.Store
-	hasher    *sessions.Hasher
-	sessions  *sessions.Sessions
-	codes     *Codes
-	guests    GuestPurchases
-	cfg       Config
-	keys      codeKeys
-	q         *accountsdb.Queries
+	deps   Deps
+	db     *accountsdb.Queries
+	codes  *Codes
+	guests GuestPurchases
+	keys   codeKeys
 }
 
 // New makes the room. It fails when the key is weak.
@@ -94,25 +76,18 @@ func New(d Deps) (*Codes, *EmailChanges, error) {
 	if len(d.Config.MasterKey) < sessions.MinKeyBytes {
 		return nil, nil, fmt.Errorf("the key of codes has to be at least %d bytes long", sessions.MinKeyBytes)
 	}
-	cfg, keys := d.Config.withDefaults(), deriveCodeKeys(d.Config.MasterKey)
-	c := &Codes{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, mail: d.Mail, templates: d.Templates,
-		identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, cfg: cfg, keys: keys, q: accountsdb.New(),
-	}
-	return c, &EmailChanges{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, mail: d.Mail, templates: d.Templates,
-		identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions, codes: c, cfg: cfg, keys: keys,
-		q: accountsdb.New(),
-	}, nil
+	d.Config = d.Config.withDefaults()
+	c := &Codes{deps: d, db: accountsdb.New(), keys: deriveCodeKeys(d.Config.MasterKey)}
+	return c, &EmailChanges{deps: d, db: c.db, codes: c, keys: c.keys}, nil
 }
 
 // Minutes is how long a code just mailed is good.
-func (s *Codes) Minutes() int { return int(math.Ceil(s.cfg.TTL.Minutes())) }
+func (s *Codes) Minutes() int { return int(math.Ceil(s.deps.Config.TTL.Minutes())) }
 
 // EndTx ends all codes of users: their address is no longer the one that was mailed to, or
 // they are gone.
 func (s *Codes) EndTx(ctx context.Context, tx pgx.Tx, userIDs ...objectid.ID) error {
-	if err := s.q.UserDeleteCodes(ctx, tx, objectid.Strings(userIDs)); err != nil {
+	if err := s.db.UserDeleteCodes(ctx, tx, objectid.Strings(userIDs)); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
 	return nil

@@ -23,15 +23,15 @@ import (
 // a link that undoes it.
 func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID objectid.ID, email string,
 	current *secret.Text) error {
-	asking, err := s.identity.CallerRow(ctx, customerID)
+	asking, err := s.deps.Identity.CallerRow(ctx, customerID)
 	if err != nil {
 		return err
 	}
 	if err := s.ProveForChange(ctx, asking, current); err != nil {
 		return err
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockCustomer(ctx, tx, customerID)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
 			return identity.ErrNoCustomer()
 		}
@@ -41,7 +41,7 @@ func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID object
 		if email == u.Email {
 			return fault.BadRequest("This is your e-mail already.").WithField("new_email")
 		}
-		taken, err := s.q.UserLoginExists(ctx, tx,
+		taken, err := s.db.UserLoginExists(ctx, tx,
 			accountsdb.UserLoginExistsParams{Login: email, UserID: u.ID.String()})
 		if err != nil {
 			return err
@@ -109,8 +109,8 @@ func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID object
 	code secret.Text) (accountsdb.User, error) {
 	var after accountsdb.User
 	var refusal *fault.Error
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		before, err := s.q.UserLockCustomer(ctx, tx, customerID)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		before, err := s.db.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
 			return identity.ErrNoCustomer()
 		}
@@ -125,8 +125,8 @@ func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID object
 		if err := s.holdsNoGuestsPurchases(ctx, tx, before); err != nil {
 			return err
 		}
-		now := s.clock.Now()
-		after, err = s.q.UserChangeEmail(ctx, tx,
+		now := s.deps.Clock.Now()
+		after, err = s.db.UserChangeEmail(ctx, tx,
 			accountsdb.UserChangeEmailParams{ID: customerID, Email: row.Address, Now: &now})
 		if postgres.Constraint(err) == identity.UniqueLogin {
 			return errEmailTaken()
@@ -134,13 +134,13 @@ func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID object
 		if err != nil {
 			return err
 		}
-		if err := s.q.CodeDeleteOfUser(ctx, tx, customerID); err != nil {
+		if err := s.db.CodeDeleteOfUser(ctx, tx, customerID); err != nil {
 			return err
 		}
 		if err := s.MadeChangeTx(ctx, tx, before, row.Address, UsernameFollows); err != nil {
 			return err
 		}
-		return s.identity.ChangedTx(ctx, tx, after, !before.EmailVerified)
+		return s.deps.Identity.ChangedTx(ctx, tx, after, !before.EmailVerified)
 	})
 	if err != nil {
 		return after, fmt.Errorf("confirm e-mail: %w", err)

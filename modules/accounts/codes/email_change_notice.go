@@ -54,14 +54,14 @@ const changesPerDay = 10
 // TakeChange takes one of the changes of an address that an account has a day; 429 when
 // it has had them all. What is undone by a link takes none.
 func (s *EmailChanges) TakeChange(ctx context.Context, db postgres.DB, userID objectid.ID) error {
-	if s.sessions.Throttle().Off {
+	if s.deps.Sessions.Throttle().Off {
 		return nil
 	}
-	ok, err := s.sessions.TakeQuota(ctx, db, "changes of an e-mail", userID.String(), changesPerDay, day)
+	ok, err := s.deps.Sessions.TakeQuota(ctx, db, "changes of an e-mail", userID.String(), changesPerDay, day)
 	if err != nil || ok {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	wait := now.Truncate(day).Add(day).Sub(now)
 	return fault.TooManyRequests(wait, "Your e-mail was changed too often today. Wait %s.", fault.Seconds(wait))
 }
@@ -82,8 +82,8 @@ func (s *EmailChanges) MadeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 	if err != nil {
 		return err
 	}
-	now := s.clock.Now()
-	if err := s.q.EmailChangeMake(ctx, tx,
+	now := s.deps.Clock.Now()
+	if err := s.db.EmailChangeMake(ctx, tx,
 		accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: until}); err != nil {
 		return fmt.Errorf("note change of e-mail: %w", err)
 	}
@@ -95,7 +95,7 @@ func (s *EmailChanges) MadeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 // no link: neither may take the account from who had it before.
 func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
 	email string) (objectid.ID, time.Time, error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	until := now.Add(undoTime)
 	_, undoable, err := s.UndoableUntil(ctx, tx, u.ID)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 	if undoable || u.UserType == httpapi.TypeCustomer && !u.EmailVerified {
 		until = now
 	}
-	id, err := s.q.EmailChangeRequest(ctx, tx, accountsdb.EmailChangeRequestParams{
+	id, err := s.db.EmailChangeRequest(ctx, tx, accountsdb.EmailChangeRequestParams{
 		ID: objectid.At(now), UserID: u.ID, OldEmail: u.Email, OldUsername: u.Username, OldUnproved: u.UnprovedSignup,
 		NewEmail: email, Now: now, ExpiresAt: until,
 	})
@@ -117,8 +117,8 @@ func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 // UndoableUntil is until when a change of the user's address can be undone; false when
 // none can.
 func (s *EmailChanges) UndoableUntil(ctx context.Context, db postgres.DB, userID objectid.ID) (time.Time, bool, error) {
-	until, err := s.q.EmailChangeUndoableUntil(ctx, db,
-		accountsdb.EmailChangeUndoableUntilParams{UserID: userID, Now: s.clock.Now()})
+	until, err := s.db.EmailChangeUndoableUntil(ctx, db,
+		accountsdb.EmailChangeUndoableUntilParams{UserID: userID, Now: s.deps.Clock.Now()})
 	if postgres.IsNoRows(err) {
 		return until, false, nil
 	}
@@ -130,8 +130,8 @@ func (s *EmailChanges) UndoableUntil(ctx context.Context, db postgres.DB, userID
 
 // EndTx ends what can still be undone of users whose address somebody else has set.
 func (s *EmailChanges) EndTx(ctx context.Context, tx pgx.Tx, userIDs ...objectid.ID) error {
-	if err := s.q.EmailChangeEnd(ctx, tx, accountsdb.EmailChangeEndParams{
-		UserIds: objectid.Strings(userIDs), Now: s.clock.Now(),
+	if err := s.db.EmailChangeEnd(ctx, tx, accountsdb.EmailChangeEndParams{
+		UserIds: objectid.Strings(userIDs), Now: s.deps.Clock.Now(),
 	}); err != nil {
 		return fmt.Errorf("end links that undo: %w", err)
 	}
@@ -140,14 +140,14 @@ func (s *EmailChanges) EndTx(ctx context.Context, tx pgx.Tx, userIDs ...objectid
 
 // ForgetTx removes the changes of a user who is deleted.
 func (s *EmailChanges) ForgetTx(ctx context.Context, tx pgx.Tx, userID objectid.ID) error {
-	if err := s.q.EmailChangeDelete(ctx, tx, userID); err != nil {
+	if err := s.db.EmailChangeDelete(ctx, tx, userID); err != nil {
 		return fmt.Errorf("end changes of the address: %w", err)
 	}
 	return nil
 }
 
 func (s *EmailChanges) tellChangeTx(ctx context.Context, tx pgx.Tx, notice SendEmailNoticeArgs) error {
-	if _, err := s.jobs.InsertTx(ctx, tx, notice, nil); err != nil {
+	if _, err := s.deps.Jobs.InsertTx(ctx, tx, notice, nil); err != nil {
 		return fmt.Errorf("queue notice: %w", err)
 	}
 	return nil
@@ -201,19 +201,19 @@ type emailNotice struct {
 // Work mails the notice unless the change was undone or is over.
 func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEmailNoticeArgs]) error {
 	s := w.s
-	c, err := s.q.EmailChangeGet(ctx, s.pool, job.Args.ChangeID)
+	c, err := s.db.EmailChangeGet(ctx, s.deps.Pool, job.Args.ChangeID)
 	if postgres.IsNoRows(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read change of e-mail: %w", err)
 	}
-	left := c.ExpiresAt.Sub(s.clock.Now())
+	left := c.ExpiresAt.Sub(s.deps.Clock.Now())
 	hasLink := c.ExpiresAt.After(c.RequestedAt)
 	if c.UndoneAt != nil || hasLink && left <= 0 {
 		return nil
 	}
-	u, err := s.q.UserGet(ctx, s.pool, c.UserID)
+	u, err := s.db.UserGet(ctx, s.deps.Pool, c.UserID)
 	if postgres.IsNoRows(err) {
 		return nil
 	}
@@ -226,13 +226,13 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 		WithUsername: job.Args.Username == UsernameFollows, OtherUsername: job.Args.Username == UsernameChanges,
 	}
 	if hasLink {
-		notice.Link = s.cfg.PublicURL + httpapi.Prefix + UndoPath + "#" + s.keys.undoToken(c.ID).Reveal()
+		notice.Link = s.deps.Config.PublicURL + httpapi.Prefix + UndoPath + "#" + s.keys.undoToken(c.ID).Reveal()
 	}
-	message, err := s.templates.Render("email-notice", u.Language, c.OldEmail, notice)
+	message, err := s.deps.Templates.Render("email-notice", u.Language, c.OldEmail, notice)
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}
-	if err := s.mail.Send(ctx, message); err != nil {
+	if err := s.deps.Mail.Send(ctx, message); err != nil {
 		return fmt.Errorf("send mail: %w", err)
 	}
 	return nil
@@ -256,7 +256,7 @@ type EmailChangeRecord struct {
 
 // RecordsOf are the changes that are kept of a user.
 func (s *EmailChanges) RecordsOf(ctx context.Context, db postgres.DB, id objectid.ID) ([]EmailChangeRecord, error) {
-	rows, err := s.q.EmailChangeList(ctx, db, id)
+	rows, err := s.db.EmailChangeList(ctx, db, id)
 	if err != nil {
 		return nil, err
 	}

@@ -35,18 +35,18 @@ type undone struct{ passwordSet, disabled bool }
 // and for one with which all was done; 400 for a short or guessable password; 409 CONFLICT
 // when somebody has the address; 429.
 func (s *EmailChanges) undoEmailChange(ctx context.Context, token, next secret.Text) (undone, error) {
-	throttles := s.sessions.WithAddress(ctx, sessions.ScopeCodeAddress, s.sessions.Throttle().AddressFailures)
-	if _, err := s.sessions.CheckThrottles(ctx, s.pool, throttles); err != nil {
+	throttles := s.deps.Sessions.WithAddress(ctx, sessions.ScopeCodeAddress, s.deps.Sessions.Throttle().AddressFailures)
+	if _, err := s.deps.Sessions.CheckThrottles(ctx, s.deps.Pool, throttles); err != nil {
 		return undone{}, err
 	}
 	id, ok := s.keys.undoOf(token)
 	if !ok {
-		if err := s.sessions.CountFailure(ctx, s.pool, throttles); err != nil {
+		if err := s.deps.Sessions.CountFailure(ctx, s.deps.Pool, throttles); err != nil {
 			return undone{}, err
 		}
 		return undone{}, errNoUndo()
 	}
-	found, err := s.q.EmailChangeGet(ctx, s.pool, id)
+	found, err := s.db.EmailChangeGet(ctx, s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return undone{}, errNoUndo()
 	}
@@ -58,12 +58,12 @@ func (s *EmailChanges) undoEmailChange(ctx context.Context, token, next secret.T
 		return undone{}, err
 	}
 	var done undone
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockAny(ctx, tx, found.UserID)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockAny(ctx, tx, found.UserID)
 		if err != nil {
 			return err
 		}
-		c, err := s.q.EmailChangeGet(ctx, tx, id) // as it is once nobody else can use it
+		c, err := s.db.EmailChangeGet(ctx, tx, id) // as it is once nobody else can use it
 		if err != nil {
 			return err
 		}
@@ -91,12 +91,12 @@ func (s *EmailChanges) undoEmailChange(ctx context.Context, token, next secret.T
 
 // canUndo reports whether there is something to undo.
 func (s *EmailChanges) canUndo(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
-	return c.UndoneAt == nil && c.ExpiresAt.After(s.clock.Now()) && (c.ChangedAt != nil || c.OldEmail == u.Email)
+	return c.UndoneAt == nil && c.ExpiresAt.After(s.deps.Clock.Now()) && (c.ChangedAt != nil || c.OldEmail == u.Email)
 }
 
 // isAwaitingPassword reports whether the account is as the undo left it.
 func (s *EmailChanges) isAwaitingPassword(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
-	return c.UndoneAt != nil && c.ExpiresAt.After(s.clock.Now()) && c.OldEmail == u.Email && u.PasswordHash == nil
+	return c.UndoneAt != nil && c.ExpiresAt.After(s.deps.Clock.Now()) && c.OldEmail == u.Email && u.PasswordHash == nil
 }
 
 // hashForUndo checks and hashes a password that comes with a good link; "" for none. A
@@ -106,7 +106,7 @@ func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEma
 	if next.Empty() {
 		return "", nil
 	}
-	u, err := s.q.UserGet(ctx, s.pool, c.UserID)
+	u, err := s.db.UserGet(ctx, s.deps.Pool, c.UserID)
 	if postgres.IsNoRows(err) {
 		return "", errNoUndo()
 	}
@@ -116,17 +116,17 @@ func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEma
 	if !s.canUndo(c, u) && !s.isAwaitingPassword(c, u) {
 		return "", errNoUndo()
 	}
-	if err := s.sessions.CheckNewPassword(next,
+	if err := s.deps.Sessions.CheckNewPassword(next,
 		append(sessions.PersonalTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
 		return "", err
 	}
-	return s.hasher.Hash(ctx, next)
+	return s.deps.Hasher.Hash(ctx, next)
 }
 
 func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
 	c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
-	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
-	if err := s.q.EmailChangeUndo(ctx, tx, accountsdb.EmailChangeUndoParams{ID: c.ID, Now: &now}); err != nil {
+	now, ended := s.deps.Clock.Now(), s.deps.Identity.TokensEnd(u)
+	if err := s.db.EmailChangeUndo(ctx, tx, accountsdb.EmailChangeUndoParams{ID: c.ID, Now: &now}); err != nil {
 		return u, err
 	}
 	params := accountsdb.UserRestoreEmailParams{
@@ -137,15 +137,15 @@ func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accounts
 	if fault.Is(err, fault.KindConflict) ||
 		postgres.Constraint(err) == identity.UniqueLogin { // somebody has the name now
 		params.Username = c.OldEmail
-		after, err = s.q.UserRestoreEmail(ctx, tx, params)
+		after, err = s.db.UserRestoreEmail(ctx, tx, params)
 	}
 	if err != nil {
 		return u, err
 	}
-	if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+	if err := s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 		return u, err
 	}
-	return after, s.identity.ChangedTx(ctx, tx, after, false)
+	return after, s.deps.Identity.ChangedTx(ctx, tx, after, false)
 }
 
 // startAgainTx sets the password of an account that was given back, or mails the address a
@@ -160,9 +160,9 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 	if !u.Enable {
 		return nil
 	}
-	if c.UndoneAt != nil && !s.sessions.Throttle().Off {
-		ok, err := s.sessions.TakeQuota(ctx, tx, "codes of an undo", c.ID.String(), s.sessions.Throttle().MailsPerDay,
-			day)
+	if c.UndoneAt != nil && !s.deps.Sessions.Throttle().Off {
+		ok, err := s.deps.Sessions.TakeQuota(ctx, tx, "codes of an undo", c.ID.String(),
+			s.deps.Sessions.Throttle().MailsPerDay, day)
 		if err != nil {
 			return err
 		}
@@ -171,8 +171,8 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 				"This link has had too many codes sent. Set a new password with it instead.")
 		}
 	}
-	if err := s.sessions.Forgive(ctx, tx, []sessions.Throttle{
-		s.sessions.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0),
+	if err := s.deps.Sessions.Forgive(ctx, tx, []sessions.Throttle{
+		s.deps.Sessions.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0),
 	}); err != nil {
 		return err
 	}
@@ -185,11 +185,11 @@ func (s *EmailChanges) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsd
 	params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if params.Username != u.Username && !strings.Contains(params.Username, "@") {
-			if err := s.identity.ReserveAppearanceTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {
+			if err := s.deps.Identity.ReserveAppearanceTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {
 				return err
 			}
 		}
-		after, err = s.q.UserRestoreEmail(ctx, tx, params)
+		after, err = s.db.UserRestoreEmail(ctx, tx, params)
 		return err
 	})
 	return after, err
@@ -228,7 +228,7 @@ func (h Handlers) UndoEmailChange(ctx context.Context, in *undoInput) (*httpapi.
 // UndoPage is what the mailed link opens: a page with one button, since programs that
 // look at mails follow links, too.
 func (h Handlers) UndoPage(w http.ResponseWriter, _ *http.Request) {
-	httpapi.ScriptedPage(w, h.changes.cfg.UndoPage)
+	httpapi.ScriptedPage(w, h.changes.deps.Config.UndoPage)
 }
 
 // ProveForChange checks the current password of who asks for a new address, where it is
@@ -236,12 +236,12 @@ func (h Handlers) UndoPage(w http.ResponseWriter, _ *http.Request) {
 // field current_password; 429.
 func (s *EmailChanges) ProveForChange(ctx context.Context, u accountsdb.User, current *secret.Text) error {
 	if current == nil {
-		if s.cfg.ChangeNeedsPassword {
+		if s.deps.Config.ChangeNeedsPassword {
 			return ErrNeedsPassword()
 		}
 		return nil
 	}
-	ok, _, err := s.sessions.ProvePassword(ctx, u, u.Username, *current)
+	ok, _, err := s.deps.Sessions.ProvePassword(ctx, u, u.Username, *current)
 	if err != nil {
 		return err
 	}

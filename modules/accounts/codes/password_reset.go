@@ -32,15 +32,15 @@ func (s *Codes) requestReset(ctx context.Context, email string) error {
 // address.
 func (s *Codes) requestCode(ctx context.Context, purpose, email string,
 	job func(userID objectid.ID) river.JobArgs) error {
-	owner, err := s.q.LoginOwner(ctx, s.pool, email)
+	owner, err := s.db.LoginOwner(ctx, s.deps.Pool, email)
 	if err != nil {
 		return fmt.Errorf("find the owner of an address: %w", err)
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.ClaimTurnTx(ctx, tx, purpose, email); err != nil {
 			return err
 		}
-		if _, err := s.jobs.InsertTx(ctx, tx, job(objectid.ID(owner)), nil); err != nil {
+		if _, err := s.deps.Jobs.InsertTx(ctx, tx, job(objectid.ID(owner)), nil); err != nil {
 			return fmt.Errorf("queue code: %w", err)
 		}
 		return nil
@@ -70,8 +70,8 @@ func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs
 	if job.Args.UserID == "" {
 		return nil
 	}
-	return postgres.InTx(ctx, w.s.pool, func(tx pgx.Tx) error {
-		u, err := w.s.q.UserLockAny(ctx, tx, job.Args.UserID)
+	return postgres.InTx(ctx, w.s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := w.s.db.UserLockAny(ctx, tx, job.Args.UserID)
 		if postgres.IsNoRows(err) {
 			return nil
 		}
@@ -91,7 +91,7 @@ func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs
 // Of an account that signup made and nobody has verified, emptied is true: what stands
 // in it somebody else may have written, so the address is all that stays of it.
 func (s *Codes) resetPassword(ctx context.Context, email string, code, next secret.Text) (emptied bool, err error) {
-	if err := s.sessions.CheckNewPassword(next, email); err != nil {
+	if err := s.deps.Sessions.CheckNewPassword(next, email); err != nil {
 		return false, err
 	}
 	found, err := s.resetOwner(ctx, email)
@@ -102,7 +102,7 @@ func (s *Codes) resetPassword(ctx context.Context, email string, code, next secr
 	// to be had for a code that is spent or wrong; and again with the change.
 	// So are the names that the password may not be, which nobody else is to learn.
 	err = s.useResetCode(ctx, found.ID, code, func(_ pgx.Tx, u accountsdb.User) error {
-		if err := s.sessions.CheckNewPassword(next, sessions.PersonalTexts(u)...); err != nil {
+		if err := s.deps.Sessions.CheckNewPassword(next, sessions.PersonalTexts(u)...); err != nil {
 			return err
 		}
 		return errStillGood
@@ -110,7 +110,7 @@ func (s *Codes) resetPassword(ctx context.Context, email string, code, next secr
 	if !errors.Is(err, errStillGood) {
 		return false, err
 	}
-	hash, err := s.hasher.Hash(ctx, next)
+	hash, err := s.deps.Hasher.Hash(ctx, next)
 	if err != nil {
 		return false, err
 	}
@@ -129,8 +129,8 @@ var errStillGood = errors.New("the code is good")
 func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secret.Text,
 	then func(pgx.Tx, accountsdb.User) error) error {
 	var refusal *fault.Error
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockAny(ctx, tx, userID)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockAny(ctx, tx, userID)
 		if err != nil {
 			return err
 		}
@@ -158,46 +158,47 @@ func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secre
 }
 
 func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, hash string) error {
-	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
-	err := s.q.UserResetPassword(ctx, tx, accountsdb.UserResetPasswordParams{
+	now, ended := s.deps.Clock.Now(), s.deps.Identity.TokensEnd(u)
+	err := s.db.UserResetPassword(ctx, tx, accountsdb.UserResetPasswordParams{
 		ID: u.ID, NewHash: hash, TokensValidAfter: &ended, Now: now,
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+	if err := s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 		return err
 	}
 	first := !u.EmailVerified
 	if first && u.UnprovedSignup {
-		if u, err = s.q.UserEmptyProfile(ctx, tx, accountsdb.UserEmptyProfileParams{ID: u.ID, Now: now}); err != nil {
+		if u, err = s.db.UserEmptyProfile(ctx, tx, accountsdb.UserEmptyProfileParams{ID: u.ID, Now: now}); err != nil {
 			return err
 		}
-		if err := s.files.DeletePurposeTx(ctx, tx, identity.UserFileKind, u.ID, files.Avatar); err != nil {
+		if err := s.deps.Files.DeletePurposeTx(ctx, tx, identity.UserFileKind, u.ID, files.Avatar); err != nil {
 			return err
 		}
 	}
 	if first {
 		u.EmailVerified, u.EmailVerifiedAt = true, &now
-		if err := s.identity.ChangedTx(ctx, tx, u, true); err != nil {
+		if err := s.deps.Identity.ChangedTx(ctx, tx, u, true); err != nil {
 			return err
 		}
 	}
-	return s.sessions.Forgive(ctx, tx, []sessions.Throttle{
-		s.sessions.ThrottleOf(sessions.ScopeLogin, u.ID.String(), 0),
+	return s.deps.Sessions.Forgive(ctx, tx, []sessions.Throttle{
+		s.deps.Sessions.ThrottleOf(sessions.ScopeLogin, u.ID.String(), 0),
 	})
 }
 
 // resetOwner finds the account of the address. Asking for accounts that are not
 // there is throttled hard (docs/contract/accounts.md, Passwords).
 func (s *Codes) resetOwner(ctx context.Context, email string) (accountsdb.User, error) {
-	throttles := s.sessions.WithAddress(ctx, sessions.ScopeUnknownAddress, s.sessions.Throttle().UnknownResets)
-	if _, err := s.sessions.CheckThrottles(ctx, s.pool, throttles); err != nil {
+	throttles := s.deps.Sessions.WithAddress(ctx, sessions.ScopeUnknownAddress,
+		s.deps.Sessions.Throttle().UnknownResets)
+	if _, err := s.deps.Sessions.CheckThrottles(ctx, s.deps.Pool, throttles); err != nil {
 		return accountsdb.User{}, err
 	}
-	u, err := s.q.UserByLogin(ctx, s.pool, email)
+	u, err := s.db.UserByLogin(ctx, s.deps.Pool, email)
 	if postgres.IsNoRows(err) {
-		if err := s.sessions.CountFailure(ctx, s.pool, throttles); err != nil {
+		if err := s.deps.Sessions.CountFailure(ctx, s.deps.Pool, throttles); err != nil {
 			return u, err
 		}
 		return u, identity.ErrNoCustomer()

@@ -57,14 +57,14 @@ type codeMail struct {
 // Work mails the code unless it was replaced, used or is over meanwhile.
 func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs]) error {
 	s := w.s
-	row, err := s.q.CodeForMail(ctx, s.pool, job.Args.CodeID)
+	row, err := s.db.CodeForMail(ctx, s.deps.Pool, job.Args.CodeID)
 	if postgres.IsNoRows(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read code: %w", err)
 	}
-	left := row.ExpiresAt.Sub(s.clock.Now())
+	left := row.ExpiresAt.Sub(s.deps.Clock.Now())
 	if left <= 0 {
 		return nil
 	}
@@ -72,12 +72,12 @@ func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs])
 	if !secret.Equal(row.CodeMac, s.keys.mac(row.ID, code)) {
 		return river.JobCancel(errors.New("the key of codes has changed since this code was made"))
 	}
-	message, err := s.templates.Render(codeTemplates[row.Purpose], row.Language, row.Address,
+	message, err := s.deps.Templates.Render(codeTemplates[row.Purpose], row.Language, row.Address,
 		codeMail{Name: givenName(row.Recipient), Code: code.Reveal(), Minutes: int(math.Ceil(left.Minutes()))})
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}
-	if err := s.mail.Send(ctx, message); err != nil {
+	if err := s.deps.Mail.Send(ctx, message); err != nil {
 		s.logUnsent(ctx, row.ID, code)
 		return fmt.Errorf("send mail: %w", err)
 	}
@@ -103,7 +103,7 @@ func givenName(fullName string) string {
 // logUnsent gives the operator a code that could not be mailed, where they asked
 // for it (docs/contract/accounts.md, Codes).
 func (s *Codes) logUnsent(ctx context.Context, id objectid.ID, code secret.Text) {
-	if s.cfg.LogUnsent {
-		s.log.WarnContext(ctx, "code not mailed", "code_id", id, "code", code.Reveal())
+	if s.deps.Config.LogUnsent {
+		s.deps.Log.WarnContext(ctx, "code not mailed", "code_id", id, "code", code.Reveal())
 	}
 }

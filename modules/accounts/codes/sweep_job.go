@@ -27,15 +27,16 @@ func NewSweepWorker(s *Codes) river.Worker[SweepCodesArgs] { return &sweepWorker
 
 // Work removes what is over of all kinds.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) error {
-	now := w.s.clock.Now()
-	if _, err := w.s.q.CodeDeleteExpired(ctx, w.s.pool, now.Add(-codesKeptFor)); err != nil {
+	now := w.s.deps.Clock.Now()
+	if _, err := w.s.db.CodeDeleteExpired(ctx, w.s.deps.Pool, now.Add(-codesKeptFor)); err != nil {
 		return err
 	}
-	if _, err := w.s.q.CodeRequestDeleteOld(ctx, w.s.pool, now.Add(-codesKeptFor-w.s.cfg.Cooldown)); err != nil {
+	since := now.Add(-codesKeptFor - w.s.deps.Config.Cooldown)
+	if _, err := w.s.db.CodeRequestDeleteOld(ctx, w.s.deps.Pool, since); err != nil {
 		return err
 	}
-	if _, err := w.s.q.EmailChangeDeleteOld(ctx, w.s.pool, now); err != nil {
+	if _, err := w.s.db.EmailChangeDeleteOld(ctx, w.s.deps.Pool, now); err != nil {
 		return err
 	}
-	return w.s.sessions.ForgetOld(ctx)
+	return w.s.deps.Sessions.ForgetOld(ctx)
 }

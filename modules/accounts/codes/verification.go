@@ -22,8 +22,8 @@ import (
 func (s *Codes) VerifyEmail(ctx context.Context, customerID objectid.ID, code secret.Text) (accountsdb.User, error) {
 	var user accountsdb.User
 	var refusal *fault.Error
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockCustomer(ctx, tx, customerID)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
 			return identity.ErrNoCustomer()
 		}
@@ -37,12 +37,12 @@ func (s *Codes) VerifyEmail(ctx context.Context, customerID objectid.ID, code se
 		if err != nil || refusal != nil {
 			return err
 		}
-		now := s.clock.Now()
-		if user, err = s.q.UserVerifyEmail(ctx, tx,
+		now := s.deps.Clock.Now()
+		if user, err = s.db.UserVerifyEmail(ctx, tx,
 			accountsdb.UserVerifyEmailParams{ID: customerID, Now: &now}); err != nil {
 			return err
 		}
-		return s.identity.ChangedTx(ctx, tx, user, true)
+		return s.deps.Identity.ChangedTx(ctx, tx, user, true)
 	})
 	if err != nil {
 		return user, fmt.Errorf("verify e-mail: %w", err)
@@ -84,8 +84,8 @@ func (w *resendWorker) Work(ctx context.Context, job *river.Job[ResendArgs]) err
 	if job.Args.UserID == "" {
 		return nil
 	}
-	return postgres.InTx(ctx, w.s.pool, func(tx pgx.Tx) error {
-		u, err := w.s.q.UserLockCustomer(ctx, tx, job.Args.UserID)
+	return postgres.InTx(ctx, w.s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := w.s.db.UserLockCustomer(ctx, tx, job.Args.UserID)
 		if postgres.IsNoRows(err) {
 			return nil
 		}

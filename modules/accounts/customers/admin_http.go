@@ -64,12 +64,12 @@ func (s *Customers) verifyCustomer(ctx context.Context, id string) (accountsdb.U
 		if u.EmailVerified {
 			return u, fault.BadRequestDetail("The e-mail is already verified.")
 		}
-		now := s.clock.Now()
-		after, err := s.q.UserSetEmailVerified(ctx, tx, accountsdb.UserSetEmailVerifiedParams{ID: u.ID, Now: &now})
+		now := s.deps.Clock.Now()
+		after, err := s.db.UserSetEmailVerified(ctx, tx, accountsdb.UserSetEmailVerifiedParams{ID: u.ID, Now: &now})
 		if err != nil {
 			return after, err
 		}
-		return after, s.identity.ChangedTx(ctx, tx, after, true)
+		return after, s.deps.Identity.ChangedTx(ctx, tx, after, true)
 	})
 }
 
@@ -77,8 +77,8 @@ func (s *Customers) verifyCustomer(ctx context.Context, id string) (accountsdb.U
 // tokens end; 404.
 func (s *Customers) toggleCustomer(ctx context.Context, id string) (accountsdb.User, error) {
 	return s.changeCustomer(ctx, id, func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
-		ended := s.identity.TokensEnd(u)
-		return s.q.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: s.clock.Now(), EndedAt: &ended})
+		ended := s.deps.Identity.TokensEnd(u)
+		return s.db.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: s.deps.Clock.Now(), EndedAt: &ended})
 	})
 }
 
@@ -90,8 +90,8 @@ func (s *Customers) changeCustomer(
 	if err != nil {
 		return after, fault.InvalidAt(err.Error(), "path", "id")
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		before, err := s.q.UserLockCustomer(ctx, tx, id)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		before, err := s.db.UserLockCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) {
 			return identity.ErrNoCustomer()
 		}

@@ -36,8 +36,9 @@ func (s *Customers) newResource() *resource.Resource {
 				Rule: fullName,
 			},
 			{
-				Name: "tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal, Rule: s.identity.TaxIDRule(),
-				Doc: "CPF or CNPJ; letters are stored in capitals",
+				Name: "tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal,
+				Rule: s.deps.Identity.TaxIDRule(),
+				Doc:  "CPF or CNPJ; letters are stored in capitals",
 			},
 			{
 				Name: "phone", Kind: query.String, Nullable: true,
@@ -72,7 +73,7 @@ func (s *Customers) newResource() *resource.Resource {
 			identity.UniqueTaxID: {Field: "tax_id", Message: "belongs to another account"},
 		},
 		Hooks: resource.Hooks{
-			BeforeUpdate: s.beforeCustomerUpdate, AfterWrite: s.identity.AfterCustomerWrite,
+			BeforeUpdate: s.beforeCustomerUpdate, AfterWrite: s.deps.Identity.AfterCustomerWrite,
 			Delete: s.deleteCustomersTx,
 		},
 	})

@@ -41,19 +41,10 @@ type Above struct {
 
 // Customers is the room.
 type Customers struct {
-	pool          *pgxpool.Pool
-	jobs          *jobs.Client
-	clock         clock.Clock
-	log           *slog.Logger
-	files         *files.Service
-	identity      *identity.Store
-	trail         *trail.Trail
-	codes         *codes.Codes
-	changes       *codes.EmailChanges
-	unverifiedTTL time.Duration
-	above         Above
-	collection    *resource.Resource
-	q             *accountsdb.Queries
+	deps       Deps
+	db         *accountsdb.Queries
+	above      Above
+	collection *resource.Resource
 }
 
 // New makes the room.
@@ -61,10 +52,7 @@ func New(d Deps) *Customers {
 	if d.UnverifiedTTL == 0 {
 		d.UnverifiedTTL = 30 * 24 * time.Hour
 	}
-	s := &Customers{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, identity: d.Identity, trail: d.Trail,
-		codes: d.Codes, changes: d.Changes, unverifiedTTL: d.UnverifiedTTL, q: accountsdb.New(),
-	}
+	s := &Customers{deps: d, db: accountsdb.New()}
 	s.collection = s.newResource()
 	return s
 }

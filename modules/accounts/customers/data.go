@@ -39,9 +39,9 @@ type fileRecord struct {
 // kept of them tells nothing. 404 when they are gone.
 func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.Time) (map[string]any, error) {
 	data := map[string]any{"generated_at": httpapi.Time(now)}
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+	err := pgx.BeginTxFunc(ctx, s.deps.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
-			u, err := s.q.UserGetCustomer(ctx, tx, id)
+			u, err := s.db.UserGetCustomer(ctx, tx, id)
 			if postgres.IsNoRows(err) {
 				return identity.ErrNoCustomer()
 			}
@@ -59,7 +59,7 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 			if data["files"], err = s.fileRecords(ctx, tx, id); err != nil {
 				return err
 			}
-			if data["email_changes"], err = s.changes.RecordsOf(ctx, tx, id); err != nil {
+			if data["email_changes"], err = s.deps.Changes.RecordsOf(ctx, tx, id); err != nil {
 				return err
 			}
 			for _, p := range s.above.Personal {
@@ -76,7 +76,7 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 }
 
 func (s *Customers) fileRecords(ctx context.Context, db postgres.DB, id objectid.ID) ([]fileRecord, error) {
-	all, err := s.files.FilesOfRecords(ctx, db, identity.UserFileKind, id)
+	all, err := s.deps.Files.FilesOfRecords(ctx, db, identity.UserFileKind, id)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ type dataOutput struct {
 
 // Data answers GET /customers/me/data with a file.
 func (h Handlers) Data(ctx context.Context, _ *struct{}) (*dataOutput, error) {
-	now := h.s.clock.Now()
+	now := h.s.deps.Clock.Now()
 	out := &dataOutput{
 		ContentType:        "application/json",
 		ContentDisposition: `attachment; filename="customer-data_` + now.Format(time.DateOnly) + `.json"`,

@@ -15,7 +15,7 @@ import (
 // their ids; jobs do the rest, as for DELETE /customers/me. The trail tells who
 // was deleted by their id alone.
 func (s *Customers) deleteCustomersTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
-	customers, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
+	customers, err := s.deps.Identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
 	if err != nil {
 		return nil, err
 	}

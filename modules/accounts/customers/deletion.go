@@ -32,7 +32,7 @@ type Billing interface {
 // (docs/contract/accounts.md, Customers). by is who does it. Errors: 404 when there is no such customer; 409 for
 // themselves while a change of their e-mail can be undone.
 func (s *Customers) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.DeleteCustomerTx(ctx, tx, id, by) })
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.DeleteCustomerTx(ctx, tx, id, by) })
 	if err != nil {
 		return fmt.Errorf("delete customer: %w", err)
 	}
@@ -42,7 +42,7 @@ func (s *Customers) DeleteCustomer(ctx context.Context, id, by objectid.ID) erro
 // DeleteCustomerTx is DeleteCustomer in the caller's transaction. by is empty
 // where it is a job's doing.
 func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by objectid.ID) error {
-	u, err := s.q.UserLockCustomer(ctx, tx, id)
+	u, err := s.db.UserLockCustomer(ctx, tx, id)
 	if postgres.IsNoRows(err) {
 		return identity.ErrNoCustomer()
 	}
@@ -54,24 +54,24 @@ func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by obje
 			return err
 		}
 	}
-	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
-	if _, err := s.q.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{
+	now, ended := s.deps.Clock.Now(), s.deps.Identity.TokensEnd(u)
+	if _, err := s.db.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{
 		ID: id, Now: &now, TokensValidAfter: &ended,
 	}); err != nil {
 		return fmt.Errorf("close account: %w", err)
 	}
-	if err := s.codes.EndTx(ctx, tx, id); err != nil {
+	if err := s.deps.Codes.EndTx(ctx, tx, id); err != nil {
 		return err
 	}
-	if err := s.changes.ForgetTx(ctx, tx, id); err != nil {
+	if err := s.deps.Changes.ForgetTx(ctx, tx, id); err != nil {
 		return err
 	}
-	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{
+	if err := s.db.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{
 		CustomerID: id, DeletedBy: nullable.Ptr(by), Now: now,
 	}); err != nil {
 		return fmt.Errorf("record deletion: %w", err)
 	}
-	if _, err := s.jobs.InsertTx(ctx, tx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
+	if _, err := s.deps.Jobs.InsertTx(ctx, tx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
 		return fmt.Errorf("queue erasing: %w", err)
 	}
 	return nil
@@ -80,7 +80,7 @@ func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by obje
 // canBeClosedByOwner is 409 while a link can give the account back to who had its address
 // before: whoever got into it would leave nothing to give back.
 func (s *Customers) canBeClosedByOwner(ctx context.Context, db postgres.DB, id objectid.ID) error {
-	until, undoable, err := s.changes.UndoableUntil(ctx, db, id)
+	until, undoable, err := s.deps.Changes.UndoableUntil(ctx, db, id)
 	if err != nil || !undoable {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *Customers) canBeClosedByOwner(ctx context.Context, db postgres.DB, id o
 // eraseCustomer finishes a deletion: billing first, personal data after. It may
 // run again at any point.
 func (s *Customers) eraseCustomer(ctx context.Context, id objectid.ID) error {
-	deletion, err := s.q.DeletionGet(ctx, s.pool, id)
+	deletion, err := s.db.DeletionGet(ctx, s.deps.Pool, id)
 	if postgres.IsNoRows(err) || (err == nil && deletion.ErasedAt != nil) {
 		return nil
 	}
@@ -103,11 +103,11 @@ func (s *Customers) eraseCustomer(ctx context.Context, id objectid.ID) error {
 			return fmt.Errorf("stop billing: %w", err)
 		}
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.eraseCustomerTx(ctx, tx, id) })
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.eraseCustomerTx(ctx, tx, id) })
 	if err != nil {
 		return fmt.Errorf("erase customer: %w", err)
 	}
-	s.log.InfoContext(ctx, "customer erased", slog.String("customer_id", id.String()))
+	s.deps.Log.InfoContext(ctx, "customer erased", slog.String("customer_id", id.String()))
 	return nil
 }
 
@@ -117,17 +117,17 @@ func (s *Customers) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.
 			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
 		}
 	}
-	if err := s.files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, id); err != nil {
+	if err := s.deps.Files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, id); err != nil {
 		return err
 	}
-	if err := s.trail.EraseAuditTx(ctx, tx, id); err != nil {
+	if err := s.deps.Trail.EraseAuditTx(ctx, tx, id); err != nil {
 		return err
 	}
-	now := s.clock.Now()
-	if _, err := s.q.CustomerErase(ctx, tx, accountsdb.CustomerEraseParams{ID: id, Now: now}); err != nil {
+	now := s.deps.Clock.Now()
+	if _, err := s.db.CustomerErase(ctx, tx, accountsdb.CustomerEraseParams{ID: id, Now: now}); err != nil {
 		return err
 	}
-	_, err := s.q.DeletionErased(ctx, tx, accountsdb.DeletionErasedParams{CustomerID: id, Now: &now})
+	_, err := s.db.DeletionErased(ctx, tx, accountsdb.DeletionErasedParams{CustomerID: id, Now: &now})
 	return err
 }
 

@@ -83,12 +83,12 @@ func (w *sweepDeletionsWorker) Work(ctx context.Context, _ *river.Job[SweepDelet
 }
 
 func (s *Customers) resumeDeletions(ctx context.Context) error {
-	ids, err := s.q.DeletionListOpen(ctx, s.pool)
+	ids, err := s.db.DeletionListOpen(ctx, s.deps.Pool)
 	if err != nil {
 		return fmt.Errorf("list deletions: %w", err)
 	}
 	for _, id := range ids {
-		if _, err := s.jobs.Insert(ctx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
+		if _, err := s.deps.Jobs.Insert(ctx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
 			return fmt.Errorf("queue erasing: %w", err)
 		}
 	}

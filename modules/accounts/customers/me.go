@@ -62,8 +62,8 @@ const maxListEntry = 200
 // a username or tax_id that is taken; 422 naming the field.
 func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
 	var after accountsdb.User
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockCustomer(ctx, tx, id)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) {
 			return identity.ErrNoCustomer()
 		}
@@ -75,31 +75,31 @@ func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit)
 			return err
 		}
 		if u.Username != before.Username {
-			if err := s.identity.ReserveAppearanceTx(ctx, tx, u.UserType, u.Username, u.ID); err != nil {
+			if err := s.deps.Identity.ReserveAppearanceTx(ctx, tx, u.UserType, u.Username, u.ID); err != nil {
 				return err
 			}
 		}
-		own, err := s.identity.MayUsePictureTx(ctx, tx, before, nullable.Value(u.AvatarID))
+		own, err := s.deps.Identity.MayUsePictureTx(ctx, tx, before, nullable.Value(u.AvatarID))
 		if err != nil {
 			return err
 		}
 		if !own {
 			return fault.InvalidAt(identity.NotOwnPicture, "body", 0, "avatar_id")
 		}
-		after, err = s.q.UserUpdateCaller(ctx, tx, accountsdb.UserUpdateCallerParams{
+		after, err = s.db.UserUpdateCaller(ctx, tx, accountsdb.UserUpdateCallerParams{
 			ID: u.ID, Username: u.Username, FullName: u.FullName, TaxID: u.TaxID, Phone: u.Phone,
-			Address: u.Address, AvatarID: u.AvatarID, MyList: u.MyList, Now: s.clock.Now(),
+			Address: u.Address, AvatarID: u.AvatarID, MyList: u.MyList, Now: s.deps.Clock.Now(),
 		})
 		if err != nil {
 			return identity.Duplicate(err, u.Email)
 		}
-		if err := s.identity.ChangedTx(ctx, tx, after, false); err != nil {
+		if err := s.deps.Identity.ChangedTx(ctx, tx, after, false); err != nil {
 			return err
 		}
 		if !edit.AvatarID.Set {
 			return nil
 		}
-		return s.identity.DropOtherAvatarsTx(ctx, tx, u.ID, nullable.Value(u.AvatarID))
+		return s.deps.Identity.DropOtherAvatarsTx(ctx, tx, u.ID, nullable.Value(u.AvatarID))
 	})
 	if err != nil {
 		return after, fmt.Errorf("edit customer: %w", err)
@@ -114,7 +114,7 @@ func (s *Customers) applyEdit(u *accountsdb.User, edit meEdit) error {
 	u.Username = edit.Username.Or(u.Username)
 	u.FullName = edited(edit.FullName, u.FullName)
 	if edit.TaxID.Set && !edit.TaxID.Null {
-		taxID, err := s.identity.NormalTaxID(edit.TaxID.Value, "body", 0, "tax_id")
+		taxID, err := s.deps.Identity.NormalTaxID(edit.TaxID.Value, "body", 0, "tax_id")
 		if err != nil {
 			return err
 		}

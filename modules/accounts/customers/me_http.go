@@ -9,7 +9,7 @@ import (
 
 // GetMe answers GET /customers/me.
 func (h Handlers) GetMe(ctx context.Context, _ *struct{}) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
-	u, err := h.s.identity.CallerRow(ctx, httpapi.CallerOf(ctx).ID)
+	u, err := h.s.deps.Identity.CallerRow(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ const unverifiedPage = 200
 // once, never did, and bought nothing (docs/contract/accounts.md, Sign-up):
 // nobody keeps somebody else's address occupied.
 func (s *Customers) removeUnverified(ctx context.Context) error {
-	before := s.clock.Now().Add(-s.unverifiedTTL)
+	before := s.deps.Clock.Now().Add(-s.deps.UnverifiedTTL)
 	for after := objectid.ID(""); ; {
-		ids, err := s.q.CustomerListUnverified(ctx, s.pool, accountsdb.CustomerListUnverifiedParams{
+		ids, err := s.db.CustomerListUnverified(ctx, s.deps.Pool, accountsdb.CustomerListUnverifiedParams{
 			Before: before, After: after.String(), PageSize: unverifiedPage,
 		})
 		if err != nil {
@@ -61,8 +61,8 @@ func (s *Customers) buyersAmong(ctx context.Context, ids []objectid.ID) ([]objec
 // removeIfUnverified looks again under a lock: they may have verified their address
 // since the list was made.
 func (s *Customers) removeIfUnverified(ctx context.Context, id objectid.ID) error {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockCustomer(ctx, tx, id)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) || (err == nil && u.EmailVerified) {
 			return nil
 		}

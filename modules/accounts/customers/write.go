@@ -20,11 +20,11 @@ import (
 // the customer's tokens; a new e-mail ends the codes that were mailed to the old
 // one, and is unverified unless the admin says otherwise.
 func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
-	customers, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, identity.IDsOfRecords(records))
+	customers, err := s.deps.Identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, identity.IDsOfRecords(records))
 	if err != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	var movedIDs []objectid.ID
 	var proved []accountsdb.User
 	for _, rec := range records {
@@ -53,27 +53,27 @@ func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records
 			proved = append(proved, u)
 		}
 		if v, sent := rec.Value("enable"); sent && v == false && u.Enable {
-			s.identity.EndTokens(rec, u)
+			s.deps.Identity.EndTokens(rec, u)
 		}
 	}
-	if err := s.identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
+	if err := s.deps.Identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.identity.ReserveAppearancesTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
+	if err := s.deps.Identity.ReserveAppearancesTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
 		return err
 	}
-	if err := s.codes.EndTx(ctx, tx, movedIDs...); err != nil {
+	if err := s.deps.Codes.EndTx(ctx, tx, movedIDs...); err != nil {
 		return err
 	}
-	if err := s.changes.EndTx(ctx, tx, movedIDs...); err != nil {
+	if err := s.deps.Changes.EndTx(ctx, tx, movedIDs...); err != nil {
 		return err
 	}
 	for _, u := range proved {
-		if err := s.identity.KeepPromiseTx(ctx, tx, u); err != nil {
+		if err := s.deps.Identity.KeepPromiseTx(ctx, tx, u); err != nil {
 			return err
 		}
 	}
-	return s.identity.ReplaceAvatarsTx(ctx, tx, records, customers)
+	return s.deps.Identity.ReplaceAvatarsTx(ctx, tx, records, customers)
 }
 
 // setVerified keeps email_verified_at in step with email_verified, and reports

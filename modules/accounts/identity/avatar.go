@@ -21,7 +21,7 @@ import (
 // once end with one file. 404 when the user is gone.
 func (s *Store) SetAvatar(ctx context.Context, userID objectid.ID, img files.Image) (avatarID objectid.ID, err error) {
 	err = s.changeAvatar(ctx, userID, func(tx pgx.Tx) (*objectid.ID, error) {
-		f, err := s.files.StoreImageTx(ctx, tx, img,
+		f, err := s.deps.Files.StoreImageTx(ctx, tx, img,
 			files.Place{Purpose: files.Avatar, Kind: UserFileKind, RecordID: userID, CreatedBy: userID})
 		avatarID = f.ID
 		return &avatarID, err
@@ -35,23 +35,23 @@ func (s *Store) RemoveAvatar(ctx context.Context, userID objectid.ID) error {
 }
 
 func (s *Store) changeAvatar(ctx context.Context, userID objectid.ID, store func(pgx.Tx) (*objectid.ID, error)) error {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockAny(ctx, tx, userID)
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockAny(ctx, tx, userID)
 		if postgres.IsNoRows(err) {
 			return fault.NotFound("User")
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.files.DeletePurposeTx(ctx, tx, UserFileKind, userID, files.Avatar); err != nil {
+		if err := s.deps.Files.DeletePurposeTx(ctx, tx, UserFileKind, userID, files.Avatar); err != nil {
 			return err
 		}
 		id, err := store(tx)
 		if err != nil {
 			return err
 		}
-		if err := s.q.UserSetAvatar(ctx, tx, accountsdb.UserSetAvatarParams{
-			ID: userID, AvatarID: id, Now: s.clock.Now(),
+		if err := s.db.UserSetAvatar(ctx, tx, accountsdb.UserSetAvatarParams{
+			ID: userID, AvatarID: id, Now: s.deps.Clock.Now(),
 		}); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (s *Store) MayUsePictureTx(ctx context.Context, tx pgx.Tx, u accountsdb.Use
 	if picture == "" || picture == nullable.Value(u.AvatarID) {
 		return true, nil
 	}
-	all, err := s.files.FilesOfRecords(ctx, tx, UserFileKind, u.ID)
+	all, err := s.deps.Files.FilesOfRecords(ctx, tx, UserFileKind, u.ID)
 	return slices.ContainsFunc(all, func(f files.File) bool { return f.ID == picture && f.Purpose == files.Avatar }),
 		err
 }
@@ -85,7 +85,7 @@ func (s *Store) MayUsePictureTx(ctx context.Context, tx pgx.Tx, u accountsdb.Use
 // may be none: whoever takes an avatar off a record, or shows another one, leaves
 // no file behind.
 func (s *Store) DropOtherAvatarsTx(ctx context.Context, tx pgx.Tx, userID, keep objectid.ID) error {
-	all, err := s.files.FilesOfRecords(ctx, tx, UserFileKind, userID)
+	all, err := s.deps.Files.FilesOfRecords(ctx, tx, UserFileKind, userID)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *Store) DropOtherAvatarsTx(ctx context.Context, tx pgx.Tx, userID, keep 
 		if f.Purpose != files.Avatar || f.ID == keep {
 			continue
 		}
-		if err := s.files.DeleteTx(ctx, tx, UserFileKind, userID, f.ID); err != nil {
+		if err := s.deps.Files.DeleteTx(ctx, tx, UserFileKind, userID, f.ID); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func (userFiles) FileKind() string { return UserFileKind }
 // FilePlace keeps a file uploaded for a customer private to them and the admins,
 // one uploaded for an admin to the admins.
 func (u userFiles) FilePlace(ctx context.Context, id objectid.ID) (files.Place, bool, error) {
-	user, err := u.s.q.UserGet(ctx, u.s.pool, id)
+	user, err := u.s.db.UserGet(ctx, u.s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return files.Place{}, false, nil
 	}
@@ -43,14 +43,14 @@ func (u userFiles) FilePlace(ctx context.Context, id objectid.ID) (files.Place, 
 
 // MayChangeFiles asks for the same rights as changing the user: 403.
 func (u userFiles) MayChangeFiles(ctx context.Context, c httpapi.Caller, id objectid.ID) error {
-	user, err := u.s.q.UserGet(ctx, u.s.pool, id)
+	user, err := u.s.db.UserGet(ctx, u.s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return nil // what is left of somebody deleted is nobody's
 	}
 	if err != nil {
 		return fmt.Errorf("read user: %w", err)
 	}
-	return u.s.KeepWithinReach(ctx, u.s.pool, c, map[objectid.ID]accountsdb.User{id: user})
+	return u.s.KeepWithinReach(ctx, u.s.deps.Pool, c, map[objectid.ID]accountsdb.User{id: user})
 }
 
 // AbandonedFiles are those of users who are gone, and avatars that are no longer
@@ -60,7 +60,7 @@ func (u userFiles) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]obje
 	for i, ref := range refs {
 		ids[i] = ref.RecordID.String()
 	}
-	rows, err := u.s.q.UserListAvatars(ctx, u.s.pool, ids)
+	rows, err := u.s.db.UserListAvatars(ctx, u.s.deps.Pool, ids)
 	if err != nil {
 		return nil, fmt.Errorf("list avatars: %w", err)
 	}

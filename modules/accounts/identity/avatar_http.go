@@ -12,12 +12,12 @@ import (
 	"marquee/platform/objectid"
 )
 
-// Avatars answers what callers do with their own avatar; anybody sees it at
+// Handlers answers what callers do with their own avatar; anybody sees it at
 // GET /avatars/{file_id}, a route of files.
-type Avatars struct{ s *Store }
+type Handlers struct{ s *Store }
 
-// Avatars returns what answers the routes.
-func (s *Store) Avatars() Avatars { return Avatars{s} }
+// Handlers returns what answers the routes.
+func (s *Store) Handlers() Handlers { return Handlers{s} }
 
 // AvatarPath is the path of one's own avatar.
 const AvatarPath = "/me/avatar"
@@ -32,7 +32,7 @@ type avatarRemoved struct {
 }
 
 // Post is a plain handler: huma would read the whole form first.
-func (h Avatars) Post(api *httpapi.API) http.HandlerFunc {
+func (h Handlers) Post(api *httpapi.API) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		set, err := h.take(api, r)
 		if err != nil {
@@ -43,12 +43,12 @@ func (h Avatars) Post(api *httpapi.API) http.HandlerFunc {
 	}
 }
 
-func (h Avatars) take(api *httpapi.API, r *http.Request) (avatarSet, error) {
+func (h Handlers) take(api *httpapi.API, r *http.Request) (avatarSet, error) {
 	caller, err := api.Authenticate(r)
 	if err != nil {
 		return avatarSet{}, err
 	}
-	img, err := h.s.files.ReceiveImage(r)
+	img, err := h.s.deps.Files.ReceiveImage(r)
 	if err != nil {
 		return avatarSet{}, err
 	}
@@ -57,7 +57,7 @@ func (h Avatars) take(api *httpapi.API, r *http.Request) (avatarSet, error) {
 }
 
 // Delete answers DELETE /me/avatar.
-func (h Avatars) Delete(ctx context.Context, _ *struct{}) (*httpapi.Output[avatarRemoved], error) {
+func (h Handlers) Delete(ctx context.Context, _ *struct{}) (*httpapi.Output[avatarRemoved], error) {
 	if err := h.s.RemoveAvatar(ctx, httpapi.CallerOf(ctx).ID); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (h Avatars) Delete(ctx context.Context, _ *struct{}) (*httpapi.Output[avata
 }
 
 // DocumentPost documents the route, which no handler of huma answers.
-func (h Avatars) DocumentPost(api *httpapi.API) {
+func (h Handlers) DocumentPost(api *httpapi.API) {
 	doc := api.OpenAPI()
 	schema := func(v any) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{

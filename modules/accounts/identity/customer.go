@@ -55,14 +55,14 @@ func ErrNoCustomer() error { return fault.NotFound("Customer") }
 // CustomerByID reads a customer; 404 NOT_FOUND when there is none or they are
 // deleted.
 func (s *Store) CustomerByID(ctx context.Context, db postgres.DB, id objectid.ID) (Customer, error) {
-	u, err := s.q.UserGetCustomer(ctx, db, id)
+	u, err := s.db.UserGetCustomer(ctx, db, id)
 	return CustomerOf(u, err)
 }
 
 // CustomerOfGateway finds whose id at a gateway ("gwa", "gwb") it is; "" when it is
 // nobody's.
 func (s *Store) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, gatewayID string) (objectid.ID, error) {
-	id, err := s.q.UserByGatewayCustomer(ctx, db,
+	id, err := s.db.UserByGatewayCustomer(ctx, db,
 		accountsdb.UserByGatewayCustomerParams{Gateway: gateway, GatewayID: gatewayID})
 	if postgres.IsNoRows(err) {
 		return "", nil
@@ -73,7 +73,7 @@ func (s *Store) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, 
 // CustomersByID reads customers; who is not there, or deleted, is not in the map.
 func (s *Store) CustomersByID(ctx context.Context, db postgres.DB,
 	ids []objectid.ID) (map[objectid.ID]Customer, error) {
-	users, err := s.q.UserListCustomers(ctx, db, objectid.Strings(ids))
+	users, err := s.db.UserListCustomers(ctx, db, objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read customers: %w", err)
 	}
@@ -89,13 +89,13 @@ func (s *Store) CustomersByID(ctx context.Context, db postgres.DB,
 // LockCustomerTx locks a customer's row, so that what they start twice at once
 // happens one after the other; 404 as CustomerByID.
 func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	n, err := s.q.UserHoldCustomer(ctx, tx, id)
+	n, err := s.db.UserHoldCustomer(ctx, tx, id)
 	return oneCustomer(n, err, "lock customer")
 }
 
 // CustomerDeletedAt is when the customer was deleted; nil of one who was not.
 func (s *Store) CustomerDeletedAt(ctx context.Context, db postgres.DB, id objectid.ID) (*time.Time, error) {
-	deletion, err := s.q.DeletionGet(ctx, db, id)
+	deletion, err := s.db.DeletionGet(ctx, db, id)
 	if postgres.IsNoRows(err) {
 		return nil, nil
 	}
@@ -108,8 +108,8 @@ func (s *Store) CustomerDeletedAt(ctx context.Context, db postgres.DB, id object
 // SetCurrentSubscriptionTx points the customer to a subscription; 404 when there
 // is no such customer.
 func (s *Store) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID) error {
-	n, err := s.q.UserSetCurrentSubscription(ctx, tx, accountsdb.UserSetCurrentSubscriptionParams{
-		ID: customerID, SubscriptionID: &subscriptionID, Now: s.clock.Now(),
+	n, err := s.db.UserSetCurrentSubscription(ctx, tx, accountsdb.UserSetCurrentSubscriptionParams{
+		ID: customerID, SubscriptionID: &subscriptionID, Now: s.deps.Clock.Now(),
 	})
 	return oneCustomer(n, err, "set current subscription")
 }
@@ -118,8 +118,8 @@ func (s *Store) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, custome
 // to the subscription, and does nothing where it does not.
 func (s *Store) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
 	customerID, subscriptionID objectid.ID) error {
-	_, err := s.q.UserClearCurrentSubscription(ctx, tx, accountsdb.UserClearCurrentSubscriptionParams{
-		ID: customerID, SubscriptionID: &subscriptionID, Now: s.clock.Now(),
+	_, err := s.db.UserClearCurrentSubscription(ctx, tx, accountsdb.UserClearCurrentSubscriptionParams{
+		ID: customerID, SubscriptionID: &subscriptionID, Now: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("clear current subscription: %w", err)
@@ -134,8 +134,8 @@ func (s *Store) SetGatewayCustomer(ctx context.Context, db postgres.DB, customer
 	if gateway != "gwa" && gateway != "gwb" {
 		return "", fmt.Errorf("set gateway customer: unknown gateway %q", gateway)
 	}
-	holding, err := s.q.UserSetGatewayCustomer(ctx, db, accountsdb.UserSetGatewayCustomerParams{
-		ID: customerID, Gateway: gateway, GatewayID: &gatewayID, Now: s.clock.Now(),
+	holding, err := s.db.UserSetGatewayCustomer(ctx, db, accountsdb.UserSetGatewayCustomerParams{
+		ID: customerID, Gateway: gateway, GatewayID: &gatewayID, Now: s.deps.Clock.Now(),
 	})
 	if postgres.IsNoRows(err) {
 		return "", ErrNoCustomer()
@@ -153,8 +153,8 @@ func (s *Store) SetTaxID(ctx context.Context, db postgres.DB, customerID objecti
 	if err != nil {
 		return err
 	}
-	n, err := s.q.UserSetTaxID(ctx, db, accountsdb.UserSetTaxIDParams{
-		ID: customerID, TaxID: &taxID, Now: s.clock.Now(),
+	n, err := s.db.UserSetTaxID(ctx, db, accountsdb.UserSetTaxIDParams{
+		ID: customerID, TaxID: &taxID, Now: s.deps.Clock.Now(),
 	})
 	if postgres.Constraint(err) == UniqueTaxID {
 		return ErrTaxIDTaken()

@@ -50,10 +50,10 @@ func (s *Store) ChangedTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, pro
 
 // KeepPromiseTx redeems the ticket code that was given at signup (docs/contract/promo-codes.md, At sign-up).
 func (s *Store) KeepPromiseTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
-	if s.promises == nil || u.PromoCodeID == nil {
+	if s.deps.Promises == nil || u.PromoCodeID == nil {
 		return nil
 	}
-	if err := s.promises.RedeemSignupCodeTx(ctx, tx, u.ID, *u.PromoCodeID); err != nil {
+	if err := s.deps.Promises.RedeemSignupCodeTx(ctx, tx, u.ID, *u.PromoCodeID); err != nil {
 		return fmt.Errorf("redeem code of signup: %w", err)
 	}
 	return nil
@@ -63,7 +63,7 @@ func (s *Store) KeepPromiseTx(ctx context.Context, tx pgx.Tx, u accountsdb.User)
 // of elsewhere.
 func (s *Store) AfterCustomerWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	for _, id := range ids {
-		u, err := s.q.UserGetCustomer(ctx, tx, id)
+		u, err := s.db.UserGetCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) {
 			continue
 		}

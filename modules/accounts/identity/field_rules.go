@@ -80,7 +80,7 @@ const taxIDMeans = "11 digits (CPF) or 14 characters (CNPJ)"
 // of neither. Check digits are for the payment routes.
 func (s *Store) NormalTaxID(taxID string, loc ...any) (string, error) {
 	form := taxIDDigits
-	if s.alphanumeric {
+	if s.deps.TaxIDAlphanumeric {
 		form = taxIDForm
 	}
 	if !form.MatchString(taxID) {

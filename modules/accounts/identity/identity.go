@@ -21,23 +21,13 @@ type Deps struct {
 
 // Store reads and writes users.
 type Store struct {
-	pool         *pgxpool.Pool
-	clock        clock.Clock
-	files        *files.Service
-	promises     Promises
-	changes      []CustomerChanges
-	alphanumeric bool
-	trialKey     []byte
-	q            *accountsdb.Queries
+	deps    Deps
+	db      *accountsdb.Queries
+	changes []CustomerChanges
 }
 
 // New makes the room.
-func New(d Deps) *Store {
-	return &Store{
-		pool: d.Pool, clock: d.Clock, files: d.Files, promises: d.Promises, alphanumeric: d.TaxIDAlphanumeric,
-		trialKey: d.TrialKey, q: accountsdb.New(),
-	}
-}
+func New(d Deps) *Store { return &Store{deps: d, db: accountsdb.New()} }
 
 // Connect tells whom a changed customer is told of.
 func (s *Store) Connect(changes []CustomerChanges) { s.changes = changes }

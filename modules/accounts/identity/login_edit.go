@@ -100,7 +100,8 @@ func (s *Store) CheckLoginsFreeTx(ctx context.Context, tx pgx.Tx, records []*res
 	if len(logins) == 0 {
 		return nil
 	}
-	taken, err := s.q.UserListTakenLogins(ctx, tx, accountsdb.UserListTakenLoginsParams{Logins: logins, Owners: owners})
+	taken, err := s.db.UserListTakenLogins(ctx, tx,
+		accountsdb.UserListTakenLoginsParams{Logins: logins, Owners: owners})
 	if err != nil {
 		return fmt.Errorf("look up logins: %w", err)
 	}

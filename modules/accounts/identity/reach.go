@@ -30,7 +30,7 @@ func (s *Store) KeepWithinReach(ctx context.Context, db postgres.DB, caller http
 		}
 		others = append(others, id.String())
 	}
-	beyond, err := s.q.UserListBeyond(ctx, db,
+	beyond, err := s.db.UserListBeyond(ctx, db,
 		accountsdb.UserListBeyondParams{Ids: others, Rights: append([]string{}, caller.Handlers...)})
 	if err != nil {
 		return fmt.Errorf("compare rights: %w", err)

@@ -31,7 +31,7 @@ var LoginTaken = resource.Violation{Message: "This username or e-mail belongs to
 
 // TaxIDRule takes letters of either case; StoreTaxID makes them capitals.
 func (s *Store) TaxIDRule() resource.Rule {
-	if !s.alphanumeric {
+	if !s.deps.TaxIDAlphanumeric {
 		return resource.Rule{Pattern: taxid.Digits, Means: taxIDMeans}
 	}
 	return resource.Rule{Pattern: taxid.Form, Means: taxIDMeans}

@@ -52,7 +52,7 @@ func IDsOf(texts []string) []objectid.ID {
 
 // CallerRow reads the customer's record; 404 when they are gone.
 func (s *Store) CallerRow(ctx context.Context, id objectid.ID) (accountsdb.User, error) {
-	u, err := s.q.UserGetCustomer(ctx, s.pool, id)
+	u, err := s.db.UserGetCustomer(ctx, s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return u, ErrNoCustomer()
 	}
@@ -65,7 +65,7 @@ func (s *Store) CallerRow(ctx context.Context, id objectid.ID) (accountsdb.User,
 // TokensEnd is the instant before which a user's tokens end now, those of this
 // very millisecond among them; never before an earlier one.
 func (s *Store) TokensEnd(u accountsdb.User) time.Time {
-	return IssuedAt(u, s.clock.Now().Add(time.Millisecond))
+	return IssuedAt(u, s.deps.Clock.Now().Add(time.Millisecond))
 }
 
 // IssuedAt is the instant from which a login's tokens count: before its user was
@@ -90,7 +90,7 @@ func (s *Store) EndTokens(rec *resource.Record, u accountsdb.User) {
 // LockUsersTx reads and locks users of a type in the order of their ids.
 func (s *Store) LockUsersTx(ctx context.Context, tx pgx.Tx, userType string,
 	ids []objectid.ID) (map[objectid.ID]accountsdb.User, error) {
-	rows, err := s.q.UserListForChange(ctx, tx,
+	rows, err := s.db.UserListForChange(ctx, tx,
 		accountsdb.UserListForChangeParams{Ids: objectid.Strings(ids), UserType: userType})
 	if err != nil {
 		return nil, fmt.Errorf("lock users: %w", err)

@@ -166,9 +166,9 @@ func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, us
 	if userType == httpapi.TypeCustomer && isReserved(username) {
 		return errAppearanceTaken()
 	}
-	taken, err := s.q.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: look, UserID: userID})
+	taken, err := s.db.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: look, UserID: userID})
 	if err == nil && !taken {
-		err = s.q.SkeletonTake(ctx, tx, accountsdb.SkeletonTakeParams{
+		err = s.db.SkeletonTake(ctx, tx, accountsdb.SkeletonTakeParams{
 			UserID: userID, Username: username, Skeletons: look,
 		})
 	}
@@ -183,7 +183,7 @@ func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, us
 
 // InsertUserTx writes a new user, unless the username reads like somebody else's.
 func (s *Store) InsertUserTx(ctx context.Context, tx pgx.Tx, row accountsdb.UserInsertParams) (accountsdb.User, error) {
-	u, err := s.q.UserInsert(ctx, tx, row)
+	u, err := s.db.UserInsert(ctx, tx, row)
 	if err != nil {
 		return u, err
 	}

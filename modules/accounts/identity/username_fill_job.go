@@ -47,14 +47,14 @@ func (w *fillSkeletonsWorker) Work(ctx context.Context, _ *river.Job[FillSkeleto
 // an admin's counts as its owner's before a customer's, and the older before the
 // younger; all keep them.
 func (s *Store) fillSkeletons(ctx context.Context) (n int, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		missing, err := s.q.SkeletonListMissing(ctx, tx, skeletonsAtOnce)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		missing, err := s.db.SkeletonListMissing(ctx, tx, skeletonsAtOnce)
 		if err != nil {
 			return err
 		}
 		n = len(missing)
 		for _, u := range missing {
-			if err := s.q.SkeletonInsert(ctx, tx, accountsdb.SkeletonInsertParams{
+			if err := s.db.SkeletonInsert(ctx, tx, accountsdb.SkeletonInsertParams{
 				UserID: u.ID, Username: u.Username, Skeletons: skeletons(u.Username),
 			}); err != nil {
 				return err

@@ -19,7 +19,7 @@ func (s *Sessions) Verify(token string) (httpapi.Claims, error) {
 // Caller reads the user that the claims name; 403 "Access Denied: Could not
 // validate token." when they are gone, disabled, or have ended tokens of that age.
 func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
-	c, err := s.q.CallerRead(ctx, s.pool, accountsdb.CallerReadParams{
+	c, err := s.db.CallerRead(ctx, s.deps.Pool, accountsdb.CallerReadParams{
 		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID,
 	})
 	if postgres.IsNoRows(err) {

@@ -60,7 +60,7 @@ func (s *Sessions) deviceOf(ctx context.Context, u accountsdb.User) (device, boo
 	sent, _ := ctx.Value(deviceKey{}).([]string)
 	for _, token := range sent {
 		d, ok := s.readDevice(token)
-		if ok && d.userID == u.ID && s.clock.Now().Before(d.since.Add(s.cfg.DeviceTTL)) &&
+		if ok && d.userID == u.ID && s.deps.Clock.Now().Before(d.since.Add(s.deps.Config.DeviceTTL)) &&
 			(u.TokensValidAfter == nil || !d.since.Before(*u.TokensValidAfter)) {
 			return d, true
 		}
@@ -102,7 +102,7 @@ type DeviceOutput struct {
 
 func (s *Sessions) deviceOutput(ctx context.Context, token string) DeviceOutput {
 	cookie := http.Cookie{ //nolint:gosec // secure wherever the site is, below
-		Name: deviceCookie, Value: token, Path: httpapi.Prefix, MaxAge: int(s.cfg.DeviceTTL.Seconds()),
+		Name: deviceCookie, Value: token, Path: httpapi.Prefix, MaxAge: int(s.deps.Config.DeviceTTL.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}
 	if httpapi.RequestURL(ctx).Scheme == "https" {

@@ -92,7 +92,7 @@ type archiveToken struct {
 
 // RefreshArchiveToken answers POST /auth/refresh-archive-token.
 func (h Handlers) RefreshArchiveToken(ctx context.Context, _ *struct{}) (*httpapi.Output[archiveToken], error) {
-	token, expires, err := h.s.files.IssueArchiveToken(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
+	token, expires, err := h.s.deps.Files.IssueArchiveToken(ctx, h.s.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type CallerLimit struct {
 // seconds to wait when they or their address have had as many as allowed. NO_THROTTLE
 // lifts both.
 func (s *Sessions) LimitCaller(ctx context.Context, l CallerLimit) error {
-	if s.cfg.Throttle.Off {
+	if s.deps.Config.Throttle.Off {
 		return nil
 	}
 	network := httpapi.ClientNetwork(ctx)
@@ -37,12 +37,12 @@ func (s *Sessions) LimitCaller(ctx context.Context, l CallerLimit) error {
 		if q.subject == "" {
 			continue
 		}
-		ok, err := s.TakeQuota(ctx, s.pool, q.kind, q.subject, q.allowed, time.Minute)
+		ok, err := s.TakeQuota(ctx, s.deps.Pool, q.kind, q.subject, q.allowed, time.Minute)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			now := s.clock.Now()
+			now := s.deps.Clock.Now()
 			wait := now.Truncate(time.Minute).Add(time.Minute).Sub(now)
 			return fault.TooManyRequests(wait, "Too many requests. Try again in %s.", fault.Seconds(wait))
 		}

@@ -24,20 +24,20 @@ import (
 func (s *Sessions) ProvePassword(ctx context.Context, u accountsdb.User, login string,
 	password secret.Text) (ok, stale bool, err error) {
 	throttles := s.loginThrottles(ctx, u, login)
-	err = s.hasher.turn(ctx, func() error {
-		counted, err := s.CheckThrottles(ctx, s.pool, throttles)
+	err = s.deps.Hasher.turn(ctx, func() error {
+		counted, err := s.CheckThrottles(ctx, s.deps.Pool, throttles)
 		if err != nil {
 			return err
 		}
-		if ok, stale, err = s.hasher.verify(password, u.PasswordHash); err != nil {
+		if ok, stale, err = s.deps.Hasher.verify(password, u.PasswordHash); err != nil {
 			return fmt.Errorf("check password: %w", err)
 		}
 		// A client that hangs up does not get its guess back.
 		ctx := context.WithoutCancel(ctx)
 		if !ok {
-			return s.CountFailure(ctx, s.pool, throttles)
+			return s.CountFailure(ctx, s.deps.Pool, throttles)
 		}
-		return s.Forgive(ctx, s.pool, counted)
+		return s.Forgive(ctx, s.deps.Pool, counted)
 	})
 	s.tellProof(ctx, u, ok, err)
 	return ok, stale, err
@@ -53,7 +53,7 @@ func (s *Sessions) tellProof(ctx context.Context, u accountsdb.User, ok bool, er
 	case ok:
 		result = "right"
 	}
-	s.log.InfoContext(ctx, "credentials tried", slog.String("request_id", httpapi.RequestID(ctx)),
+	s.deps.Log.InfoContext(ctx, "credentials tried", slog.String("request_id", httpapi.RequestID(ctx)),
 		slog.String("user_id", u.ID.String()),
 		slog.String("result", result), slog.String("addr", httpapi.ClientIP(ctx)))
 }

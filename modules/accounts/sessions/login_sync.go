@@ -102,7 +102,8 @@ func (s *Sessions) syncAtLogin(ctx context.Context, u accountsdb.User) {
 		return
 	}
 	s.logSync(ctx, u.ID, err)
-	if _, err := s.jobs.Insert(context.WithoutCancel(ctx), SyncSubscriptionArgs{CustomerID: u.ID}, nil); err != nil {
+	_, err = s.deps.Jobs.Insert(context.WithoutCancel(ctx), SyncSubscriptionArgs{CustomerID: u.ID}, nil)
+	if err != nil {
 		s.logSync(ctx, u.ID, err)
 	}
 }
@@ -115,17 +116,18 @@ var (
 // maySync takes a question to the gateway from the customer's and from
 // everybody's share of this minute.
 func (s *Sessions) maySync(ctx context.Context, customerID objectid.ID) (bool, error) {
-	ok, err := s.TakeQuota(ctx, s.pool, "sync of customer", customerID.String(), s.cfg.Sync.PerCustomer, time.Minute)
+	ok, err := s.TakeQuota(ctx, s.deps.Pool, "sync of customer", customerID.String(), s.deps.Config.Sync.PerCustomer,
+		time.Minute)
 	if err != nil || !ok {
 		return false, err
 	}
-	return s.TakeQuota(ctx, s.pool, "sync", "all", s.cfg.Sync.PerMinute, time.Minute)
+	return s.TakeQuota(ctx, s.deps.Pool, "sync", "all", s.deps.Config.Sync.PerMinute, time.Minute)
 }
 
 // syncFor waits no longer than the limit, whatever the module above does with its
 // context.
 func (s *Sessions) syncFor(ctx context.Context, customerID objectid.ID) error {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Sync.Wait)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Config.Sync.Wait)
 	done := make(chan error, 1)
 	go func() {
 		defer cancel()
@@ -146,7 +148,7 @@ func (s *Sessions) syncFor(ctx context.Context, customerID objectid.ID) error {
 
 func (s *Sessions) logSync(ctx context.Context, customerID objectid.ID, err error) {
 	if err != nil {
-		s.log.WarnContext(ctx, "subscription not synchronised at login",
+		s.deps.Log.WarnContext(ctx, "subscription not synchronised at login",
 			slog.String("customer_id", customerID.String()), slog.Any("error", err))
 	}
 }

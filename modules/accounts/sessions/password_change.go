@@ -25,7 +25,7 @@ import (
 // new_password, 404, 429 after too many wrong ones, counted together with failed logins.
 func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
 	current, chosen secret.Text) (session tokenSet, device string, err error) {
-	u, err := s.q.UserGet(ctx, s.pool, caller.ID)
+	u, err := s.db.UserGet(ctx, s.deps.Pool, caller.ID)
 	if postgres.IsNoRows(err) {
 		return session, "", fault.NotFound("User")
 	}
@@ -42,19 +42,19 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
 	if !ok {
 		return session, "", ErrWrongCurrent()
 	}
-	hash, err := s.hasher.Hash(ctx, chosen)
+	hash, err := s.deps.Hasher.Hash(ctx, chosen)
 	if err != nil {
 		return session, "", err
 	}
 	var ended time.Time
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := s.q.UserLockAny(ctx, tx, u.ID); err != nil {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if _, err := s.db.UserLockAny(ctx, tx, u.ID); err != nil {
 			return err // the instant below has to come after a login that reads the old password
 		}
-		ended = s.identity.TokensEnd(u)
-		n, err := s.q.UserChangePassword(ctx, tx, accountsdb.UserChangePasswordParams{
+		ended = s.deps.Identity.TokensEnd(u)
+		n, err := s.db.UserChangePassword(ctx, tx, accountsdb.UserChangePasswordParams{
 			ID: u.ID, OldHash: *u.PasswordHash, NewHash: hash, TokenID: caller.Claims.TokenID, TokensValidAfter: &ended,
-			Now: s.clock.Now(),
+			Now: s.deps.Clock.Now(),
 		})
 		if err == nil && n == 0 {
 			return ErrWrongCurrent() // somebody else has just replaced it
@@ -62,7 +62,7 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
 		if err != nil {
 			return err
 		}
-		if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+		if err := s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 			return err
 		}
 		if session, err = s.newSession(ctx, tx, u, ended); err != nil {

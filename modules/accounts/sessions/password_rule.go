@@ -29,7 +29,7 @@ const (
 // PASSWORD_LIST is off.
 func (s *Sessions) PasswordFlaw(password secret.Text, own ...string) string {
 	switch {
-	case s.cfg.NoPasswordList:
+	case s.deps.Config.NoPasswordList:
 		return ""
 	case passwordlist.Holds(password.Reveal()):
 		return commonPassword

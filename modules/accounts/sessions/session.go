@@ -39,13 +39,13 @@ type tokenPair struct {
 // INVALID_CREDENTIALS, 401 PASSWORD_RESET_REQUIRED for an imported user without a password of their own, 403 FORBIDDEN
 // for a disabled one. The second result is the token of the device.
 func (s *Sessions) logIn(ctx context.Context, login string, password secret.Text) (tokenSet, string, error) {
-	began := s.clock.Now()
+	began := s.deps.Clock.Now()
 	u, err := s.authenticate(ctx, login, password)
 	if err != nil {
 		return tokenSet{}, "", err
 	}
 	issued := identity.IssuedAt(u, began)
-	set, err := s.newSession(ctx, s.pool, u, issued)
+	set, err := s.newSession(ctx, s.deps.Pool, u, issued)
 	if err != nil {
 		return tokenSet{}, "", err
 	}
@@ -60,7 +60,7 @@ func (s *Sessions) logIn(ctx context.Context, login string, password secret.Text
 // newSession makes the tokens of a session that counts from issued.
 func (s *Sessions) newSession(ctx context.Context, db postgres.DB, u accountsdb.User,
 	issued time.Time) (tokenSet, error) {
-	archive, _, err := s.files.IssueArchiveTokenAt(ctx, db, u.ID, issued)
+	archive, _, err := s.deps.Files.IssueArchiveTokenAt(ctx, db, u.ID, issued)
 	if err != nil {
 		return tokenSet{}, err
 	}
@@ -77,7 +77,7 @@ func (s *Sessions) newSession(ctx context.Context, db postgres.DB, u accountsdb.
 // authenticate returns the user with this login and password. One look-up
 // serves usernames and e-mails: they share one name space.
 func (s *Sessions) authenticate(ctx context.Context, login string, password secret.Text) (accountsdb.User, error) {
-	u, err := s.q.UserByLogin(ctx, s.pool, login)
+	u, err := s.db.UserByLogin(ctx, s.deps.Pool, login)
 	if err != nil && !postgres.IsNoRows(err) {
 		return u, fmt.Errorf("read user: %w", err)
 	}
@@ -106,14 +106,14 @@ func (s *Sessions) authenticate(ctx context.Context, login string, password secr
 // rehash brings a hash made with other parameters to the present ones. The login
 // does not depend on it.
 func (s *Sessions) rehash(ctx context.Context, u accountsdb.User, password secret.Text) {
-	hash, err := s.hasher.Hash(ctx, password)
+	hash, err := s.deps.Hasher.Hash(ctx, password)
 	if err == nil {
-		err = s.q.UserRehash(ctx, s.pool, accountsdb.UserRehashParams{
+		err = s.db.UserRehash(ctx, s.deps.Pool, accountsdb.UserRehashParams{
 			ID: u.ID, NewHash: &hash, OldHash: *u.PasswordHash,
 		})
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "password not rehashed", "user_id", u.ID, "error", err)
+		s.deps.Log.WarnContext(ctx, "password not rehashed", "user_id", u.ID, "error", err)
 	}
 }
 
@@ -125,11 +125,11 @@ func latest(a, b time.Time) time.Time {
 }
 
 func (s *Sessions) issuePair(c httpapi.Caller, now time.Time) (tokenPair, error) {
-	access, expires, err := s.tokens.sign(accessKind, c, now, s.cfg.AccessTokenTTL)
+	access, expires, err := s.tokens.sign(accessKind, c, now, s.deps.Config.AccessTokenTTL)
 	if err != nil {
 		return tokenPair{}, err
 	}
-	refresh, _, err := s.tokens.sign(refreshKind, c, now, s.cfg.RefreshTokenTTL)
+	refresh, _, err := s.tokens.sign(refreshKind, c, now, s.deps.Config.RefreshTokenTTL)
 	if err != nil {
 		return tokenPair{}, err
 	}
@@ -140,7 +140,7 @@ func (s *Sessions) issuePair(c httpapi.Caller, now time.Time) (tokenPair, error)
 // refresh gives a new pair for a refresh token, which itself stays good until it
 // expires; 403 "Access Denied: Could not validate token." for any other.
 func (s *Sessions) refresh(ctx context.Context, token secret.Text) (tokenPair, error) {
-	began := s.clock.Now()
+	began := s.deps.Clock.Now()
 	claims, err := s.tokens.verify(refreshKind, token.Reveal())
 	if err != nil {
 		return tokenPair{}, httpapi.ErrBadToken()
@@ -155,5 +155,6 @@ func (s *Sessions) refresh(ctx context.Context, token secret.Text) (tokenPair, e
 // AccessToken makes an access token for a user who has proved who they are some
 // other way, such as by a mailed code.
 func (s *Sessions) AccessToken(u accountsdb.User) (token string, expires time.Time, err error) {
-	return s.tokens.sign(accessKind, identity.CallerOf(u), identity.IssuedAt(u, s.clock.Now()), s.cfg.AccessTokenTTL)
+	return s.tokens.sign(accessKind, identity.CallerOf(u), identity.IssuedAt(u, s.deps.Clock.Now()),
+		s.deps.Config.AccessTokenTTL)
 }

@@ -41,19 +41,12 @@ type Deps struct {
 
 // Sessions knows passwords, tokens, devices and who calls.
 type Sessions struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	files    *files.Service
-	identity *identity.Store
-	cfg      Config
-	hasher   *Hasher
-	tokens   *keyRing
-	keys     sessionKeys
-	breaker  *breaker
-	sync     SubscriptionSync
-	q        *accountsdb.Queries
+	deps    Deps
+	db      *accountsdb.Queries
+	tokens  *keyRing
+	keys    sessionKeys
+	breaker *breaker
+	sync    SubscriptionSync
 }
 
 // sessionKeys sign device tokens and stand for whom a throttle concerns.
@@ -67,8 +60,7 @@ func New(d Deps) (*Sessions, error) {
 	}
 	d.Config = d.Config.withDefaults()
 	return &Sessions{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, identity: d.Identity, cfg: d.Config,
-		hasher: d.Hasher, tokens: ring, breaker: newBreaker(d.Clock), q: accountsdb.New(),
+		deps: d, db: accountsdb.New(), tokens: ring, breaker: newBreaker(d.Clock),
 		keys: sessionKeys{
 			throttle: secret.Derive(d.Config.MasterKey, "accounts/throttle"),
 			device:   secret.Derive(d.Config.MasterKey, "accounts/device"),
@@ -80,7 +72,7 @@ func New(d Deps) (*Sessions, error) {
 func (s *Sessions) Connect(sync SubscriptionSync) { s.sync = sync }
 
 // Throttle is what is allowed of failures and mails.
-func (s *Sessions) Throttle() ThrottleLimits { return s.cfg.Throttle }
+func (s *Sessions) Throttle() ThrottleLimits { return s.deps.Config.Throttle }
 
 // Handlers answers the routes of sessions.
 type Handlers struct{ s *Sessions }

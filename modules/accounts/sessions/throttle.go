@@ -73,26 +73,26 @@ func (s *Sessions) ThrottleOf(scope, subject string, allowed int) Throttle {
 // loginThrottles are the account, known or not, and the client's address; on a
 // device of the user that device alone, so that nobody else makes them wait there.
 func (s *Sessions) loginThrottles(ctx context.Context, u accountsdb.User, login string) []Throttle {
-	if d, known := s.deviceOf(ctx, u); known && !s.cfg.Throttle.Off {
+	if d, known := s.deviceOf(ctx, u); known && !s.deps.Config.Throttle.Off {
 		return []Throttle{
-			s.ThrottleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.cfg.Throttle.LoginFailures),
+			s.ThrottleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.deps.Config.Throttle.LoginFailures),
 		}
 	}
 	account := accountSubject(u, login)
-	return s.WithAddress(ctx, scopeLoginAddress, s.cfg.Throttle.AddressFailures,
-		s.ThrottleOf(ScopeLogin, account, s.cfg.Throttle.LoginFailures))
+	return s.WithAddress(ctx, scopeLoginAddress, s.deps.Config.Throttle.AddressFailures,
+		s.ThrottleOf(ScopeLogin, account, s.deps.Config.Throttle.LoginFailures))
 }
 
 // CodeThrottles are the user and purpose, over all codes, and the client's
 // address.
 func (s *Sessions) CodeThrottles(ctx context.Context, userID objectid.ID, purpose string) []Throttle {
-	return s.WithAddress(ctx, ScopeCodeAddress, s.cfg.Throttle.AddressFailures,
-		s.ThrottleOf(ScopeCode, purpose+" "+userID.String(), s.cfg.Throttle.CodeFailures))
+	return s.WithAddress(ctx, ScopeCodeAddress, s.deps.Config.Throttle.AddressFailures,
+		s.ThrottleOf(ScopeCode, purpose+" "+userID.String(), s.deps.Config.Throttle.CodeFailures))
 }
 
 // WithAddress adds the throttle of the client's address; none where they are lifted.
 func (s *Sessions) WithAddress(ctx context.Context, scope string, allowed int, others ...Throttle) []Throttle {
-	if s.cfg.Throttle.Off {
+	if s.deps.Config.Throttle.Off {
 		return nil
 	}
 	network := httpapi.ClientNetwork(ctx)
@@ -109,11 +109,11 @@ func (s *Sessions) CheckThrottles(ctx context.Context, db postgres.DB, all []Thr
 	for i, t := range all {
 		macs[i] = t.mac
 	}
-	rows, err := s.q.ThrottleList(ctx, db, macs)
+	rows, err := s.db.ThrottleList(ctx, db, macs)
 	if err != nil {
 		return nil, fmt.Errorf("read throttles: %w", err)
 	}
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	var wait time.Duration
 	for _, row := range rows {
 		for _, t := range all {
@@ -138,22 +138,22 @@ func (s *Sessions) waitAfter(failures, allowed int) time.Duration {
 	if failures < allowed {
 		return 0
 	}
-	wait := s.cfg.Throttle.FirstWait
+	wait := s.deps.Config.Throttle.FirstWait
 	for range failures - allowed {
-		if wait >= s.cfg.Throttle.LongestWait {
+		if wait >= s.deps.Config.Throttle.LongestWait {
 			break
 		}
 		wait *= 2
 	}
-	return min(wait, s.cfg.Throttle.LongestWait)
+	return min(wait, s.deps.Config.Throttle.LongestWait)
 }
 
 // CountFailure counts one failure of each subject, in the order given: the
 // account first, so that two transactions never wait for each other.
 func (s *Sessions) CountFailure(ctx context.Context, db postgres.DB, all []Throttle) error {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	for _, t := range all {
-		err := s.q.ThrottleFail(ctx, db, accountsdb.ThrottleFailParams{
+		err := s.db.ThrottleFail(ctx, db, accountsdb.ThrottleFailParams{
 			SubjectMac: t.mac, Scope: t.scope, Now: now, ForgetBefore: now.Add(-failuresForgottenAfter),
 		})
 		if err != nil {
@@ -170,7 +170,7 @@ func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Thrott
 		if t.scope != ScopeLogin && t.scope != scopeLoginDevice && t.scope != ScopeCode {
 			continue
 		}
-		if err := s.q.ThrottleClear(ctx, db, t.mac); err != nil {
+		if err := s.db.ThrottleClear(ctx, db, t.mac); err != nil {
 			return fmt.Errorf("forget failures: %w", err)
 		}
 	}
@@ -181,8 +181,8 @@ func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Thrott
 // are taken. Windows begin at whole multiples of their length, in UTC.
 func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int,
 	window time.Duration) (bool, error) {
-	_, err := s.q.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
-		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.clock.Now().Truncate(window), Allowed: int32(allowed), //nolint:gosec // a setting, far below
+	_, err := s.db.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
+		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.deps.Clock.Now().Truncate(window), Allowed: int32(allowed), //nolint:gosec // a setting, far below
 	})
 	if postgres.IsNoRows(err) {
 		return false, nil
@@ -195,11 +195,11 @@ func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject 
 
 // ForgetOld removes the counts of failures and of quotas that no longer say anything.
 func (s *Sessions) ForgetOld(ctx context.Context) error {
-	now := s.clock.Now()
-	if _, err := s.q.ThrottleDeleteOld(ctx, s.pool, now.Add(-failuresForgottenAfter)); err != nil {
+	now := s.deps.Clock.Now()
+	if _, err := s.db.ThrottleDeleteOld(ctx, s.deps.Pool, now.Add(-failuresForgottenAfter)); err != nil {
 		return fmt.Errorf("forget failures: %w", err)
 	}
-	if _, err := s.q.QuotaDeleteOld(ctx, s.pool, now.Add(-quotasKeptFor)); err != nil {
+	if _, err := s.db.QuotaDeleteOld(ctx, s.deps.Pool, now.Add(-quotasKeptFor)); err != nil {
 		return fmt.Errorf("forget quotas: %w", err)
 	}
 	return nil

@@ -48,7 +48,7 @@ func (s *Signup) emailAvailable(ctx context.Context, email string) (*bool, error
 	if err != nil {
 		return nil, err
 	}
-	taken, err := s.q.UserLoginExists(ctx, s.pool, accountsdb.UserLoginExistsParams{Login: email})
+	taken, err := s.db.UserLoginExists(ctx, s.deps.Pool, accountsdb.UserLoginExistsParams{Login: email})
 	if err != nil {
 		return nil, fmt.Errorf("look up e-mail: %w", err)
 	}
@@ -59,11 +59,11 @@ func (s *Signup) emailAvailable(ctx context.Context, email string) (*bool, error
 // taxIDAvailable reports whether no customer has this CPF or CNPJ; 422 when it
 // has not the form of one.
 func (s *Signup) taxIDAvailable(ctx context.Context, taxID string) (*bool, error) {
-	taxID, err := s.identity.NormalTaxID(taxID, "query", "tax_id")
+	taxID, err := s.deps.Identity.NormalTaxID(taxID, "query", "tax_id")
 	if err != nil {
 		return nil, err
 	}
-	taken, err := s.q.UserTaxIDExists(ctx, s.pool, &taxID)
+	taken, err := s.db.UserTaxIDExists(ctx, s.deps.Pool, &taxID)
 	if err != nil {
 		return nil, fmt.Errorf("look up tax_id: %w", err)
 	}

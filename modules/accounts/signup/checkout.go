@@ -58,17 +58,17 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 		return c, err
 	}
 	var u accountsdb.User
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if u, err = s.identity.InsertUserTx(ctx, tx, row); err != nil {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+		if u, err = s.deps.Identity.InsertUserTx(ctx, tx, row); err != nil {
 			return identity.Duplicate(err, row.Email)
 		}
-		switch err := s.codes.ClaimTurnTx(ctx, tx, codes.PurposeReset, u.Email); {
+		switch err := s.deps.Codes.ClaimTurnTx(ctx, tx, codes.PurposeReset, u.Email); {
 		case fault.Is(err, fault.KindTooManyRequests):
 			return nil // a code for this address is on its way already; forgot-password sends another
 		case err != nil:
 			return err
 		}
-		return s.codes.IssueTx(ctx, tx, u.ID, codes.PurposeReset, u.Email)
+		return s.deps.Codes.IssueTx(ctx, tx, u.ID, codes.PurposeReset, u.Email)
 	})
 	if fault.Is(err, fault.KindConflict) {
 		// Another checkout of the same address may have been faster.
@@ -86,7 +86,7 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 // another customer has the tax_id, or nobody may buy for the address.
 func (s *Signup) checkoutOwner(ctx context.Context,
 	row accountsdb.UserInsertParams) (c identity.Customer, known bool, err error) {
-	u, err := s.q.UserByLogin(ctx, s.pool, row.Email)
+	u, err := s.db.UserByLogin(ctx, s.deps.Pool, row.Email)
 	if err != nil && !postgres.IsNoRows(err) {
 		return c, false, fmt.Errorf("read user: %w", err)
 	}
@@ -95,7 +95,7 @@ func (s *Signup) checkoutOwner(ctx context.Context,
 		return c, false, fault.Conflict("Tickets cannot be bought for this e-mail.").WithField("email")
 	}
 	if !known || nullable.Value(u.TaxID) != nullable.Value(row.TaxID) {
-		taken, err := s.q.UserTaxIDExists(ctx, s.pool, row.TaxID)
+		taken, err := s.db.UserTaxIDExists(ctx, s.deps.Pool, row.TaxID)
 		if err != nil {
 			return c, false, fmt.Errorf("look for tax id: %w", err)
 		}

@@ -61,18 +61,18 @@ func (s *Signup) CreateUser(ctx context.Context, n NewUser) (User, error) {
 		return User{}, err
 	}
 	if !n.placeholder() {
-		hash, err := s.hasher.Hash(ctx, n.Password)
+		hash, err := s.deps.Hasher.Hash(ctx, n.Password)
 		if err != nil {
 			return User{}, err
 		}
 		row.PasswordHash = &hash
 	}
 	var u accountsdb.User
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if u, err = s.identity.InsertUserTx(ctx, tx, row); err != nil || !n.Migrated {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if u, err = s.deps.Identity.InsertUserTx(ctx, tx, row); err != nil || !n.Migrated {
 			return err
 		}
-		u, err = s.q.UserRequireReset(ctx, tx, u.ID)
+		u, err = s.db.UserRequireReset(ctx, tx, u.ID)
 		return err
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (n NewUser) placeholder() bool { return n.Migrated && n.Password.Empty() }
 
 // newRow checks a new user's fields and brings them into their stored form.
 func (s *Signup) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
-	now := s.clock.Now()
+	now := s.deps.Clock.Now()
 	row := accountsdb.UserInsertParams{
 		ID: objectid.At(now), UserType: n.Type, Username: n.Username, IsRoot: n.Root, TypeUser: []string{},
 		Name: nullable.Ptr(n.Name), FullName: nullable.Ptr(n.FullName), Phone: nullable.Ptr(n.Phone),
@@ -114,7 +114,7 @@ func (s *Signup) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 		return row, err
 	}
 	if !n.placeholder() {
-		if err := s.sessions.CheckPassword(n.Password, []string{row.Email, n.Username, n.FullName, n.Name}, "body",
+		if err := s.deps.Sessions.CheckPassword(n.Password, []string{row.Email, n.Username, n.FullName, n.Name}, "body",
 			"password"); err != nil {
 			return row, err
 		}
@@ -123,7 +123,7 @@ func (s *Signup) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 		return row, err
 	}
 	if n.TaxID != "" {
-		taxID, err := s.identity.NormalTaxID(n.TaxID, "body", "tax_id")
+		taxID, err := s.deps.Identity.NormalTaxID(n.TaxID, "body", "tax_id")
 		if err != nil {
 			return row, err
 		}

@@ -57,10 +57,10 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 	if code == "" {
 		return nil
 	}
-	if s.promos == nil {
+	if s.deps.Promos == nil {
 		return fault.BadRequest("Promo code not found.").WithField("promo_code")
 	}
-	id, err := s.promos.SignupPromoCode(ctx, code)
+	id, err := s.deps.Promos.SignupPromoCode(ctx, code)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 // disabled, or has another password.
 func (s *Signup) unverifiedOwner(ctx context.Context, email string,
 	password secret.Text) (u accountsdb.User, known bool, err error) {
-	u, err = s.q.UserByLogin(ctx, s.pool, email)
+	u, err = s.db.UserByLogin(ctx, s.deps.Pool, email)
 	if postgres.IsNoRows(err) {
 		return u, false, nil
 	}
@@ -84,7 +84,7 @@ func (s *Signup) unverifiedOwner(ctx context.Context, email string,
 	if u.EmailVerified || u.UserType != httpapi.TypeCustomer || !u.Enable || u.PasswordHash == nil {
 		return u, false, taken
 	}
-	ok, _, err := s.sessions.ProvePassword(ctx, u, email, password)
+	ok, _, err := s.deps.Sessions.ProvePassword(ctx, u, email, password)
 	if err != nil {
 		return u, false, err
 	}
@@ -95,42 +95,42 @@ func (s *Signup) unverifiedOwner(ctx context.Context, email string,
 }
 
 func (s *Signup) mailAgain(ctx context.Context, u accountsdb.User, later bool) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if later {
 			if err := s.deferVerificationTx(ctx, tx, u); err != nil {
 				return err
 			}
 		}
-		if err := s.codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
+		if err := s.deps.Codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
 			return err
 		}
-		return s.codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
+		return s.deps.Codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
 	})
 }
 
 // deferVerificationTx lets a customer go on before they have verified their address,
 // with what their code promised.
 func (s *Signup) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
-	if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
+	if err := s.db.UserDeferVerification(ctx, tx, u.ID); err != nil {
 		return err
 	}
-	return s.identity.KeepPromiseTx(ctx, tx, u)
+	return s.deps.Identity.KeepPromiseTx(ctx, tx, u)
 }
 
 func (s *Signup) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text,
 	later bool) (u accountsdb.User, err error) {
-	hash, err := s.hasher.Hash(ctx, password)
+	hash, err := s.deps.Hasher.Hash(ctx, password)
 	if err != nil {
 		return u, err
 	}
 	row.PasswordHash = &hash
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		// The row first: of parallel signups with one address, all but one fail here
 		// and say why, instead of meeting each other's cooldown.
-		if u, err = s.identity.InsertUserTx(ctx, tx, row); err != nil {
+		if u, err = s.deps.Identity.InsertUserTx(ctx, tx, row); err != nil {
 			return identity.Duplicate(err, row.Email)
 		}
-		if err := s.q.UserMarkSignup(ctx, tx, u.ID); err != nil {
+		if err := s.db.UserMarkSignup(ctx, tx, u.ID); err != nil {
 			return err
 		}
 		if later {
@@ -138,10 +138,10 @@ func (s *Signup) insertSignup(ctx context.Context, row accountsdb.UserInsertPara
 				return err
 			}
 		}
-		if err := s.codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
+		if err := s.deps.Codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
 			return err
 		}
-		return s.codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
+		return s.deps.Codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
 	})
 	if err != nil {
 		return u, fmt.Errorf("sign up: %w", err)
@@ -177,7 +177,7 @@ func (s *Signup) confirmSignup(ctx context.Context, n request, code secret.Text)
 	if !known {
 		return u, fault.BadRequestDetail("There is no active code. Sign up without verification_code first.")
 	}
-	return s.codes.VerifyEmail(ctx, u.ID, code)
+	return s.deps.Codes.VerifyEmail(ctx, u.ID, code)
 }
 
 // atIndex puts the index of the array's object into a finding that was made
@@ -206,11 +206,11 @@ type signupSession struct {
 }
 
 func (s *Signup) startSession(ctx context.Context, u accountsdb.User) (signupSession, error) {
-	token, expires, err := s.sessions.AccessToken(u)
+	token, expires, err := s.deps.Sessions.AccessToken(u)
 	if err != nil {
 		return signupSession{}, err
 	}
-	archive, _, err := s.files.IssueArchiveToken(ctx, s.pool, u.ID)
+	archive, _, err := s.deps.Files.IssueArchiveToken(ctx, s.deps.Pool, u.ID)
 	if err != nil {
 		return signupSession{}, err
 	}

@@ -104,7 +104,7 @@ func (h Handlers) SignUp(ctx context.Context, in *signupInput) (*signupOutput, e
 	if err != nil {
 		return nil, err
 	}
-	minutes := h.s.codes.Minutes()
+	minutes := h.s.deps.Codes.Minutes()
 	if !n.later {
 		return &signupOutput{Body: signupStarted{
 			CustomerID: u.ID, Email: u.Email, ExpiresInMinutes: minutes,
@@ -126,7 +126,7 @@ func (h Handlers) confirmSignup(ctx context.Context, n request, code secret.Text
 	if err != nil {
 		return nil, err
 	}
-	token, expires, err := h.s.sessions.AccessToken(u)
+	token, expires, err := h.s.deps.Sessions.AccessToken(u)
 	if err != nil {
 		return nil, err
 	}

@@ -35,25 +35,12 @@ type Deps struct {
 
 // Signup is the room.
 type Signup struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	files    *files.Service
-	promos   PromoCodes
-	identity *identity.Store
-	hasher   *sessions.Hasher
-	sessions *sessions.Sessions
-	codes    *codes.Codes
-	q        *accountsdb.Queries
+	deps Deps
+	db   *accountsdb.Queries
 }
 
 // New makes the room.
-func New(d Deps) *Signup {
-	return &Signup{
-		pool: d.Pool, clock: d.Clock, files: d.Files, promos: d.Promos, identity: d.Identity, hasher: d.Hasher,
-		sessions: d.Sessions,
-		codes:    d.Codes, q: accountsdb.New(),
-	}
-}
+func New(d Deps) *Signup { return &Signup{deps: d, db: accountsdb.New()} }
 
 // Handlers answers the routes of signup.
 type Handlers struct{ s *Signup }

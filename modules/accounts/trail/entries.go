@@ -25,7 +25,7 @@ func (s *Trail) AuditOf(ctx context.Context, table string,
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := list.Run(ctx, s.pool); err != nil { // not a replica: who has just made a change wants to see it
+	if err := list.Run(ctx, s.deps.Pool); err != nil { // not a replica: who has just made a change wants to see it
 		return nil, 0, err
 	}
 	return list.Envelope(ctx), list.Page().Total, nil

@@ -32,7 +32,7 @@ func (s *Trail) Watches(ctx context.Context) bool {
 // context. Of a change, only the members that differ are kept; members with the
 // name of a secret are masked; of a deleted customer only that they were is told.
 func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
-	now, actor, name, action := s.clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username,
+	now, actor, name, action := s.deps.Clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username,
 		httpapi.HandlerName(ctx)
 	path := httpapi.RequestURL(ctx).Path
 	if deed := audit.PlatformAction(ctx); deed != "" {
@@ -54,7 +54,7 @@ func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change
 		}
 	}
 	var failed error
-	s.q.AuditInsert(ctx, tx, rows).Exec(func(_ int, err error) {
+	s.db.AuditInsert(ctx, tx, rows).Exec(func(_ int, err error) {
 		if err != nil && failed == nil {
 			failed = fmt.Errorf("write audit trail: %w", err)
 		}
@@ -65,8 +65,8 @@ func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change
 // EraseAuditTx takes out what the trail says of a record's fields, because the
 // person it speaks of is deleted. That the changes happened stays.
 func (s *Trail) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.ID) error {
-	now := s.clock.Now()
-	if err := s.q.AuditErase(ctx, tx, accountsdb.AuditEraseParams{RecordID: &recordID, Now: &now}); err != nil {
+	now := s.deps.Clock.Now()
+	if err := s.db.AuditErase(ctx, tx, accountsdb.AuditEraseParams{RecordID: &recordID, Now: &now}); err != nil {
 		return fmt.Errorf("erase audit trail: %w", err)
 	}
 	return nil

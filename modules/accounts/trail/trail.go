@@ -8,18 +8,21 @@ import (
 	"marquee/platform/resource"
 )
 
+// Deps are what New needs.
+type Deps struct {
+	Pool  *pgxpool.Pool
+	Clock clock.Clock
+}
+
 // Trail writes and shows accounts.audit_log.
 type Trail struct {
-	pool  *pgxpool.Pool
-	clock clock.Clock
-	log   *resource.Resource
-	q     *accountsdb.Queries
+	deps Deps
+	db   *accountsdb.Queries
+	log  *resource.Resource
 }
 
 // New makes the room.
-func New(pool *pgxpool.Pool, clk clock.Clock) *Trail {
-	return &Trail{pool: pool, clock: clk, log: newAuditLog(), q: accountsdb.New()}
-}
+func New(d Deps) *Trail { return &Trail{deps: d, db: accountsdb.New(), log: newAuditLog()} }
 
 // Entries is the collection GET /audit-log.
 func (s *Trail) Entries() *resource.Resource { return s.log }

@@ -34,7 +34,10 @@ func (s *Users) newResource() *resource.Resource {
 			},
 			{Name: "name", Kind: query.String, WhenSet: true, Rule: required, Doc: "Display name"},
 			{Name: "full_name", Kind: query.String, WhenSet: true, Rule: identity.NameRule},
-			{Name: "tax_id", Kind: query.String, WhenSet: true, Normal: taxid.Normal, Rule: s.identity.TaxIDRule()},
+			{
+				Name: "tax_id", Kind: query.String, WhenSet: true, Normal: taxid.Normal,
+				Rule: s.deps.Identity.TaxIDRule(),
+			},
 			{Name: "phone", Kind: query.String, WhenSet: true, Rule: identity.PhoneRule},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			{

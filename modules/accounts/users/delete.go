@@ -19,12 +19,12 @@ import (
 // ids. Errors: 403 for a user beyond the caller's reach, 409 for oneself and for the
 // last root user.
 func (s *Users) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
-	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
+	users, err := s.deps.Identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
 	if err != nil {
 		return nil, err
 	}
 	caller := httpapi.CallerOf(ctx)
-	if err := s.identity.KeepWithinReach(ctx, tx, caller, users); err != nil {
+	if err := s.deps.Identity.KeepWithinReach(ctx, tx, caller, users); err != nil {
 		return nil, err
 	}
 	var there []objectid.ID
@@ -59,17 +59,17 @@ func (s *Users) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) 
 			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
 		}
 	}
-	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
-	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{
+	now, ended := s.deps.Clock.Now(), s.deps.Identity.TokensEnd(u)
+	if _, err := s.db.UserErase(ctx, tx, accountsdb.UserEraseParams{
 		ID: u.ID, Now: &now, TokensValidAfter: &ended,
 	}); err != nil {
 		return fmt.Errorf("erase user: %w", err)
 	}
-	if err := s.codes.EndTx(ctx, tx, u.ID); err != nil {
+	if err := s.deps.Codes.EndTx(ctx, tx, u.ID); err != nil {
 		return err
 	}
-	if err := s.changes.ForgetTx(ctx, tx, u.ID); err != nil {
+	if err := s.deps.Changes.ForgetTx(ctx, tx, u.ID); err != nil {
 		return err
 	}
-	return s.files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, u.ID)
+	return s.deps.Files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, u.ID)
 }

@@ -55,7 +55,7 @@ func (h Handlers) GetMyUser(ctx context.Context, _ *struct{}) (*resource.Respons
 	if err != nil {
 		return nil, err
 	}
-	if err := list.Run(ctx, h.s.pool); err != nil {
+	if err := list.Run(ctx, h.s.deps.Pool); err != nil {
 		return nil, err
 	}
 	return list.Envelope(ctx), nil
@@ -72,16 +72,16 @@ func (h Handlers) PutMyUser(ctx context.Context, in *resource.BodyInput) (*resou
 		if err := h.s.myUser.CheckChanges(body); err != nil {
 			return nil, err
 		}
-		u, err := h.s.q.UserGet(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
+		u, err := h.s.db.UserGet(ctx, h.s.deps.Pool, httpapi.CallerOf(ctx).ID)
 		if err != nil {
 			return nil, fmt.Errorf("read user: %w", err)
 		}
-		if err := h.s.changes.ProveForChange(ctx, u, current); err != nil {
+		if err := h.s.deps.Changes.ProveForChange(ctx, u, current); err != nil {
 			return nil, err
 		}
 		ctx = context.WithValue(ctx, provedPassword{}, true)
 	}
-	return h.s.crud.Update(h.s.myUser)(ctx, &resource.BodyInput{Body: body})
+	return h.s.deps.Routes.Update(h.s.myUser)(ctx, &resource.BodyInput{Body: body})
 }
 
 // currentPassword is the field of PUT /my-user that proves who changes the e-mail.

@@ -43,7 +43,7 @@ func (s *Users) newProfiles() *resource.Resource {
 // checkHandlersTx refuses handler names that no route has or asks for: 422. What profiles
 // hold already stays known, so that a profile can be sent back when a route was renamed.
 func (s *Users) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
-	held, err := s.q.ProfileListHandlers(ctx, tx)
+	held, err := s.db.ProfileListHandlers(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("read handlers of profiles: %w", err)
 	}
@@ -70,10 +70,10 @@ func (s *Users) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*resou
 
 // beforeProfileDelete refuses a profile that an admin carries: 409.
 func (s *Users) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	if err := s.q.ProfileHoldForDelete(ctx, tx, objectid.Strings(ids)); err != nil {
+	if err := s.db.ProfileHoldForDelete(ctx, tx, objectid.Strings(ids)); err != nil {
 		return fmt.Errorf("lock profiles: %w", err)
 	}
-	used, err := s.q.ProfileInUse(ctx, tx, objectid.Strings(ids))
+	used, err := s.db.ProfileInUse(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return fmt.Errorf("look up users of profiles: %w", err)
 	}
@@ -93,7 +93,7 @@ func (s *Users) checkProfilesTx(ctx context.Context, tx pgx.Tx, records []*resou
 	if len(wanted) == 0 {
 		return nil
 	}
-	known, err := s.q.ProfileHoldForUse(ctx, tx, wanted)
+	known, err := s.db.ProfileHoldForUse(ctx, tx, wanted)
 	if err != nil {
 		return fmt.Errorf("read profiles: %w", err)
 	}

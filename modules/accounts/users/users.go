@@ -30,30 +30,17 @@ type Deps struct {
 
 // Users is the room.
 type Users struct {
-	pool                     *pgxpool.Pool
-	clock                    clock.Clock
-	files                    *files.Service
-	identity                 *identity.Store
-	hasher                   *sessions.Hasher
-	sessions                 *sessions.Sessions
-	codes                    *codes.Codes
-	changes                  *codes.EmailChanges
-	crud                     resource.Routes
-	emailChangeNeedsPassword bool
-	personal                 []identity.PersonalData
-	routes                   func() []httpapi.RouteInfo // of all modules
-	q                        *accountsdb.Queries
+	deps     Deps
+	db       *accountsdb.Queries
+	personal []identity.PersonalData
+	routes   func() []httpapi.RouteInfo // of all modules
 
 	collection, myUser, profiles *resource.Resource
 }
 
 // New makes the room.
 func New(d Deps) *Users {
-	s := &Users{
-		pool: d.Pool, clock: d.Clock, files: d.Files, identity: d.Identity, hasher: d.Hasher, sessions: d.Sessions,
-		codes:   d.Codes,
-		changes: d.Changes, crud: d.Routes, emailChangeNeedsPassword: d.EmailChangeNeedsPassword, q: accountsdb.New(),
-	}
+	s := &Users{deps: d, db: accountsdb.New()}
 	s.collection, s.myUser, s.profiles = s.newResource(), s.newMyUser(), s.newProfiles()
 	return s
 }

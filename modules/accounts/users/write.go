@@ -46,10 +46,10 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resour
 	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
+	if err := s.deps.Identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.identity.ReserveAppearancesTx(ctx, tx, httpapi.TypeAdmin, records, users); err != nil {
+	if err := s.deps.Identity.ReserveAppearancesTx(ctx, tx, httpapi.TypeAdmin, records, users); err != nil {
 		return err
 	}
 	for _, rec := range records {
@@ -57,11 +57,11 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resour
 		if !sent {
 			continue
 		}
-		if flaw := s.sessions.PasswordFlaw(secret.NewText(password),
+		if flaw := s.deps.Sessions.PasswordFlaw(secret.NewText(password),
 			personalTextsOf(rec, users[rec.ID])...); flaw != "" {
 			return rec.Invalid("password", flaw)
 		}
-		hash, err := s.hasher.Hash(ctx, secret.NewText(password))
+		hash, err := s.deps.Hasher.Hash(ctx, secret.NewText(password))
 		if err != nil {
 			return err
 		}
@@ -83,12 +83,12 @@ func personalTextsOf(rec *resource.Record, u accountsdb.User) []string {
 // beforeAdminUpdate checks changes of admins. What leads into an account or
 // closes it ends the user's tokens.
 func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
-	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, identity.IDsOfRecords(records))
+	users, err := s.deps.Identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, identity.IDsOfRecords(records))
 	if err != nil {
 		return err
 	}
 	caller := httpapi.CallerOf(ctx)
-	if err := s.identity.KeepWithinReach(ctx, tx, caller, users); err != nil {
+	if err := s.deps.Identity.KeepWithinReach(ctx, tx, caller, users); err != nil {
 		return err
 	}
 	var moved []objectid.ID
@@ -116,7 +116,7 @@ func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*res
 			}
 		}
 		if password || !enable && u.Enable || root != u.IsRoot {
-			s.identity.EndTokens(rec, u)
+			s.deps.Identity.EndTokens(rec, u)
 		}
 		if u.IsRoot && u.Enable && (!root || !enable) {
 			unrooted = append(unrooted, u.ID.String())
@@ -125,10 +125,10 @@ func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*res
 	if err := s.keepRootTx(ctx, tx, unrooted); err != nil {
 		return err
 	}
-	if err := s.codes.EndTx(ctx, tx, moved...); err != nil {
+	if err := s.deps.Codes.EndTx(ctx, tx, moved...); err != nil {
 		return err
 	}
-	if err := s.identity.ReplaceAvatarsTx(ctx, tx, records, users); err != nil {
+	if err := s.deps.Identity.ReplaceAvatarsTx(ctx, tx, records, users); err != nil {
 		return err
 	}
 	return s.finishAdminsTx(ctx, tx, records, users)
@@ -137,10 +137,10 @@ func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*res
 // changeCallerEmailTx has the old address told of a new one that an admin gives themselves; 400
 // without the current password where it is needed, which PUT /my-user takes.
 func (s *Users) changeCallerEmailTx(ctx context.Context, tx pgx.Tx, rec *resource.Record, u accountsdb.User) error {
-	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.emailChangeNeedsPassword {
+	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.deps.EmailChangeNeedsPassword {
 		return codes.ErrNeedsPassword()
 	}
-	if err := s.changes.TakeChange(ctx, tx, u.ID); err != nil {
+	if err := s.deps.Changes.TakeChange(ctx, tx, u.ID); err != nil {
 		return err
 	}
 	email, _ := identity.SentText(rec, "email")
@@ -150,7 +150,7 @@ func (s *Users) changeCallerEmailTx(ctx context.Context, tx pgx.Tx, rec *resourc
 			fate = codes.UsernameFollows
 		}
 	}
-	return s.changes.MadeChangeTx(ctx, tx, u, email, fate)
+	return s.deps.Changes.MadeChangeTx(ctx, tx, u, email, fate)
 }
 
 // changeOf tells whether a record sets a password, and its enable and is_root
@@ -212,10 +212,10 @@ func (s *Users) keepRootTx(ctx context.Context, tx pgx.Tx, leaving []string) err
 	if len(leaving) == 0 {
 		return nil
 	}
-	if err := s.q.UserHoldRoots(ctx, tx); err != nil {
+	if err := s.db.UserHoldRoots(ctx, tx); err != nil {
 		return fmt.Errorf("hold roots: %w", err)
 	}
-	others, err := s.q.UserCountOtherRoots(ctx, tx, leaving)
+	others, err := s.db.UserCountOtherRoots(ctx, tx, leaving)
 	if err != nil {
 		return fmt.Errorf("count roots: %w", err)
 	}

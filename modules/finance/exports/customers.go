@@ -53,7 +53,7 @@ func (s *Exports) customersRequest(format export.Format, filter string) (request
 	if _, err := customerTables(r); err != nil {
 		return request{}, err
 	}
-	r.filename = filenameOf("customers_"+s.clock.Now().In(s.zone).Format(time.DateOnly), format)
+	r.filename = filenameOf("customers_"+s.deps.Clock.Now().In(s.deps.Zone).Format(time.DateOnly), format)
 	return r, nil
 }
 

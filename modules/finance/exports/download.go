@@ -24,7 +24,7 @@ import (
 // linkTo makes an address under which the reader, and whoever they give it to,
 // can fetch the file until it expires.
 func (s *Exports) linkTo(e financedb.Export, reader objectid.ID) (link string, expires time.Time) {
-	expires = s.clock.Now().Add(s.cfg.LinkTTL).Truncate(time.Second)
+	expires = s.deps.Clock.Now().Add(s.deps.Config.LinkTTL).Truncate(time.Second)
 	if e.ExpiresAt.Before(expires) {
 		expires = e.ExpiresAt.Truncate(time.Second)
 	}
@@ -32,11 +32,11 @@ func (s *Exports) linkTo(e financedb.Export, reader objectid.ID) (link string, e
 	q := url.Values{
 		"user": {reader.String()}, "expires": {at}, "signature": {s.signature(e.ID.String(), reader.String(), at)},
 	}
-	return s.cfg.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String() + "/file?" + q.Encode(), expires
+	return s.deps.Config.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String() + "/file?" + q.Encode(), expires
 }
 
 func (s *Exports) signature(id, reader, expires string) string {
-	return base64.RawURLEncoding.EncodeToString(secret.MAC(s.cfg.LinkKey, id, reader, expires))
+	return base64.RawURLEncoding.EncodeToString(secret.MAC(s.deps.Config.LinkKey, id, reader, expires))
 }
 
 // errBadLink is the answer to a link that was never given or has expired.
@@ -75,11 +75,11 @@ func (h Handlers) byLink(ctx context.Context, id string, q url.Values) (httpapi.
 		return httpapi.Caller{}, errBadLink()
 	}
 	expires := time.Unix(seconds, 0)
-	if !h.s.clock.Now().Before(expires) {
+	if !h.s.deps.Clock.Now().Before(expires) {
 		return httpapi.Caller{}, errBadLink()
 	}
-	return h.s.callers.Caller(ctx, httpapi.Claims{
-		UserID: objectid.ID(q.Get("user")), IssuedAt: expires.Add(-h.s.cfg.LinkTTL),
+	return h.s.deps.Callers.Caller(ctx, httpapi.Claims{
+		UserID: objectid.ID(q.Get("user")), IssuedAt: expires.Add(-h.s.deps.Config.LinkTTL),
 	})
 }
 

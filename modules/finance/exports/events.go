@@ -6,7 +6,7 @@ import "marquee/platform/export"
 // REPORT_TZ.
 func (s *Exports) eventsRequest(format export.Format, eventType string, activeOnly bool) request {
 	r := request{Kind: eventsExport, Format: format, EventType: eventType, ActiveOnly: activeOnly}
-	r.filename = filenameOf("events_dashboard_"+s.clock.Now().In(s.zone).Format("20060102_1504"), format)
+	r.filename = filenameOf("events_dashboard_"+s.deps.Clock.Now().In(s.deps.Zone).Format("20060102_1504"), format)
 	return r
 }
 

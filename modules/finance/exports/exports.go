@@ -51,7 +51,7 @@ type Deps struct {
 	Jobs    *jobs.Client
 	Clock   clock.Clock
 	Log     *slog.Logger
-	Zone    *time.Location // REPORT_TZ
+	Zone    *time.Location // REPORT_TZ, of a workbook's timestamps and of file names
 	Reports *reports.Reports
 	Callers Callers // opens the download links
 	Config  Config
@@ -59,16 +59,9 @@ type Deps struct {
 
 // Exports writes figures and lists into files.
 type Exports struct {
-	pool    *pgxpool.Pool
-	jobs    *jobs.Client
-	clock   clock.Clock
-	log     *slog.Logger
-	reports *reports.Reports
-	cfg     Config
-	callers Callers
-	zone    *time.Location // of a workbook's timestamps and of file names
-	slots   chan struct{}  // one a file that is being sent
-	db      *financedb.Queries
+	deps  Deps
+	db    *financedb.Queries
+	slots chan struct{} // one a file that is being sent
 }
 
 // MaxSending is how many files one process reads at once for requests: each holds a
@@ -77,16 +70,11 @@ const MaxSending = 4
 
 // New makes the room.
 func New(d Deps) *Exports {
-	e := &Exports{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, reports: d.Reports, cfg: d.Config, callers: d.Callers,
-		zone:  d.Zone,
-		slots: make(chan struct{}, MaxSending), db: financedb.New(),
-	}
-	e.cfg.SyncRows = cmp.Or(e.cfg.SyncRows, 100_000)
-	e.cfg.TTL = cmp.Or(e.cfg.TTL, 24*time.Hour)
-	e.cfg.LinkTTL = cmp.Or(e.cfg.LinkTTL, 15*time.Minute)
-	e.cfg.Lease = cmp.Or(e.cfg.Lease, 20*time.Second)
-	return e
+	d.Config.SyncRows = cmp.Or(d.Config.SyncRows, 100_000)
+	d.Config.TTL = cmp.Or(d.Config.TTL, 24*time.Hour)
+	d.Config.LinkTTL = cmp.Or(d.Config.LinkTTL, 15*time.Minute)
+	d.Config.Lease = cmp.Or(d.Config.Lease, 20*time.Second)
+	return &Exports{deps: d, db: financedb.New(), slots: make(chan struct{}, MaxSending)}
 }
 
 // Kinds of exports, as in finance.exports.
@@ -119,8 +107,8 @@ var errTooLong = errors.New("finance: the export is too long to be sent at once"
 // of that ends it with nothing written.
 func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted func(rows int64) error,
 	o export.Options) error {
-	o.Zone, o.BOM = s.zone, r.BOM
-	return s.reports.Snapshot(ctx, 0, func(tx pgx.Tx) error {
+	o.Zone, o.BOM = s.deps.Zone, r.BOM
+	return s.deps.Reports.Snapshot(ctx, 0, func(tx pgx.Tx) error {
 		tables, err := s.tables(ctx, tx, r)
 		if err != nil {
 			return err

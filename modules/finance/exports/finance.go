@@ -18,7 +18,7 @@ const defaultDays = 90
 // financeRequest checks the period of a finance export: days in REPORT_TZ, both
 // included.
 func (s *Exports) financeRequest(format export.Format, start, end string) (request, error) {
-	today := s.clock.Now().In(s.zone).Format(time.DateOnly)
+	today := s.deps.Clock.Now().In(s.deps.Zone).Format(time.DateOnly)
 	last, err := dayOf("end", cmp.Or(end, today))
 	if err != nil {
 		return request{}, err

@@ -169,7 +169,7 @@ func (h Handlers) send(ctx context.Context, w http.ResponseWriter, r request) {
 	case !out.began:
 		h.api.WriteError(ctx, w, err)
 	default:
-		h.s.log.WarnContext(ctx, "export broken off", slog.String("request_id", httpapi.RequestID(ctx)),
+		h.s.deps.Log.WarnContext(ctx, "export broken off", slog.String("request_id", httpapi.RequestID(ctx)),
 			slog.String("kind", r.Kind), slog.Any("error", err))
 		panic(http.ErrAbortHandler)
 	}
@@ -196,7 +196,7 @@ func (s *Exports) spooled(ctx context.Context, out io.Writer, r request) error {
 			}
 		}()
 		file.end(s.write(ctx, file, r, func(rows int64) error {
-			if rows > s.cfg.SyncRows {
+			if rows > s.deps.Config.SyncRows {
 				return errTooLong
 			}
 			return s.auditDownload(ctx, r)
@@ -208,7 +208,7 @@ func (s *Exports) spooled(ctx context.Context, out io.Writer, r request) error {
 
 // auditDownload tells the audit trail that somebody takes the file away.
 func (s *Exports) auditDownload(ctx context.Context, r request) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		return audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", After: r.auditDoc()})
 	})
 }

@@ -66,9 +66,9 @@ func (w *writeExportWorker) Work(ctx context.Context, job *river.Job[WriteExport
 // have died, has been silent for long enough. What it wrote of an export that it
 // could not finish is removed.
 func (s *Exports) Run(ctx context.Context, id objectid.ID) error {
-	now := s.clock.Now()
-	e, err := s.db.ExportBegin(ctx, s.pool, financedb.ExportBeginParams{
-		ID: id, Now: now, LeaseUntil: now.Add(s.cfg.Lease),
+	now := s.deps.Clock.Now()
+	e, err := s.db.ExportBegin(ctx, s.deps.Pool, financedb.ExportBeginParams{
+		ID: id, Now: now, LeaseUntil: now.Add(s.deps.Config.Lease),
 	})
 	if postgres.IsNoRows(err) {
 		return s.wait(ctx, id)
@@ -88,14 +88,14 @@ const pause = 5 * time.Second
 
 // wait has the job come back while another worker writes the export.
 func (s *Exports) wait(ctx context.Context, id objectid.ID) error {
-	e, err := s.db.ExportGet(ctx, s.pool, id)
+	e, err := s.db.ExportGet(ctx, s.deps.Pool, id)
 	if postgres.IsNoRows(err) || err == nil && (e.Status != "running" || e.LeaseUntil == nil) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read export: %w", err)
 	}
-	return river.JobSnooze(min(max(e.LeaseUntil.Sub(s.clock.Now()), 0)+100*time.Millisecond, pause))
+	return river.JobSnooze(min(max(e.LeaseUntil.Sub(s.deps.Clock.Now()), 0)+100*time.Millisecond, pause))
 }
 
 // writeStored writes the file of an export into its chunks and closes it.
@@ -105,7 +105,7 @@ func (s *Exports) writeStored(ctx context.Context, e financedb.Export) error {
 	var rows atomic.Int64
 	go s.keepLease(ctx, e, &rows, stop)
 
-	if _, err := s.db.ExportChunkDelete(ctx, s.pool, e.ID); err != nil {
+	if _, err := s.db.ExportChunkDelete(ctx, s.deps.Pool, e.ID); err != nil {
 		return fmt.Errorf("remove earlier attempt: %w", err)
 	}
 	var r request
@@ -114,7 +114,7 @@ func (s *Exports) writeStored(ctx context.Context, e financedb.Export) error {
 	}
 	out := s.newChunkWriter(ctx, e)
 	counted := func(total int64) error {
-		_, err := s.db.ExportCountRows(ctx, s.pool,
+		_, err := s.db.ExportCountRows(ctx, s.deps.Pool,
 			financedb.ExportCountRowsParams{ID: e.ID, Attempt: e.Attempt, RowsTotal: total})
 		return err
 	}
@@ -132,9 +132,9 @@ func (s *Exports) writeStored(ctx context.Context, e financedb.Export) error {
 }
 
 func (s *Exports) finish(ctx context.Context, e financedb.Export, size, rows int64) error {
-	now := s.clock.Now()
-	n, err := s.db.ExportFinish(ctx, s.pool, financedb.ExportFinishParams{
-		ID: e.ID, Attempt: e.Attempt, Size: size, RowsWritten: rows, Now: now, ExpiresAt: now.Add(s.cfg.TTL),
+	now := s.deps.Clock.Now()
+	n, err := s.db.ExportFinish(ctx, s.deps.Pool, financedb.ExportFinishParams{
+		ID: e.ID, Attempt: e.Attempt, Size: size, RowsWritten: rows, Now: now, ExpiresAt: now.Add(s.deps.Config.TTL),
 	})
 	if err == nil && n == 0 {
 		err = errLost
@@ -145,7 +145,7 @@ func (s *Exports) finish(ctx context.Context, e financedb.Export, size, rows int
 // keepLease says again and again that the worker lives and how far it is, until
 // ctx ends. When the export is no longer the worker's, it stops the worker.
 func (s *Exports) keepLease(ctx context.Context, e financedb.Export, rows *atomic.Int64, stop context.CancelCauseFunc) {
-	beat := time.NewTicker(max(s.cfg.Lease/20, 10*time.Millisecond))
+	beat := time.NewTicker(max(s.deps.Config.Lease/20, 10*time.Millisecond))
 	defer beat.Stop()
 	for {
 		select {
@@ -153,8 +153,9 @@ func (s *Exports) keepLease(ctx context.Context, e financedb.Export, rows *atomi
 			return
 		case <-beat.C:
 		}
-		n, err := s.db.ExportBeat(ctx, s.pool, financedb.ExportBeatParams{
-			ID: e.ID, Attempt: e.Attempt, RowsWritten: rows.Load(), LeaseUntil: s.clock.Now().Add(s.cfg.Lease),
+		n, err := s.db.ExportBeat(ctx, s.deps.Pool, financedb.ExportBeatParams{
+			ID: e.ID, Attempt: e.Attempt, RowsWritten: rows.Load(),
+			LeaseUntil: s.deps.Clock.Now().Add(s.deps.Config.Lease),
 		})
 		if err == nil && n == 0 {
 			stop(errLost)
@@ -178,7 +179,7 @@ func (s *Exports) giveUp(ctx context.Context, e financedb.Export, cause error) e
 	if again {
 		return cause
 	}
-	s.log.ErrorContext(ctx, "export failed", slog.String("export_id", e.ID.String()), slog.String("kind", e.Kind),
+	s.deps.Log.ErrorContext(ctx, "export failed", slog.String("export_id", e.ID.String()), slog.String("kind", e.Kind),
 		slog.Any("error", cause))
 	return nil
 }
@@ -193,15 +194,15 @@ func (s *Exports) takeBack(ctx context.Context, e financedb.Export, cause error,
 		sentence = told.Message
 	}
 	again = !final && e.Attempt < MaxAttempts
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		var n int64
 		var err error
 		if again {
 			n, err = s.db.ExportRequeue(ctx, tx, financedb.ExportRequeueParams{ID: e.ID, Attempt: e.Attempt})
 		} else {
-			now := s.clock.Now()
+			now := s.deps.Clock.Now()
 			n, err = s.db.ExportFail(ctx, tx, financedb.ExportFailParams{
-				ID: e.ID, Attempt: e.Attempt, Error: sentence, Now: now, ExpiresAt: now.Add(s.cfg.TTL),
+				ID: e.ID, Attempt: e.Attempt, Error: sentence, Now: now, ExpiresAt: now.Add(s.deps.Config.TTL),
 			})
 		}
 		if err != nil || n == 0 {

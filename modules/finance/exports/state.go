@@ -43,7 +43,7 @@ func (s *Exports) stateOf(e financedb.Export, reader objectid.ID) exportState {
 	state := exportState{
 		ID: e.ID, Kind: e.Kind, Format: e.Format, Filename: e.Filename, Status: e.Status, Rows: e.RowsWritten,
 		RowsTotal: e.RowsTotal, Size: e.Size,
-		StatusURL: s.cfg.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String(), Error: e.Error,
+		StatusURL: s.deps.Config.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String(), Error: e.Error,
 		CreatedAt: httpapi.Time(e.CreatedAt),
 		StartedAt: httpapi.TimePtr(e.StartedAt), FinishedAt: httpapi.TimePtr(e.FinishedAt),
 		ExpiresAt: httpapi.TimePtr(e.ExpiresAt),
@@ -66,9 +66,9 @@ func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err
 	if err != nil {
 		return e, err
 	}
-	caller, now := httpapi.CallerOf(ctx).ID, s.clock.Now()
+	caller, now := httpapi.CallerOf(ctx).ID, s.deps.Clock.Now()
 	id := objectid.At(now)
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		made, err := s.db.ExportInsert(ctx, tx, financedb.ExportInsertParams{
 			ID: id, RequestedBy: caller, Kind: r.Kind, Format: string(r.Format), Parameters: parameters,
 			Filename: r.filename, CreatedAt: now,
@@ -89,7 +89,7 @@ func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err
 		}); err != nil {
 			return err
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, WriteExportArgs{ExportID: id}, nil)
+		_, err = s.deps.Jobs.InsertTx(ctx, tx, WriteExportArgs{ExportID: id}, nil)
 		return err
 	})
 	if postgres.IsNoRows(err) { // it has just ended
@@ -105,7 +105,7 @@ func (s *Exports) find(ctx context.Context, id string, caller httpapi.Caller) (f
 	if err != nil {
 		return financedb.Export{}, fault.InvalidAt(err.Error(), "path", "id")
 	}
-	e, err := s.db.ExportGet(ctx, s.pool, parsed)
+	e, err := s.db.ExportGet(ctx, s.deps.Pool, parsed)
 	if postgres.IsNoRows(err) || err == nil && e.RequestedBy != caller.ID && !caller.Root {
 		return financedb.Export{}, fault.NotFound("Export")
 	}
@@ -141,7 +141,7 @@ func (h Handlers) Delete(ctx context.Context, in *input) (*httpapi.Output[export
 	if err != nil {
 		return nil, err
 	}
-	err = postgres.InTx(ctx, h.s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
 		n, err := h.s.db.ExportDelete(ctx, tx, e.ID)
 		if err == nil && n == 0 {
 			return fault.NotFound("Export")

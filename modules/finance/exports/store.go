@@ -22,8 +22,8 @@ var errLost = errors.New("finance: the export is no longer this worker's")
 // the last bytes are missing.
 type chunkWriter struct {
 	ctx     context.Context //nolint:containedctx // io.Writer has no place for it
-	db      postgres.DB
-	q       *financedb.Queries
+	conn    postgres.DB
+	db      *financedb.Queries
 	id      objectid.ID
 	attempt int32
 	n       int32
@@ -32,7 +32,9 @@ type chunkWriter struct {
 }
 
 func (s *Exports) newChunkWriter(ctx context.Context, e financedb.Export) *chunkWriter {
-	return &chunkWriter{ctx: ctx, db: s.pool, q: s.db, id: e.ID, attempt: e.Attempt, buf: make([]byte, 0, ChunkBytes)}
+	return &chunkWriter{
+		ctx: ctx, conn: s.deps.Pool, db: s.db, id: e.ID, attempt: e.Attempt, buf: make([]byte, 0, ChunkBytes),
+	}
 }
 
 // Write gathers bytes and stores them when they fill a row.
@@ -56,7 +58,7 @@ func (w *chunkWriter) Flush() error {
 	if len(w.buf) == 0 {
 		return nil
 	}
-	n, err := w.q.ExportChunkInsert(w.ctx, w.db,
+	n, err := w.db.ExportChunkInsert(w.ctx, w.conn,
 		financedb.ExportChunkInsertParams{ExportID: w.id, Attempt: w.attempt, N: w.n, Data: w.buf})
 	if err == nil && n == 0 {
 		err = errLost
@@ -93,7 +95,7 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if n := r.at / ChunkBytes; n != r.n {
-		data, err := r.s.db.ExportChunkGet(r.ctx, r.s.pool, financedb.ExportChunkGetParams{ExportID: r.id, Attempt: r.attempt, N: int32(n)}) //nolint:gosec // an export has fewer chunks
+		data, err := r.s.db.ExportChunkGet(r.ctx, r.s.deps.Pool, financedb.ExportChunkGetParams{ExportID: r.id, Attempt: r.attempt, N: int32(n)}) //nolint:gosec // an export has fewer chunks
 		if err != nil {
 			return 0, fmt.Errorf("read chunk %d of export %s: %w", n, r.id, err)
 		}

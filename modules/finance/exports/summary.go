@@ -23,7 +23,7 @@ func (s *Exports) summaryTable(ctx context.Context, tx pgx.Tx, r request) (table
 	if err := s.addPeriod(ctx, tx, &t, r); err != nil {
 		return t, err
 	}
-	o, err := s.reports.OverviewTx(ctx, tx)
+	o, err := s.deps.Reports.OverviewTx(ctx, tx)
 	if err != nil {
 		return t, err
 	}

@@ -45,18 +45,18 @@ var errSilent = errors.New("finance: the worker fell silent")
 
 // Sweep deletes exports whose time is over, and starts those again whose worker is gone.
 func (s *Exports) Sweep(ctx context.Context) error {
-	now := s.clock.Now()
-	gone, err := s.db.ExportDeleteExpired(ctx, s.pool, now)
+	now := s.deps.Clock.Now()
+	gone, err := s.db.ExportDeleteExpired(ctx, s.deps.Pool, now)
 	if err != nil {
 		return fmt.Errorf("remove expired exports: %w", err)
 	}
-	lost, err := s.db.ExportListLost(ctx, s.pool, now)
+	lost, err := s.db.ExportListLost(ctx, s.deps.Pool, now)
 	if err != nil {
 		return fmt.Errorf("list lost exports: %w", err)
 	}
 	for _, e := range lost {
 		_, err := s.takeBack(ctx, financedb.Export{ID: e.ID, Attempt: e.Attempt}, errSilent, func(tx pgx.Tx) error {
-			_, err := s.jobs.InsertTx(ctx, tx, WriteExportArgs{ExportID: e.ID}, nil)
+			_, err := s.deps.Jobs.InsertTx(ctx, tx, WriteExportArgs{ExportID: e.ID}, nil)
 			return err
 		})
 		if err != nil {
@@ -64,7 +64,7 @@ func (s *Exports) Sweep(ctx context.Context) error {
 		}
 	}
 	if gone > 0 || len(lost) > 0 {
-		s.log.InfoContext(ctx, "exports swept", slog.Int64("expired", gone), slog.Int("lost", len(lost)))
+		s.deps.Log.InfoContext(ctx, "exports swept", slog.Int64("expired", gone), slog.Int("lost", len(lost)))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ const FirstYear = 1900
 
 // today is the calendar day, in the report time zone, as midnight UTC.
 func (s *Reports) today() time.Time {
-	year, month, day := s.clock.Now().In(s.location).Date()
+	year, month, day := s.deps.Clock.Now().In(s.deps.Zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 

@@ -23,19 +23,15 @@ type Deps struct {
 
 // Reports reads the figures.
 type Reports struct {
-	reads    *pgxpool.Pool
-	clock    clock.Clock
-	location *time.Location
-	db       *financedb.Queries
+	deps Deps
+	db   *financedb.Queries
 }
 
 // reportTimeout bounds a statement of a dashboard; exports have their own.
 const reportTimeout = 20 * time.Second
 
 // New makes the room.
-func New(d Deps) *Reports {
-	return &Reports{reads: d.Reads, clock: d.Clock, location: d.Zone, db: financedb.New()}
-}
+func New(d Deps) *Reports { return &Reports{deps: d, db: financedb.New()} }
 
 // Handlers answers the routes; each reads the database once.
 type Handlers struct{ *Reports }
@@ -51,9 +47,9 @@ func (s *Reports) Snapshot(ctx context.Context, timeout time.Duration, f func(tx
 		return err
 	}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return pgx.BeginTxFunc(ctx, s.reads, options, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, s.deps.Reads, options, func(tx pgx.Tx) error {
 		err := s.db.BeginSnapshot(ctx, tx, financedb.BeginSnapshotParams{
-			Now: s.clock.Now().Format(time.RFC3339Nano), Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
+			Now: s.deps.Clock.Now().Format(time.RFC3339Nano), Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
 		})
 		if err != nil {
 			return fmt.Errorf("begin snapshot: %w", err)

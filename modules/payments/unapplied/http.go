@@ -20,12 +20,12 @@ type unappliedRefundInput struct {
 }
 
 // Refund answers POST /admin/finance/unapplied-payments/{id}/refund.
-func (s *List) Refund(ctx context.Context, in *unappliedRefundInput) (*resource.Response, error) {
+func (h Handlers) Refund(ctx context.Context, in *unappliedRefundInput) (*resource.Response, error) {
 	reason := automaticReason
 	if in.Body != nil && strings.TrimSpace(in.Body.Reason) != "" {
 		reason = strings.TrimSpace(in.Body.Reason)
 	}
-	return s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return s.refund(ctx, id, reason) })
+	return h.s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return h.s.refund(ctx, id, reason) })
 }
 
 type unappliedExtendInput struct {
@@ -36,7 +36,7 @@ type unappliedExtendInput struct {
 }
 
 // Extend answers POST /admin/finance/unapplied-payments/{id}/extend.
-func (s *List) Extend(ctx context.Context, in *unappliedExtendInput) (*resource.Response, error) {
+func (h Handlers) Extend(ctx context.Context, in *unappliedExtendInput) (*resource.Response, error) {
 	var subscription objectid.ID
 	if in.Body != nil && in.Body.SubscriptionID != "" {
 		id, err := objectid.Parse(in.Body.SubscriptionID)
@@ -45,7 +45,7 @@ func (s *List) Extend(ctx context.Context, in *unappliedExtendInput) (*resource.
 		}
 		subscription = id
 	}
-	return s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return s.extend(ctx, id, subscription) })
+	return h.s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return h.s.extend(ctx, id, subscription) })
 }
 
 type unappliedKeepInput struct {
@@ -56,12 +56,12 @@ type unappliedKeepInput struct {
 }
 
 // Keep answers POST /admin/finance/unapplied-payments/{id}/keep.
-func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*resource.Response, error) {
+func (h Handlers) Keep(ctx context.Context, in *unappliedKeepInput) (*resource.Response, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
-	return s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return s.keep(ctx, id, reason) })
+	return h.s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return h.s.keep(ctx, id, reason) })
 }
 
 // unappliedDecision decides and answers with the case as it is then.
@@ -79,13 +79,13 @@ func (s *List) unappliedDecision(ctx context.Context, text string,
 
 // Replay tells what became of a decision whose request was cut off; one that
 // is open again came to nothing.
-func (s *List) Replay(ctx context.Context, id objectid.ID) (*resource.Response, error) {
-	u, err := s.findUnapplied(ctx, id)
+func (h Handlers) Replay(ctx context.Context, id objectid.ID) (*resource.Response, error) {
+	u, err := h.s.findUnapplied(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if u.State == state.UnappliedOpen {
 		return nil, httpapi.ErrCameToNothing
 	}
-	return ledger.UnappliedPayments.One(ctx, s.deps.Pool, id)
+	return ledger.UnappliedPayments.One(ctx, h.s.deps.Pool, id)
 }

@@ -48,5 +48,11 @@ func New(d Deps, r *ledger.Reader, c *ledger.Cases, l *ledger.Ledger, refunds *r
 	return &List{deps: d, db: paymentsdb.New(), reader: r, cases: c, ledger: l, refunds: refunds}
 }
 
+// Handlers answers the room's routes.
+type Handlers struct{ s *List }
+
+// Handlers returns what answers the routes.
+func (s *List) Handlers() Handlers { return Handlers{s} }
+
 // Connect names whose rows a payment may lengthen. Not safe once the server runs.
 func (s *List) Connect(e Extender) { s.extender = e }

@@ -144,7 +144,7 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 // PlanRoutes registers what admins do with plans (docs/contract/subscriptions.md, Plans).
 func (s *Plans) PlanRoutes(api *httpapi.API) {
 	crud := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
-	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
+	h, one := handlers{s}, httpapi.ResponseSchema(plans.EnvelopeSchema())
 
 	httpapi.Route(api, http.MethodGet, "/plans/admin", "plan_list_all", httpapi.Admin, crud.List(plans.View),
 		plans.ListDoc()...)
@@ -154,11 +154,11 @@ func (s *Plans) PlanRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodDelete, "/plans", "plan_delete", httpapi.Admin, crud.Delete(plans),
 		plans.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/inactivate", "plan_inactivate", httpapi.Admin,
-		s.planHandler(s.inactivatePlan), one)
+		h.change(s.inactivatePlan), one)
 	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/activate", "plan_activate", httpapi.Admin,
-		s.planHandler(s.activatePlan), one)
+		h.change(s.activatePlan), one)
 	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/sync-gwb", "plan_sync_gwb", httpapi.Admin,
-		s.planHandler(s.syncPlanNow), one)
+		h.change(s.syncPlanNow), one)
 }
 
 // PlanSearch makes the plans searchable: all of them for admins, what is on
@@ -172,16 +172,18 @@ func (s *Plans) PlanSearch() resource.Searchable {
 	}}
 }
 
+type handlers struct{ s *Plans }
+
 type planInput struct {
 	PlanID string `path:"plan_id" doc:"The plan's plan_id, or its _id"`
 }
 
-// planHandler finds the plan in the path, changes it, and answers with what it is
+// change finds the plan in the path, changes it, and answers with what it is
 // then. Errors: 404 for an unknown plan, and those of change.
-func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context,
+func (h handlers) change(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context,
 	*planInput) (*resource.Response, error) {
 	return func(ctx context.Context, in *planInput) (*resource.Response, error) {
-		p, err := s.db.FindPlan(ctx, s.deps.Pool, in.PlanID)
+		p, err := h.s.db.FindPlan(ctx, h.s.deps.Pool, in.PlanID)
 		if postgres.IsNoRows(err) {
 			return nil, fault.NotFound("Plan")
 		}
@@ -191,7 +193,7 @@ func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) e
 		if err := change(ctx, p); err != nil {
 			return nil, err
 		}
-		return plans.One(ctx, s.deps.Pool, p.ID)
+		return plans.One(ctx, h.s.deps.Pool, p.ID)
 	}
 }
 

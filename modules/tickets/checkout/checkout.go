@@ -68,3 +68,9 @@ func New(d Deps) *Checkout {
 	s.gate = newGate(s.reserveMany)
 	return s
 }
+
+// Handlers answers the room's routes.
+type Handlers struct{ s *Checkout }
+
+// Handlers returns what answers the routes.
+func (s *Checkout) Handlers() Handlers { return Handlers{s} }

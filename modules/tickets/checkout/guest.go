@@ -56,23 +56,23 @@ type checkoutBody struct {
 }
 
 // CheckoutCardA answers POST /store/purchase/checkout/gwa/card, of a guest.
-func (s *Checkout) CheckoutCardA(ctx context.Context, in *guestCardAInput) (*httpapi.Output[checkoutBody], error) {
-	return s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseA.purchase(ctx))
+func (h Handlers) CheckoutCardA(ctx context.Context, in *guestCardAInput) (*httpapi.Output[checkoutBody], error) {
+	return h.s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseA.purchase(ctx))
 }
 
 // CheckoutCardB answers POST /store/purchase/checkout/gwb/card, of a guest.
-func (s *Checkout) CheckoutCardB(ctx context.Context, in *guestCardBInput) (*httpapi.Output[checkoutBody], error) {
-	return s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseB.purchase(ctx))
+func (h Handlers) CheckoutCardB(ctx context.Context, in *guestCardBInput) (*httpapi.Output[checkoutBody], error) {
+	return h.s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseB.purchase(ctx))
 }
 
 // CheckoutPixA answers POST /store/purchase/checkout/gwa/pix, of a guest.
-func (s *Checkout) CheckoutPixA(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
-	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(gateway.GWA, gateway.MethodPix))
+func (h Handlers) CheckoutPixA(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
+	return h.s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(gateway.GWA, gateway.MethodPix))
 }
 
 // CheckoutPixB answers POST /store/purchase/checkout/gwb/pix, of a guest.
-func (s *Checkout) CheckoutPixB(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
-	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(gateway.GWB, gateway.MethodPix))
+func (h Handlers) CheckoutPixB(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
+	return h.s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(gateway.GWB, gateway.MethodPix))
 }
 
 // buyFor buys for a guest.

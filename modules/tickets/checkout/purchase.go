@@ -77,23 +77,23 @@ type (
 )
 
 // BuyCardA answers POST /store/purchase/gwa/card.
-func (s *Checkout) BuyCardA(ctx context.Context, in *buyCardAInput) (*httpapi.Output[purchaseBody], error) {
-	return s.buyAs(ctx, in.Body.purchase(ctx))
+func (h Handlers) BuyCardA(ctx context.Context, in *buyCardAInput) (*httpapi.Output[purchaseBody], error) {
+	return h.s.buyAs(ctx, in.Body.purchase(ctx))
 }
 
 // BuyCardB answers POST /store/purchase/gwb/card.
-func (s *Checkout) BuyCardB(ctx context.Context, in *buyCardBInput) (*httpapi.Output[purchaseBody], error) {
-	return s.buyAs(ctx, in.Body.purchase(ctx))
+func (h Handlers) BuyCardB(ctx context.Context, in *buyCardBInput) (*httpapi.Output[purchaseBody], error) {
+	return h.s.buyAs(ctx, in.Body.purchase(ctx))
 }
 
 // BuyPixA answers POST /store/purchase/gwa/pix.
-func (s *Checkout) BuyPixA(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
-	return s.buyAs(ctx, in.Body.purchase(gateway.GWA, gateway.MethodPix))
+func (h Handlers) BuyPixA(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
+	return h.s.buyAs(ctx, in.Body.purchase(gateway.GWA, gateway.MethodPix))
 }
 
 // BuyPixB answers POST /store/purchase/gwb/pix.
-func (s *Checkout) BuyPixB(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
-	return s.buyAs(ctx, in.Body.purchase(gateway.GWB, gateway.MethodPix))
+func (h Handlers) BuyPixB(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
+	return h.s.buyAs(ctx, in.Body.purchase(gateway.GWB, gateway.MethodPix))
 }
 
 // buyAs buys for the customer who calls.

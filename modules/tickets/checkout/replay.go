@@ -37,8 +37,8 @@ func (s *Checkout) replay(ctx context.Context, orderID objectid.ID) (receipt, er
 }
 
 // ReplayPurchase tells what became of a purchase whose request was cut off (httpapi.Idempotent).
-func (s *Checkout) ReplayPurchase(ctx context.Context, orderID objectid.ID) (*httpapi.Output[purchaseBody], error) {
-	r, err := s.replay(ctx, orderID)
+func (h Handlers) ReplayPurchase(ctx context.Context, orderID objectid.ID) (*httpapi.Output[purchaseBody], error) {
+	r, err := h.s.replay(ctx, orderID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func (s *Checkout) ReplayPurchase(ctx context.Context, orderID objectid.ID) (*ht
 }
 
 // ReplayCheckout does so for a guest's.
-func (s *Checkout) ReplayCheckout(ctx context.Context, orderID objectid.ID) (*httpapi.Output[checkoutBody], error) {
-	r, err := s.replay(ctx, orderID)
+func (h Handlers) ReplayCheckout(ctx context.Context, orderID objectid.ID) (*httpapi.Output[checkoutBody], error) {
+	r, err := h.s.replay(ctx, orderID)
 	if err != nil {
 		return nil, err
 	}
-	body, err := s.checkoutBodyOf(r)
+	body, err := h.s.checkoutBodyOf(r)
 	if err != nil {
 		return nil, err
 	}

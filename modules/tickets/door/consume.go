@@ -22,22 +22,22 @@ import (
 
 // ConsumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
 // else's ticket, 409 for one that is not available (docs/contract/tickets.md, Check-in).
-func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*resource.Response, error) {
+func (h Handlers) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*resource.Response, error) {
 	caller := httpapi.CallerOf(ctx)
 	var t events.Ticket
 	var err error
 	if caller.IsAdmin() {
-		t, err = s.deps.Events.TicketByPath(ctx, in.TicketID)
+		t, err = h.s.deps.Events.TicketByPath(ctx, in.TicketID)
 	} else {
-		t, err = s.deps.Events.CallerTicket(ctx, caller.ID, in.TicketID)
+		t, err = h.s.deps.Events.CallerTicket(ctx, caller.ID, in.TicketID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.consume(ctx, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
+	if _, err := h.s.consume(ctx, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
 		return nil, err
 	}
-	return s.deps.Events.TicketEnvelope(ctx, t.ID)
+	return h.s.deps.Events.TicketEnvelope(ctx, t.ID)
 }
 
 type consumeCodeInput struct {
@@ -65,8 +65,8 @@ type consumedBody struct {
 
 // ConsumeCode answers POST /tickets/consume-qr: 400 for a forged code; 409 for one
 // of another event, or of a ticket that is pending, expired, consumed or blocked.
-func (s *Door) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeResponse, error) {
-	content, err := s.codes.verify(in.Body.Payload)
+func (h Handlers) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeResponse, error) {
+	content, err := h.s.codes.verify(in.Body.Payload)
 	if err != nil {
 		return nil, fault.BadRequest("This code is forged or cannot be read.").WithField("qr_payload")
 	}
@@ -74,15 +74,15 @@ func (s *Door) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeResp
 	if eventID != "" && eventID != content.EventID {
 		return nil, errOtherEvent()
 	}
-	_, err = s.consume(ctx, content.TicketID, httpapi.CallerOf(ctx).ID, in.Body.Nonce, "scanned")
+	_, err = h.s.consume(ctx, content.TicketID, httpapi.CallerOf(ctx).ID, in.Body.Nonce, "scanned")
 	var before *AlreadyConsumed
 	if errors.As(err, &before) {
-		return s.refuseConsumed(err, before.At)
+		return h.s.refuseConsumed(err, before.At)
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.deps.Events.TicketEnvelope(ctx, content.TicketID)
+	answer, err := h.s.deps.Events.TicketEnvelope(ctx, content.TicketID)
 	if err != nil {
 		return nil, err
 	}

@@ -36,3 +36,9 @@ type Door struct {
 func New(d Deps) *Door {
 	return &Door{deps: d, codes: NewKeys(d.Config.FileKey, d.Config.OldFileKeys), db: ticketsdb.New()}
 }
+
+// Handlers answers the room's routes.
+type Handlers struct{ s *Door }
+
+// Handlers returns what answers the routes.
+func (s *Door) Handlers() Handlers { return Handlers{s} }

@@ -23,23 +23,23 @@ type ticketQRBody struct {
 
 // TicketCode answers GET /me/tickets/{ticket_id}/qr; 409 unless the ticket is
 // available, and not blocked.
-func (s *Door) TicketCode(ctx context.Context, in *events.TicketInput) (*httpapi.Output[ticketQRBody], error) {
-	t, err := s.deps.Events.CallerTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
+func (h Handlers) TicketCode(ctx context.Context, in *events.TicketInput) (*httpapi.Output[ticketQRBody], error) {
+	t, err := h.s.deps.Events.CallerTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
 	if err != nil {
 		return nil, err
 	}
 	if t.Status != state.Available {
 		return nil, notAvailable(t, "")
 	}
-	block, err := s.db.TicketBlock(ctx, s.deps.Pool, t.ID)
+	block, err := h.s.db.TicketBlock(ctx, h.s.deps.Pool, t.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read ticket's order: %w", err)
 	}
-	e, err := s.db.EventGet(ctx, s.deps.Pool, t.EventID)
+	e, err := h.s.db.EventGet(ctx, h.s.deps.Pool, t.EventID)
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
-	if !e.EndsAt.After(s.deps.Clock.Now()) {
+	if !e.EndsAt.After(h.s.deps.Clock.Now()) {
 		return nil, notAvailable(events.Ticket{Status: state.Expired}, "")
 	}
 	if block.Reason != "" {
@@ -48,7 +48,7 @@ func (s *Door) TicketCode(ctx context.Context, in *events.TicketInput) (*httpapi
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	code := s.CodeOf(t.ID, t.EventID).Picture()
+	code := h.s.CodeOf(t.ID, t.EventID).Picture()
 	image, err := QRDataURI(code)
 	if err != nil {
 		return nil, fmt.Errorf("draw code: %w", err)
@@ -94,25 +94,25 @@ type checkinBundleBody struct {
 }
 
 // CheckinBundle answers GET /events/{id}/checkin-bundle.
-func (s *Door) CheckinBundle(ctx context.Context, in *eventInput) (*httpapi.Output[checkinBundleBody], error) {
+func (h Handlers) CheckinBundle(ctx context.Context, in *eventInput) (*httpapi.Output[checkinBundleBody], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
 	}
-	now := s.deps.Clock.Now()
+	now := h.s.deps.Clock.Now()
 	b := checkinBundleBody{
 		GeneratedAt: httpapi.Time(now), CodePrefix: codePrefix, CodeForms: codeForms, Revoked: []string{},
 		Consumed: []consumedTicket{},
 	}
-	for _, k := range s.codes {
+	for _, k := range h.s.codes {
 		b.Keys = append(b.Keys, doorKey{
 			KeyID: k.name(), Algorithm: "Ed25519", PublicKey: base64.StdEncoding.EncodeToString(publicOf(k.private)),
 		})
 	}
 	// One snapshot, so that no ticket moves from one list past the other.
-	err = pgx.BeginTxFunc(ctx, s.deps.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+	err = pgx.BeginTxFunc(ctx, h.s.deps.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
 		func(tx pgx.Tx) error {
-			e, err := s.db.EventGet(ctx, tx, id)
+			e, err := h.s.db.EventGet(ctx, tx, id)
 			if err != nil {
 				return err
 			}
@@ -120,10 +120,10 @@ func (s *Door) CheckinBundle(ctx context.Context, in *eventInput) (*httpapi.Outp
 				return err
 			}
 			b.EventID, b.Title, b.EndsAt = e.ID, e.Title, httpapi.Time(e.EndsAt)
-			if b.Revoked, err = s.db.TicketListRevoked(ctx, tx, id); err != nil {
+			if b.Revoked, err = h.s.db.TicketListRevoked(ctx, tx, id); err != nil {
 				return err
 			}
-			consumed, err := s.db.TicketListConsumed(ctx, tx, id)
+			consumed, err := h.s.db.TicketListConsumed(ctx, tx, id)
 			for _, c := range consumed {
 				b.Consumed = append(b.Consumed, consumedTicket{TicketID: c.ID, ConsumedAt: httpapi.Time(*c.ConsumedAt)})
 			}

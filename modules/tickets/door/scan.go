@@ -68,11 +68,11 @@ type scanBatchBody struct {
 
 // ConsumeBatch answers POST /tickets/consume-qr/batch: scans made offline, each
 // on its own, so that one conflict keeps no other scan from counting.
-func (s *Door) ConsumeBatch(ctx context.Context, in *batchInput) (*httpapi.Output[scanBatchBody], error) {
+func (h Handlers) ConsumeBatch(ctx context.Context, in *batchInput) (*httpapi.Output[scanBatchBody], error) {
 	eventID, _ := objectid.Parse(in.Body.EventID.String())
 	body := scanBatchBody{Results: make([]scanResult, len(in.Body.Scans))}
 	for i, sc := range in.Body.Scans {
-		r, err := s.consumeScan(ctx, eventID, sc)
+		r, err := h.s.consumeScan(ctx, eventID, sc)
 		if err != nil {
 			return nil, err
 		}

@@ -35,3 +35,9 @@ type Store struct {
 func New(d Deps) *Store {
 	return &Store{deps: d, db: ticketsdb.New()}
 }
+
+// Handlers answers the room's routes.
+type Handlers struct{ s *Store }
+
+// Handlers returns what answers the routes.
+func (s *Store) Handlers() Handlers { return Handlers{s} }

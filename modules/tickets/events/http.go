@@ -17,12 +17,12 @@ import (
 
 // ListEvents answers GET /events: a page to any user, a record by _id to admins
 // (docs/contract/tickets.md, Events).
-func (s *Store) ListEvents(ctx context.Context, in *resource.GetInput) (*resource.Response, error) {
+func (h Handlers) ListEvents(ctx context.Context, in *resource.GetInput) (*resource.Response, error) {
 	view, err := listable(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.deps.Routes.List(view)(ctx, in)
+	return h.s.deps.Routes.List(view)(ctx, in)
 }
 
 func listable(ctx context.Context) (*resource.View, error) {
@@ -41,16 +41,16 @@ func (s *Store) EventSearch() resource.Searchable {
 // UpdateEvents answers PUT /events. A capacity below what is issued is taken: it
 // stops the sale, and info warns of it. Tickets that expired because an event had
 // ended come back when it is moved to where it is not over. Holders are told of a move (movedTx).
-func (s *Store) UpdateEvents(ctx context.Context, in *resource.BodyInput) (*resource.Response, error) {
-	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
+func (h Handlers) UpdateEvents(ctx context.Context, in *resource.BodyInput) (*resource.Response, error) {
+	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: h.s.deps.Clock.Now()}
 	var docs []byte
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		ended, err := s.db.EventLockEnded(ctx, tx,
+	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
+		ended, err := h.s.db.EventLockEnded(ctx, tx,
 			ticketsdb.EventLockEndedParams{Ids: objectid.Strings(resource.IDs(in.Body)), Now: by.Now})
 		if err != nil {
 			return fmt.Errorf("lock events: %w", err)
 		}
-		before, err := s.eventTimesTx(ctx, tx, resource.IDs(in.Body))
+		before, err := h.s.eventTimesTx(ctx, tx, resource.IDs(in.Body))
 		if err != nil {
 			return err
 		}
@@ -58,10 +58,10 @@ func (s *Store) UpdateEvents(ctx context.Context, in *resource.BodyInput) (*reso
 		if err != nil {
 			return err
 		}
-		if err := s.movedTx(ctx, tx, before, ids); err != nil {
+		if err := h.s.movedTx(ctx, tx, before, ids); err != nil {
 			return err
 		}
-		if err := s.ReviveTx(ctx, tx, by, ended); err != nil {
+		if err := h.s.ReviveTx(ctx, tx, by, ended); err != nil {
 			return err
 		}
 		docs, _, err = Events.DocsTx(ctx, tx, ids)

@@ -67,17 +67,17 @@ type storeBody struct {
 }
 
 // ListStore answers GET /store/events, the next event first.
-func (s *Store) ListStore(ctx context.Context, _ *struct{}) (*httpapi.Output[storeBody], error) {
+func (h Handlers) ListStore(ctx context.Context, _ *struct{}) (*httpapi.Output[storeBody], error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.EventListOnSale(ctx, s.deps.Lists, s.deps.Clock.Now())
+	rows, err := h.s.db.EventListOnSale(ctx, h.s.deps.Lists, h.s.deps.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
 	body := storeBody{Events: make([]storeEvent, len(rows))}
 	for i, e := range rows {
-		body.Events[i] = s.storeEventOf(Event(e))
+		body.Events[i] = h.s.storeEventOf(Event(e))
 	}
 	return httpapi.OK(body)
 }
@@ -88,17 +88,17 @@ type storeEventInput struct {
 
 // GetStoreEvent answers GET /store/events/{event_id}; 404 for one that the list
 // does not show.
-func (s *Store) GetStoreEvent(ctx context.Context, in *storeEventInput) (*httpapi.Output[storeEvent], error) {
+func (h Handlers) GetStoreEvent(ctx context.Context, in *storeEventInput) (*httpapi.Output[storeEvent], error) {
 	id, err := objectid.Parse(in.EventID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
 	}
-	e, err := s.db.EventGet(ctx, s.deps.Lists, id)
-	if postgres.IsNoRows(err) || err == nil && Sellable(e, s.deps.Clock.Now()) != nil {
+	e, err := h.s.db.EventGet(ctx, h.s.deps.Lists, id)
+	if postgres.IsNoRows(err) || err == nil && Sellable(e, h.s.deps.Clock.Now()) != nil {
 		return nil, fault.NotFound("Event")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(s.storeEventOf(e))
+	return httpapi.OK(h.s.storeEventOf(e))
 }

@@ -25,14 +25,14 @@ type createTicketInput struct {
 }
 
 // CreateTicket answers POST /tickets: an admin gives a customer a ticket.
-func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*resource.Response, error) {
+func (h Handlers) CreateTicket(ctx context.Context, in *createTicketInput) (*resource.Response, error) {
 	b := in.Body
 	eventID, _ := objectid.Parse(b.EventID.String())
 	customerID, _ := objectid.Parse(b.CustomerID.String())
 	admin := httpapi.CallerOf(ctx).ID
 	var ids []objectid.ID
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
-		ids, err = s.IssueTx(ctx, tx, Issue{
+	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) (err error) {
+		ids, err = h.s.IssueTx(ctx, tx, Issue{
 			EventID: eventID, CustomerIDs: []objectid.ID{customerID}, Title: b.Title, Description: b.Description,
 			ImageID: b.ImageID, ActorID: &admin, Reason: "admin",
 		})
@@ -44,15 +44,15 @@ func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*resou
 	if err != nil {
 		return nil, err
 	}
-	return s.TicketEnvelope(ctx, ids[0])
+	return h.s.TicketEnvelope(ctx, ids[0])
 }
 
 // UpdateTickets answers PUT /tickets. Orders and events are locked before the tickets, as
 // everywhere.
-func (s *Store) UpdateTickets(ctx context.Context, in *resource.BodyInput) (*resource.Response, error) {
-	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
+func (h Handlers) UpdateTickets(ctx context.Context, in *resource.BodyInput) (*resource.Response, error) {
+	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: h.s.deps.Clock.Now()}
 	var docs []byte
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
 		if err := lockOrdersAndEvents(ctx, tx, resource.IDs(in.Body)); err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func (s *Store) UpdateTickets(ctx context.Context, in *resource.BodyInput) (*res
 
 // ListCallerTickets answers GET /me/tickets with the parameters of any collection;
 // 404 for the _id of somebody else's ticket.
-func (s *Store) ListCallerTickets(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
-	me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID)
+func (h Handlers) ListCallerTickets(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
+	me, err := h.s.deps.Accounts.CustomerByID(ctx, h.s.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (s *Store) ListCallerTickets(ctx context.Context, _ *resource.GetInput) (*r
 	if err != nil {
 		return nil, err
 	}
-	if err := list.Run(ctx, s.deps.Lists); err != nil {
-		return nil, resource.Report(ctx, s.deps.Log, err)
+	if err := list.Run(ctx, h.s.deps.Lists); err != nil {
+		return nil, resource.Report(ctx, h.s.deps.Log, err)
 	}
 	return list.Envelope(ctx), nil
 }

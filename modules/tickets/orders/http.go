@@ -25,15 +25,15 @@ type ordersBody struct {
 
 // ListOrders answers GET /me/ticket-orders, newest first. What a guest bought for
 // the address is hidden until it is verified.
-func (s *CallerOrders) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
-	me, err := s.store.deps.Accounts.CustomerByID(ctx, s.store.deps.Pool, httpapi.CallerOf(ctx).ID)
+func (h Handlers) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
+	me, err := h.s.store.deps.Accounts.CustomerByID(ctx, h.s.store.deps.Pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.OrdersOf(ctx, s.store.deps.Pool, me.ID, me.EmailVerified)
+	rows, err := h.s.OrdersOf(ctx, h.s.store.deps.Pool, me.ID, me.EmailVerified)
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +84,12 @@ type orderDetail struct {
 
 // GetOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
 // 404.
-func (s *CallerOrders) GetOrder(ctx context.Context, in *OrderInput) (*resource.Response, error) {
-	o, err := s.CallerOrder(ctx, in.OrderID)
+func (h Handlers) GetOrder(ctx context.Context, in *OrderInput) (*resource.Response, error) {
+	o, err := h.s.CallerOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	return s.envelope(ctx, o)
+	return h.s.envelope(ctx, o)
 }
 
 // CallerOrder is an order of the caller that they may see: 422 for a malformed id, 404 for one that is not

@@ -52,3 +52,9 @@ type CallerOrders struct{ store *Store }
 
 // NewCallerOrders makes it.
 func NewCallerOrders(s *Store) *CallerOrders { return &CallerOrders{store: s} }
+
+// Handlers answers the room's routes.
+type Handlers struct{ s *CallerOrders }
+
+// Handlers returns what answers the routes.
+func (s *CallerOrders) Handlers() Handlers { return Handlers{s} }

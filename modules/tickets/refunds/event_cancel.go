@@ -163,7 +163,7 @@ type refundProgress struct {
 }
 
 // CancelEventNow answers POST /admin/events/{id}/cancel.
-func (s *Refunds) CancelEventNow(ctx context.Context, in *cancelEventInput) (*httpapi.Output[cancellationBody], error) {
+func (h Handlers) CancelEventNow(ctx context.Context, in *cancelEventInput) (*httpapi.Output[cancellationBody], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
@@ -176,30 +176,30 @@ func (s *Refunds) CancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 		switch {
 		case q.refund == events.RefundAll:
 			return nil, fault.InvalidAt("is for refund on_request only", "body", "refund_until")
-		case !time.Time(*until).After(s.deps.Clock.Now()):
+		case !time.Time(*until).After(h.s.deps.Clock.Now()):
 			return nil, fault.InvalidAt("has to be in the future", "body", "refund_until")
 		}
 		q.until = new(time.Time(*until))
 	}
-	if err := s.cancelEvent(ctx, q); err != nil {
+	if err := h.s.cancelEvent(ctx, q); err != nil {
 		return nil, err
 	}
-	return s.CancellationEnvelope(ctx, id)
+	return h.CancellationEnvelope(ctx, id)
 }
 
 // GetCancellation answers GET /admin/events/{id}/cancellation.
-func (s *Refunds) GetCancellation(ctx context.Context,
+func (h Handlers) GetCancellation(ctx context.Context,
 	in *cancellationInput) (*httpapi.Output[cancellationBody], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
 	}
-	return s.CancellationEnvelope(ctx, id)
+	return h.CancellationEnvelope(ctx, id)
 }
 
 // CancellationEnvelope tells how far the money of a called off event has come.
-func (s *Refunds) CancellationEnvelope(ctx context.Context, id objectid.ID) (*httpapi.Output[cancellationBody], error) {
-	c, err := s.cancellationOf(ctx, id)
+func (h Handlers) CancellationEnvelope(ctx context.Context, id objectid.ID) (*httpapi.Output[cancellationBody], error) {
+	c, err := h.s.cancellationOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}

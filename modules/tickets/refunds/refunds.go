@@ -49,3 +49,9 @@ type Refunds struct {
 func New(d Deps) *Refunds {
 	return &Refunds{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
 }
+
+// Handlers answers the room's routes.
+type Handlers struct{ s *Refunds }
+
+// Handlers returns what answers the routes.
+func (s *Refunds) Handlers() Handlers { return Handlers{s} }

@@ -53,7 +53,7 @@ type orderRefundBody struct {
 }
 
 // RefundOrder answers POST /admin/ticket-orders/{id}/refund.
-func (s *Refunds) RefundOrder(ctx context.Context, in *refundOrderInput) (*httpapi.Output[orderRefundBody], error) {
+func (h Handlers) RefundOrder(ctx context.Context, in *refundOrderInput) (*httpapi.Output[orderRefundBody], error) {
 	q, err := ticketRefund(ctx, in.ID, in.Body.Reason, in.Body.IncludeConsumed)
 	if err != nil {
 		return nil, err
@@ -65,24 +65,24 @@ func (s *Refunds) RefundOrder(ctx context.Context, in *refundOrderInput) (*httpa
 		}
 		q.TicketIDs = append(q.TicketIDs, id)
 	}
-	out, err := s.RefundTickets(ctx, q)
+	out, err := h.s.RefundTickets(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return s.refundEnvelope(ctx, q.OrderID, &out)
+	return h.s.refundEnvelope(ctx, q.OrderID, &out)
 }
 
 // CancelOrderNow answers POST /admin/ticket-orders/{id}/cancel.
-func (s *Refunds) CancelOrderNow(ctx context.Context, in *cancelOrderInput) (*httpapi.Output[orderRefundBody], error) {
+func (h Handlers) CancelOrderNow(ctx context.Context, in *cancelOrderInput) (*httpapi.Output[orderRefundBody], error) {
 	q, err := ticketRefund(ctx, in.ID, in.Body.Reason, in.Body.IncludeConsumed)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.CancelOrder(ctx, q)
+	out, err := h.s.CancelOrder(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return s.refundEnvelope(ctx, q.OrderID, out)
+	return h.s.refundEnvelope(ctx, q.OrderID, out)
 }
 
 func ticketRefund(ctx context.Context, path, reason string, consumed bool) (TicketRefund, error) {
@@ -100,8 +100,8 @@ func ticketRefund(ctx context.Context, path, reason string, consumed bool) (Tick
 
 // ReplayOrderRefund tells what became of the refund of a request that was cut off
 // (httpapi.Idempotent).
-func (s *Refunds) ReplayOrderRefund(ctx context.Context, id objectid.ID) (*httpapi.Output[orderRefundBody], error) {
-	out, err := s.deps.Payments.RefundByID(ctx, id)
+func (h Handlers) ReplayOrderRefund(ctx context.Context, id objectid.ID) (*httpapi.Output[orderRefundBody], error) {
+	out, err := h.s.deps.Payments.RefundByID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Refunds) ReplayOrderRefund(ctx context.Context, id objectid.ID) (*httpa
 	case gateway.RefundStatusFailed:
 		return nil, httpapi.ErrCameToNothing
 	}
-	return s.refundEnvelope(ctx, out.Refund.LocalID, &out)
+	return h.s.refundEnvelope(ctx, out.Refund.LocalID, &out)
 }
 
 func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID,

@@ -181,12 +181,12 @@ type withdrawalBody struct {
 
 // WithdrawOrder answers POST /me/ticket-orders/{order_id}/withdraw; another customer's order
 // is 404.
-func (s *Refunds) WithdrawOrder(ctx context.Context, in *orders.OrderInput) (*httpapi.Output[withdrawalBody], error) {
-	o, err := s.deps.Own.CallerOrder(ctx, in.OrderID)
+func (h Handlers) WithdrawOrder(ctx context.Context, in *orders.OrderInput) (*httpapi.Output[withdrawalBody], error) {
+	o, err := h.s.deps.Own.CallerOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	return withdrawalOutput(s.withdraw(ctx, o.ID))
+	return withdrawalOutput(h.s.withdraw(ctx, o.ID))
 }
 
 func withdrawalOutput(w withdrawal, err error) (*httpapi.Output[withdrawalBody], error) {
@@ -199,12 +199,12 @@ func withdrawalOutput(w withdrawal, err error) (*httpapi.Output[withdrawalBody],
 }
 
 // ReplayWithdrawal tells what became of a request that was cut off (httpapi.Idempotent).
-func (s *Refunds) ReplayWithdrawal(ctx context.Context, refund objectid.ID) (*httpapi.Output[withdrawalBody], error) {
-	id, err := s.orderOfRefund(ctx, refund)
+func (h Handlers) ReplayWithdrawal(ctx context.Context, refund objectid.ID) (*httpapi.Output[withdrawalBody], error) {
+	id, err := h.s.orderOfRefund(ctx, refund)
 	if err != nil {
 		return nil, err
 	}
-	return withdrawalOutput(s.withdrawalOf(ctx, id, nil))
+	return withdrawalOutput(h.s.withdrawalOf(ctx, id, nil))
 }
 
 type withdrawalLinkInput struct {
@@ -215,29 +215,29 @@ type withdrawalLinkInput struct {
 
 // WithdrawByLink answers POST /store/ticket-orders/withdraw: who got the mail of an order
 // gives it back, without an account.
-func (s *Refunds) WithdrawByLink(ctx context.Context,
+func (h Handlers) WithdrawByLink(ctx context.Context,
 	in *withdrawalLinkInput) (*httpapi.Output[withdrawalBody], error) {
-	id, err := s.deps.Links.OrderOf(in.Body.Token)
+	id, err := h.s.deps.Links.OrderOf(in.Body.Token)
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
+	o, err := h.s.db.OrderGet(ctx, h.s.deps.Pool, id)
 	if postgres.IsNoRows(err) {
 		return nil, fault.NotFound("Order")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, o.CustomerID); err != nil {
+	if _, err := h.s.deps.Accounts.CustomerByID(ctx, h.s.deps.Pool, o.CustomerID); err != nil {
 		return nil, err // deleted since: 404
 	}
-	return withdrawalOutput(s.withdraw(ctx, id))
+	return withdrawalOutput(h.s.withdraw(ctx, id))
 }
 
 // WithdrawalPage is what the mailed link opens: a page with one button, since programs that
 // look at mails follow links, too. It performs nothing.
-func (s *Refunds) WithdrawalPage(w http.ResponseWriter, _ *http.Request) {
-	httpapi.ScriptedPage(w, s.deps.Config.WithdrawalPage)
+func (h Handlers) WithdrawalPage(w http.ResponseWriter, _ *http.Request) {
+	httpapi.ScriptedPage(w, h.s.deps.Config.WithdrawalPage)
 }
 
 // LinksPerMinute bounds tries by client address.
