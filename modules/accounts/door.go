@@ -3,10 +3,14 @@ package accounts
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/sessions"
 	"marquee/modules/accounts/signup"
+	"marquee/platform/audit"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/resource"
@@ -72,3 +76,49 @@ func (s *Service) UserSearch() resource.Searchable {
 func (s *Service) CustomerSearch() resource.Searchable {
 	return resource.SearchAs(httpapi.Admin, "", s.customers.Resource().View)
 }
+
+// Passwords, tokens and who calls are the business of room sessions.
+type (
+	// PasswordCost is the price of one argon2id hash.
+	PasswordCost = sessions.PasswordCost
+	// ThrottleLimits bound guessing, at passwords and at codes.
+	ThrottleLimits = sessions.ThrottleLimits
+	// SyncLimits bound what logins ask of the gateways.
+	SyncLimits = sessions.SyncLimits
+	// SubscriptionSync brings a customer's subscription to what its gateway says.
+	SubscriptionSync = sessions.SubscriptionSync
+	// CallerLimit bounds how often something may be done in a minute (UTC), across processes.
+	CallerLimit = sessions.CallerLimit
+)
+
+// Verify checks signature, kind and expiry of an access token, without the database.
+func (s *Service) Verify(token string) (httpapi.Claims, error) { return s.sessions.Verify(token) }
+
+// Caller reads the user that the claims name; 403 when they are gone, disabled, or have ended
+// tokens of that age.
+func (s *Service) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
+	return s.sessions.Caller(ctx, claims)
+}
+
+// LimitCaller counts what the caller does; 429 with the seconds to wait.
+func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
+	return s.sessions.LimitCaller(ctx, l)
+}
+
+// Watches reports whether an admin is behind the request, or the platform decides by itself.
+func (s *Service) Watches(ctx context.Context) bool { return s.trail.Watches(ctx) }
+
+// RecordTx adds changes to the audit trail, in the transaction that makes them.
+func (s *Service) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
+	return s.trail.RecordTx(ctx, tx, changes...)
+}
+
+// AuditOf is what the trail says about one record, as the collection GET whose parameters
+// stand in the request's address, and how many entries it holds under them.
+func (s *Service) AuditOf(ctx context.Context, resource string,
+	recordID objectid.ID) (answer *resource.Response, total int, err error) {
+	return s.trail.AuditOf(ctx, resource, recordID)
+}
+
+// AuditDoc documents a route that answers with AuditOf.
+func (s *Service) AuditDoc() []httpapi.Option { return s.trail.AuditDoc() }

@@ -17,7 +17,7 @@ const (
 
 // largePackages are over the limit of files, with how many they have, which may only fall.
 var largePackages = map[string]int{
-	"testutil/sandbox/gwa": 34, // a gateway in miniature: a file for each of its routes' subjects
+	"testutil/sandbox/gwa": 33, // a gateway in miniature: a file for each of its routes' subjects
 	"testutil/sandbox/gwb": 29, // likewise
 }
 

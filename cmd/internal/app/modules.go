@@ -1,9 +1,11 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
@@ -23,6 +25,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 	"marquee/platform/operators"
 	"marquee/platform/secret"
 	"marquee/web"
@@ -236,4 +239,27 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 			}),
 		},
 	}), nil
+}
+
+// signupPromos lets accounts, which is built first, ask the module promos.
+type signupPromos struct{ promos *promos.Service }
+
+// SignupPromoCode is that of promos.
+func (p *signupPromos) SignupPromoCode(ctx context.Context, code string) (objectid.ID, error) {
+	return p.promos.SignupPromoCode(ctx, code)
+}
+
+// RedeemSignupCodeTx is that of promos.
+func (p *signupPromos) RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error {
+	return p.promos.RedeemSignupCodeTx(ctx, tx, customerID, codeID)
+}
+
+// subscriptionPromos is the module promos as subscriptions see it.
+type subscriptionPromos struct{ *promos.Service }
+
+// FirstMonth is that of promos.
+func (p subscriptionPromos) FirstMonth(ctx context.Context, customerID objectid.ID,
+	code string) (subscriptions.PromoDiscount, bool, error) {
+	d, ok, err := p.Service.FirstMonth(ctx, customerID, code)
+	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
 }

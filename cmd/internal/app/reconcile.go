@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // Reconcile is `marquee reconcile`: the nightly job's work, asked for by hand. One of
@@ -28,4 +29,15 @@ func Reconcile(ctx context.Context, cfg Config, logs io.Writer,
 		err = a.modules.payments.Comparison().AcceptDatabase(ctx)
 	}
 	return report, err
+}
+
+// TrustGateway is `marquee gateway trust`: it lifts the mark of a gateway at which too
+// much was missing.
+func TrustGateway(ctx context.Context, cfg Config, logs io.Writer, name string) error {
+	a, err := open(ctx, cfg, logs, false)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return a.modules.payments.Intents().Health().Trust(ctx, gateway.Name(name), "an operator says so")
 }

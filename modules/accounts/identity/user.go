@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/language"
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/httpapi"
@@ -100,4 +101,20 @@ func (s *Store) LockUsersTx(ctx context.Context, tx pgx.Tx, userType string,
 		users[u.ID] = u
 	}
 	return users, nil
+}
+
+// mailLanguages are those that web/mail has templates in; the first is the
+// default.
+var mailLanguages = language.NewMatcher([]language.Tag{language.Portuguese, language.English})
+
+// LanguageOf picks the language of a user's mails from a tag or an
+// Accept-Language header.
+func LanguageOf(preferred string) string {
+	tags, _, err := language.ParseAcceptLanguage(preferred)
+	if err != nil || len(tags) == 0 {
+		return "pt"
+	}
+	tag, _, _ := mailLanguages.Match(tags...)
+	base, _ := tag.Base()
+	return base.String()
 }

@@ -144,3 +144,14 @@ func (w GivenBack) Reason() string {
 	}
 	return "Withdrawal within the days of regret (CDC, art. 49)."
 }
+
+// Ticket is a ticket's state (docs/contract/states.md, Tickets).
+type Ticket string
+
+// The states.
+const (
+	Pending   Ticket = "pending"
+	Available Ticket = "available"
+	Consumed  Ticket = "consumed"
+	Expired   Ticket = "expired"
+)
