@@ -40,17 +40,16 @@ func (i Image) reader() io.Reader { return bytes.NewReader(i.data) }
 // in. Errors: 422 over MAX_ATTACHMENT_BYTES or for a malformed body, 415 for
 // another content type.
 func (s *Service) ReceiveAttachment(r *http.Request) (Upload, error) {
-	limit := s.deps.Config.MaxAttachmentBytes
+	ctx, limit := r.Context(), s.deps.Config.MaxAttachmentBytes
 	tooLarge := fault.InvalidAt("is larger than "+megabytes(limit), "body", formField)
 	var up Upload
 	err := eachFile(r, limit, func(part *multipart.Part) (err error) {
-		up, err = s.receive(r.Context(), s.deps.Pool, part.FileName(), part.Header.Get("Content-Type"),
-			partReader{part}, limit)
+		up, err = s.receive(ctx, s.deps.Pool, part.FileName(), part.Header.Get("Content-Type"), partReader{part}, limit)
 		return err
 	})
 	if err != nil {
 		if up.ID != "" {
-			s.discard(r.Context(), s.deps.Pool, up.ID)
+			s.discard(ctx, s.deps.Pool, up.ID)
 		}
 		return Upload{}, receiveError(err, tooLarge)
 	}
@@ -62,7 +61,7 @@ func (s *Service) ReceiveAttachment(r *http.Request) (Upload, error) {
 // MAX_IMAGE_BYTES or over 25 megapixels, 422 for a malformed body, 415 for
 // another content type or an encoded body.
 func (s *Service) ReceiveImage(r *http.Request) (Image, error) {
-	limit := s.deps.Config.MaxImageBytes
+	ctx, limit := r.Context(), s.deps.Config.MaxImageBytes
 	tooLarge := fault.BadRequest("The image is larger than %s.", megabytes(limit)).WithField(formField)
 	var img Image
 	err := eachFile(r, limit, func(part *multipart.Part) error {
@@ -73,7 +72,7 @@ func (s *Service) ReceiveImage(r *http.Request) (Image, error) {
 		if int64(len(data)) > limit {
 			return errTooLarge
 		}
-		picture, err := s.images.Normalize(r.Context(), data, storedSide)
+		picture, err := s.images.Normalize(ctx, data, storedSide)
 		if err != nil {
 			return err
 		}

@@ -148,7 +148,8 @@ func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, op
 			return
 		}
 		defer end()
-		h(w, r.WithContext(a.withTrail(ctx, method != http.MethodGet && auth != Gateway, name)))
+		trailed := a.withTrail(ctx, method != http.MethodGet && auth != Gateway, name)
+		h(w, r.WithContext(trailed)) //nolint:contextcheck // begin made it of the request's
 	})
 	a.mux.Method(method, path, handler)
 	if method == http.MethodGet {

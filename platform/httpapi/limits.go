@@ -154,6 +154,7 @@ func securityHeaders(next http.Handler) http.Handler {
 
 func (a *API) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
 		defer func() {
 			v := recover()
 			if v == nil {
@@ -162,7 +163,7 @@ func (a *API) recoverPanics(next http.Handler) http.Handler {
 			if v == http.ErrAbortHandler { //nolint:errorlint // the documented sentinel is compared by identity
 				panic(v)
 			}
-			a.cfg.Log.ErrorContext(r.Context(), "panic", slog.String("request_id", RequestID(r.Context())),
+			a.cfg.Log.ErrorContext(ctx, "panic", slog.String("request_id", RequestID(ctx)),
 				slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 			WriteJSON(w, http.StatusInternalServerError, &ErrorBody{Detail: internalSentence})
 		}()

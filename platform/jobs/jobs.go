@@ -78,17 +78,17 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 // withoutCounts is the log without River's lines of information, which it writes every 5 s, unless it is one for
 // debugging.
 func withoutCounts(log *slog.Logger) *slog.Logger {
-	if log == nil || log.Enabled(context.Background(), slog.LevelDebug) {
-		return log
+	if log == nil {
+		return nil
 	}
 	return slog.New(warnings{log.Handler()})
 }
 
 type warnings struct{ slog.Handler }
 
-// Enabled lets warnings and errors through.
+// Enabled lets warnings and errors through, and everything where the log is one for debugging.
 func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
+	return h.Handler.Enabled(ctx, l) && (l >= slog.LevelWarn || h.Handler.Enabled(ctx, slog.LevelDebug))
 }
 
 // WithAttrs and WithGroup keep to that.

@@ -103,7 +103,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 		})
 	}
 	if err == nil {
-		err = a.build(work)
+		err = a.build(work) //nolint:contextcheck // what is registered there runs in the contexts of requests
 	}
 	if err == nil {
 		err = a.modules.finance.UseReportZone(ctx)

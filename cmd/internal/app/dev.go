@@ -107,7 +107,7 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := m.openGateways(moved); err != nil {
+	if err := m.openGateways(moved); err != nil { //nolint:contextcheck // they live until close
 		return err
 	}
 	if m.app, err = NewOf(ctx, m.cfg, m.log, true, Parts{Clock: moved}); err != nil {
@@ -125,7 +125,7 @@ func (m *machine) openDatabase(ctx context.Context, o DevOptions) error {
 		return err
 	}
 	m.onClose(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 		defer cancel()
 		if err := pg.Stop(ctx); err != nil {
 			m.log.Error("stop the private Postgres", slog.Any("error", err))

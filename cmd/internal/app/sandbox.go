@@ -18,7 +18,7 @@ func Sandbox(ctx context.Context, o SandboxOptions) error {
 	if err != nil {
 		return err
 	}
-	gateways, err := sandbox.Start(sandbox.Options{
+	gateways, err := sandbox.Start(sandbox.Options{ //nolint:contextcheck // they live until Close
 		GWAAddr: o.GWAAddr, GWAWebhookURL: o.GWAWebhook, GWAWebhookToken: sandbox.GWAToken, GWAAPIKey: sandbox.GWAKey,
 		GWBAddr: o.GWBAddr, GWBWebhookURL: o.GWBWebhook, GWBWebhookSecret: sandbox.GWBSecret,
 		GWBSecretKey: sandbox.GWBKey,
@@ -31,7 +31,7 @@ func Sandbox(ctx context.Context, o SandboxOptions) error {
 	if err == nil {
 		<-ctx.Done()
 	}
-	return errors.Join(err, gateways.Close())
+	return errors.Join(err, gateways.Close()) //nolint:contextcheck // when ctx has ended it takes 2 s at most
 }
 
 // sandboxLine is what --json prints once both answer.
