@@ -283,7 +283,7 @@ func requireContract(a attack, status int, raw []byte) error {
 func (b *bundle) strike(ctx context.Context, path string, a attack) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.client.URL()+httpapi.Prefix+path, http.NoBody)
 	if err != nil {
 		return err
 	}

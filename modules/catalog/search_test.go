@@ -22,10 +22,7 @@ func searcher(t *testing.T) (*bundle, func(who, params string) response) {
 		routes.Search(b.service.VideoSearch()), resource.SearchDoc()...)
 	checked := apitest.New(t, b.api)
 	return b, func(who, params string) response {
-		raw := checked.As(who).Get("/search/" + params)
-		a := response{status: raw.Status, raw: string(raw.Body)}
-		raw.JSON(&a)
-		return a
+		return read(checked.As(who).Get("/search/" + params))
 	}
 }
 

@@ -1,11 +1,8 @@
 package catalog_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"testing"
@@ -76,7 +73,7 @@ type bundle struct {
 	clock   *clock.Fake
 	service *catalog.Service
 	api     *httpapi.API
-	url     string
+	client  *apitest.Client
 }
 
 var streamKey = []byte("a key that only tests know about")
@@ -92,7 +89,7 @@ func setup(t testing.TB) *bundle {
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, StreamURLKey: streamKey})
 	b.service.Routes(b.api)
-	b.url = apitest.Serve(t, b.api) + "/api/v1"
+	b.client = apitest.New(t, b.api)
 	return b
 }
 
@@ -118,21 +115,16 @@ func (a response) values(field string) []any {
 
 func (b *bundle) call(who, method, path, body string) response {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, bytes.NewBufferString(body))
-	require.NoError(b.t, err)
-	if who != "" {
-		req.Header.Set("Authorization", "Bearer "+who)
-	}
+	contentType := ""
 	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
+		contentType = "application/json"
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(b.t, err)
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	require.NoError(b.t, err)
-	a := response{status: resp.StatusCode, raw: string(raw)}
-	require.NoError(b.t, json.Unmarshal(raw, &a), string(raw))
+	return read(b.client.As(who).Send(method, path, contentType, []byte(body)))
+}
+
+func read(from *apitest.Response) response {
+	a := response{status: from.Status, raw: string(from.Body)}
+	from.JSON(&a)
 	return a
 }
 

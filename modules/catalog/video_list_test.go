@@ -24,7 +24,7 @@ func (b *bundle) second() *bundle {
 	log, who := secrettest.Logger(b.t), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: b.db, Clock: clock.System{}, Log: log}).Routes(api)
-	return &bundle{t: b.t, db: b.db, url: apitest.Serve(b.t, api) + "/api/v1"}
+	return &bundle{t: b.t, db: b.db, client: apitest.New(b.t, api)}
 }
 
 func TestShownPagesAreCounted(t *testing.T) {

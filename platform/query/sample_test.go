@@ -3,7 +3,6 @@ package query_test
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/query"
+	"marquee/platform/query/querytest"
 	"marquee/testutil/pgtest"
 )
 
@@ -75,37 +75,10 @@ CREATE INDEX ON videos USING gin (tags);
 CREATE INDEX ON webhook_logs USING gin (payload jsonb_path_ops);`
 }
 
-//go:embed testdata/vectors.json
-var vectorsJSON []byte
-
 // vectors is the contract's fixture: sample rows, and filters and sorts with their results.
-var vectors = func() (v struct {
-	Videos      json.RawMessage `json:"videos"`
-	WebhookLogs json.RawMessage `json:"webhook_logs"`
-	Cases       []vector        `json:"cases"`
-},
-) {
-	if err := json.Unmarshal(vectorsJSON, &v); err != nil {
-		panic(err)
-	}
-	return v
-}()
+var vectors = querytest.Vectors()
 
-type vector struct {
-	N          int             `json:"n"`
-	Collection string          `json:"collection"`
-	Query      json.RawMessage `json:"query"`
-	Sort       json.RawMessage `json:"sort"`
-	Raw        string          `json:"raw"`
-	IDs        []string        `json:"ids"`
-	Status     int             `json:"status"`
-}
-
-func (v vector) name() string {
-	return fmt.Sprintf("%d %s%s%s", v.N, v.Query, v.Sort, v.Raw)
-}
-
-func (v vector) target() (*query.Collection, string) {
+func target(v querytest.Case) (*query.Collection, string) {
 	if v.Collection == "videos" {
 		return videos, "videos v"
 	}

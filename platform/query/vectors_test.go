@@ -34,16 +34,16 @@ func TestVectors_anyLocale(t *testing.T) {
 func runVectors(t *testing.T, tx pgx.Tx) {
 	require.Len(t, vectors.Cases, 207)
 	for _, v := range vectors.Cases {
-		c, from := v.target()
+		c, from := target(v)
 		if v.Status != 0 {
 			_, err := query.Compile(c, v.Raw, 1)
 			var refused *query.Error
-			require.ErrorAs(t, err, &refused, v.name())
+			require.ErrorAs(t, err, &refused, v.Name())
 			continue
 		}
 		ids, err := find(t.Context(), tx, c, from, string(v.Query), string(v.Sort))
-		require.NoError(t, err, v.name())
-		require.Equal(t, v.IDs, append([]string{}, ids...), v.name())
+		require.NoError(t, err, v.Name())
+		require.Equal(t, v.IDs, append([]string{}, ids...), v.Name())
 	}
 }
 
@@ -55,12 +55,12 @@ func TestVectors_partition(t *testing.T) {
 		if v.Status != 0 || v.Query == nil {
 			continue
 		}
-		c, from := v.target()
+		c, from := target(v)
 		rest, err := find(t.Context(), tx, c, from, `{"$nor":[`+string(v.Query)+`]}`, "")
-		require.NoError(t, err, v.name())
-		require.Equal(t, 6, len(rest)+len(v.IDs), v.name())
+		require.NoError(t, err, v.Name())
+		require.Equal(t, 6, len(rest)+len(v.IDs), v.Name())
 		for _, id := range rest {
-			require.NotContains(t, v.IDs, id, v.name())
+			require.NotContains(t, v.IDs, id, v.Name())
 		}
 	}
 }

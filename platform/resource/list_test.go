@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
 	"marquee/testutil/pgtest"
@@ -350,7 +351,7 @@ func TestHeadOfAListReadsNoList(t *testing.T) {
 	_, err := b.db.Exec(t.Context(), "DROP TABLE shelf.books CASCADE")
 	require.NoError(t, err)
 	ask := func(method, path string) int {
-		req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, nil)
+		req, err := http.NewRequestWithContext(t.Context(), method, b.client.URL()+httpapi.Prefix+path, nil)
 		require.NoError(t, err)
 		res, err := http.DefaultClient.Do(req)
 		require.NoError(t, err)

@@ -1,11 +1,9 @@
 package resource_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -97,11 +95,11 @@ func (onlyAdmin) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, er
 }
 
 type bundle struct {
-	t     *testing.T
-	db    *pgxpool.Pool
-	clock *clock.Fake
-	api   *httpapi.API
-	url   string
+	t      *testing.T
+	db     *pgxpool.Pool
+	clock  *clock.Fake
+	api    *httpapi.API
+	client *apitest.Client
 }
 
 var start = time.Date(2026, 11, 20, 12, 0, 0, int(123*time.Millisecond), time.UTC)
@@ -124,7 +122,7 @@ func setup(t *testing.T) *bundle {
 		books.UpdateDoc()...)
 	httpapi.Route(b.api, http.MethodDelete, "/books", "book_delete", httpapi.Admin, routes.Delete(books),
 		books.DeleteDoc()...)
-	b.url = apitest.Serve(t, b.api) + "/api/v1"
+	b.client = apitest.New(t, b.api)
 	return b
 }
 
@@ -146,19 +144,13 @@ type response struct {
 
 func (b *bundle) call(method, path, body string) response {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, bytes.NewBufferString(body))
-	require.NoError(b.t, err)
-	req.Header.Set("Authorization", "Bearer good")
+	contentType := ""
 	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
+		contentType = "application/json"
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(b.t, err)
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	require.NoError(b.t, err)
-	a := response{status: resp.StatusCode, raw: string(raw)}
-	require.NoError(b.t, json.Unmarshal(raw, &a), string(raw))
+	answer := b.client.As("good").Send(method, path, contentType, []byte(body))
+	a := response{status: answer.Status, raw: string(answer.Body)}
+	answer.JSON(&a)
 	return a
 }
 

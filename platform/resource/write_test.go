@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
 	"marquee/platform/resource"
@@ -304,7 +305,7 @@ func TestDelete(t *testing.T) {
 func TestBodyNeedsItsContentType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/books",
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.client.URL()+httpapi.Prefix+"/books",
 		strings.NewReader(`[{"isbn":"111","title":"a"}]`))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer good")
