@@ -105,18 +105,26 @@ func TestLoginsNeverEndangerTheQuota(t *testing.T) {
 
 func TestGatewayThatFailsIsLeftAloneForAMoment(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *accounts.Deps) { d.Config.Sync.PerMinute = 100 })
-	g := &gateway{answer: fails}
-	b.svc.Connect(accounts.Above{Sync: g})
-	for range 5 {
-		b.token(t, subscriber(t, b).Username)
+	for rest, asked := range map[time.Duration]int{time.Hour: 3, time.Nanosecond: 5} {
+		t.Run(rest.String(), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, func(d *accounts.Deps) { d.Config.Sync.PerMinute, d.Config.Sync.Rest = 100, rest })
+			g := &gateway{answer: fails}
+			b.svc.Connect(accounts.Above{Sync: g})
+			for range 5 {
+				b.token(t, subscriber(t, b).Username)
+			}
+			require.EqualValues(t, asked, g.asked.Load())
+			require.Equal(t, 5, syncJobs(t, b), "jobs ask when it is back")
+			g.answer = answers
+			for range 2 {
+				b.token(t, subscriber(t, b).Username)
+			}
+			if rest < time.Second {
+				require.EqualValues(t, 7, g.asked.Load(), "one caller tries, and the others follow")
+			} else {
+				require.EqualValues(t, 3, g.asked.Load(), "it rests")
+			}
+		})
 	}
-	require.EqualValues(t, 3, g.asked.Load())
-	require.Equal(t, 5, syncJobs(t, b), "jobs ask when it is back")
-	b.clock.Advance(31 * time.Second)
-	g.answer = answers
-	for range 2 {
-		b.token(t, subscriber(t, b).Username)
-	}
-	require.EqualValues(t, 5, g.asked.Load())
 }

@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/sony/gobreaker/v2"
 
 	"marquee/modules/accounts/internal/accountsdb"
-	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -33,12 +32,14 @@ type SyncLimits struct {
 	Wait        time.Duration // LOGIN_SYNC_WAIT, the longest that a login waits; default 1.5 s
 	PerMinute   int           // LOGIN_SYNC_PER_MINUTE, of all customers together; default 10
 	PerCustomer int           // in a minute; default 3
+	Rest        time.Duration // of a gateway that has failed three times in a row; default 30 s
 }
 
 func (l SyncLimits) withDefaults() SyncLimits {
 	l.Wait = cmp.Or(l.Wait, 1500*time.Millisecond)
 	l.PerMinute = cmp.Or(l.PerMinute, 10)
 	l.PerCustomer = cmp.Or(l.PerCustomer, 3)
+	l.Rest = cmp.Or(l.Rest, 30*time.Second)
 	return l
 }
 
@@ -93,11 +94,7 @@ func (s *Sessions) syncAtLogin(ctx context.Context, u accountsdb.User) {
 		s.logSync(ctx, u.ID, err)
 		return
 	}
-	err := errGatewayRests
-	if s.breaker.closed() {
-		err = s.syncFor(ctx, u.ID)
-		s.breaker.record(err == nil)
-	}
+	_, err := s.breaker.Execute(func() (struct{}, error) { return struct{}{}, s.syncFor(ctx, u.ID) })
 	if err == nil {
 		return
 	}
@@ -108,10 +105,7 @@ func (s *Sessions) syncAtLogin(ctx context.Context, u accountsdb.User) {
 	}
 }
 
-var (
-	errGatewayRests = errors.New("the gateway has failed several times and is left alone for a moment")
-	errGatewaySlow  = errors.New("the gateway has not answered in time")
-)
+var errGatewaySlow = errors.New("the gateway has not answered in time")
 
 // maySync takes a question to the gateway from the customer's and from
 // everybody's share of this minute.
@@ -153,47 +147,11 @@ func (s *Sessions) logSync(ctx context.Context, customerID objectid.ID, err erro
 	}
 }
 
-// Of the breaker: failures in a row that open it, and how long it stays open.
-const (
-	breakerFailures = 3
-	breakerRest     = 30 * time.Second
-)
-
-// breaker leaves a gateway alone that fails again and again, so that not every
-// login waits for nothing. It is of one process.
-type breaker struct {
-	clock     clock.Clock
-	mu        sync.Mutex
-	failures  int
-	openUntil time.Time
-}
-
-func newBreaker(c clock.Clock) *breaker { return &breaker{clock: c} }
-
-// closed reports whether to try. When the rest is over one caller tries; the
-// others wait for what becomes of it, for another rest at most.
-func (b *breaker) closed() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.failures < breakerFailures {
-		return true
-	}
-	now := b.clock.Now()
-	if now.Before(b.openUntil) {
-		return false
-	}
-	b.openUntil = now.Add(breakerRest)
-	return true
-}
-
-func (b *breaker) record(ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if ok {
-		b.failures = 0
-		return
-	}
-	if b.failures++; b.failures >= breakerFailures {
-		b.openUntil = b.clock.Now().Add(breakerRest)
-	}
+// newBreaker leaves a gateway alone that fails three times in a row, so that not every login waits for
+// nothing. When its rest is over one caller tries. It is of one process.
+func newBreaker(rest time.Duration) *gobreaker.CircuitBreaker[struct{}] {
+	return gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
+		Timeout:     rest,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= 3 },
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sony/gobreaker/v2"
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
@@ -45,7 +46,7 @@ type Sessions struct {
 	db      *accountsdb.Queries
 	tokens  *keyRing
 	keys    sessionKeys
-	breaker *breaker
+	breaker *gobreaker.CircuitBreaker[struct{}]
 	sync    SubscriptionSync
 }
 
@@ -60,7 +61,7 @@ func New(d Deps) (*Sessions, error) {
 	}
 	d.Config = d.Config.withDefaults()
 	return &Sessions{
-		deps: d, db: accountsdb.New(), tokens: ring, breaker: newBreaker(d.Clock),
+		deps: d, db: accountsdb.New(), tokens: ring, breaker: newBreaker(d.Config.Sync.Rest),
 		keys: sessionKeys{
 			throttle: secret.Derive(d.Config.MasterKey, "accounts/throttle"),
 			device:   secret.Derive(d.Config.MasterKey, "accounts/device"),
