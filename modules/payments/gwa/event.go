@@ -31,7 +31,7 @@ func (g *events) Authenticates(h http.Header, _ time.Time) (signature string, ok
 	return "", ok
 }
 
-// Authenticate is Admits: the token proves every body.
+// Authenticate is Authenticates: the token proves every body.
 func (g *events) Authenticate(h http.Header, _ []byte, now time.Time) (signature string, proof gateway.Proof) {
 	if _, ok := g.Authenticates(h, now); !ok {
 		return "", gateway.Forged

@@ -1,6 +1,15 @@
 package webhook
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/nullable"
 	"marquee/platform/query"
 	"marquee/platform/resource"
 )
@@ -45,3 +54,38 @@ var Logs = resource.New(resource.Definition{
 		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
 	},
 })
+
+// logFinal logs a delivery without an event behind it.
+func (s *Webhooks) logFinal(ctx context.Context, d delivery, r gateway.Result) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	params := logParams(d)
+	params.Processed, params.Result, params.ProcessedAt = true, raw, new(s.deps.Clock.Now())
+	return s.db.WebhookLogInsert(ctx, s.deps.Pool, params)
+}
+
+func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
+	return paymentsdb.WebhookLogInsertParams{
+		ID: d.log, Gateway: d.event.Gateway, EventID: nullable.Ptr(d.event.ID), EventType: nullable.Ptr(d.event.Type),
+		Payload: d.body, Signature: nullable.Ptr(d.proof), SignatureValid: true, ReceivedAt: d.at,
+	}
+}
+
+// repeatTx logs the delivery with the result that its event has.
+func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
+	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
+		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log,
+		Payload:   d.body,
+		Signature: nullable.Ptr(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
+	})
+	if err != nil {
+		return gateway.Result{}, fmt.Errorf("log repetition: %w", err)
+	}
+	var result gateway.Result
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return gateway.Result{}, fmt.Errorf("read result of event %s: %w", d.event.ID, err)
+	}
+	return result, nil
+}

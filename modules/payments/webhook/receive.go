@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -200,24 +201,6 @@ func (s *Webhooks) applyAtOnce(ctx context.Context, d delivery) (result gateway.
 	return result, err
 }
 
-// logFinal logs a delivery without an event behind it.
-func (s *Webhooks) logFinal(ctx context.Context, d delivery, r gateway.Result) error {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	params := logParams(d)
-	params.Processed, params.Result, params.ProcessedAt = true, raw, new(s.deps.Clock.Now())
-	return s.db.WebhookLogInsert(ctx, s.deps.Pool, params)
-}
-
-func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
-	return paymentsdb.WebhookLogInsertParams{
-		ID: d.log, Gateway: d.event.Gateway, EventID: nullable.Ptr(d.event.ID), EventType: nullable.Ptr(d.event.Type),
-		Payload: d.body, Signature: nullable.Ptr(d.proof), SignatureValid: true, ReceivedAt: d.at,
-	}
-}
-
 // receiveTx applies the first delivery of an event and logs it; the others, also
 // those that come at the same time, are logged with its result.
 func (s *Webhooks) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
@@ -248,23 +231,6 @@ func (s *Webhooks) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gatewa
 	return result, nil
 }
 
-// queueTx logs the delivery of an event whose applying failed, and has a job try
-// again. Another delivery may have applied it meanwhile, which is as good.
-func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
-	mine, err := s.claimTx(ctx, tx, d)
-	if err != nil {
-		return gateway.Result{}, err
-	}
-	if !mine {
-		return s.repeatTx(ctx, tx, d)
-	}
-	if err := s.insertRetryTx(ctx, tx, d.event); err != nil {
-		return gateway.Result{}, err
-	}
-	result := gateway.Result{Status: gateway.ResultQueued}
-	return result, s.receivedTx(ctx, tx, d, state.EventQueued, result)
-}
-
 // claimTx reports whether the caller is the one who applies the event. It waits
 // while another transaction is at it.
 func (s *Webhooks) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, error) {
@@ -276,6 +242,102 @@ func (s *Webhooks) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, er
 		return false, fmt.Errorf("claim event: %w", err)
 	}
 	return claimed == 1, nil
+}
+
+// subjectsOf is never nil: the column holds an array.
+func subjectsOf(e gateway.Event) []string { return append([]string{}, e.Subjects()...) }
+
+// ApplyTx asks the appliers. After an error, also a panic, the transaction has to
+// be rolled back.
+func (s *Webhooks) ApplyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
+	if e.Payload == nil {
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}, nil
+	}
+	if reason := e.Impossible(); reason != "" { // stored before this was looked at
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonImpossible.With(reason)}, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if _, nameless := e.Payload.(gateway.NamelessPayment); nameless {
+		return s.takeNamelessTx(ctx, tx, e)
+	}
+	if e.Known, err = s.reader.KnownPayment(ctx, tx, e); err != nil {
+		return gateway.Result{}, err
+	}
+	if !e.IsProof() {
+		return s.applyUnsignedTx(ctx, tx, e)
+	}
+	return s.dispatchTx(ctx, tx, e)
+}
+
+// applyUnsignedTx applies an event that proves nothing by itself. Where it is about something
+// of ours and would change it, nothing of that stays: a job asks the gateway first.
+func (s *Webhooks) applyUnsignedTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	settled, isSettled := e.Payload.(gateway.SettledPayment)
+	if _, failed := e.Payload.(gateway.FailedPayment); !e.NeedsConfirmation() && !isSettled && !failed {
+		return s.dispatchTx(ctx, tx, e)
+	}
+	if isSettled {
+		known, err := s.reader.FindPayment(ctx, tx, e.Gateway, settled.Payment.ID)
+		if err != nil || known != nil {
+			if err != nil {
+				return gateway.Result{}, err
+			}
+			return s.dispatchTx(ctx, tx, e)
+		}
+	}
+	trial, err := tx.Begin(ctx)
+	if err != nil {
+		return gateway.Result{}, err
+	}
+	result, err := s.dispatchTx(ctx, trial, e)
+	if err != nil {
+		return gateway.Result{}, err
+	}
+	if result.Unclaimed || result.Taken ||
+		!e.NeedsConfirmation() &&
+			(!result.Unproven ||
+				isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
+		return result, trial.Commit(ctx)
+	}
+	if err := trial.Rollback(ctx); err != nil {
+		return gateway.Result{}, err
+	}
+	return gateway.AwaitingConfirmation(result.SubscriptionID, gateway.ReasonAskedFirst),
+		s.queueConfirmationTx(ctx, tx, ConfirmEventArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+}
+
+// dispatchTx has the one apply an event whose subject it is.
+func (s *Webhooks) dispatchTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
+	if e.Known != nil && e.Known.Purpose == gateway.ForCustomer {
+		return s.applyOfCustomerTx(ctx, tx, e)
+	}
+	waits := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
+	for _, a := range s.appliers {
+		result, err = a.ApplyEventTx(ctx, tx, e)
+		if err != nil || !result.Unclaimed {
+			return result, err
+		}
+		if result.Reason != "" {
+			waits = result // its subject is known, but not yet what the event is about
+		}
+	}
+	if waits.Reason != "" {
+		return waits, nil
+	}
+	if e.IsStrayMoney() {
+		result, err = s.takeStrayTx(ctx, tx, e)
+		if err != nil || result.Taken {
+			return result, err
+		}
+	}
+	if e.NamesOurs() {
+		waits.Reason = gateway.ReasonNamesLost
+	}
+	return waits, nil
 }
 
 // receivedTx logs the delivery that was applied, and gives its event the result.
@@ -296,21 +358,4 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to sta
 		return fmt.Errorf("log and finish event: %w", err)
 	}
 	return nil
-}
-
-// repeatTx logs the delivery with the result that its event has.
-func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
-	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
-		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log,
-		Payload:   d.body,
-		Signature: nullable.Ptr(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
-	})
-	if err != nil {
-		return gateway.Result{}, fmt.Errorf("log repetition: %w", err)
-	}
-	var result gateway.Result
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return gateway.Result{}, fmt.Errorf("read result of event %s: %w", d.event.ID, err)
-	}
-	return result, nil
 }

@@ -28,6 +28,23 @@ func (s *Webhooks) insertRetryTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	return err
 }
 
+// queueTx logs the delivery of an event whose applying failed, and has a job try
+// again. Another delivery may have applied it meanwhile, which is as good.
+func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
+	mine, err := s.claimTx(ctx, tx, d)
+	if err != nil {
+		return gateway.Result{}, err
+	}
+	if !mine {
+		return s.repeatTx(ctx, tx, d)
+	}
+	if err := s.insertRetryTx(ctx, tx, d.event); err != nil {
+		return gateway.Result{}, err
+	}
+	result := gateway.Result{Status: gateway.ResultQueued}
+	return result, s.receivedTx(ctx, tx, d, state.EventQueued, result)
+}
+
 // ApplyAgain applies a queued or waiting event from its stored body. An event
 // that is neither any more is left alone. The error keeps the event as it is.
 func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID string) error {
