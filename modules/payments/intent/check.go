@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -47,8 +46,7 @@ type statusCheck struct {
 	Ref
 	// proved: an empty answer to this look proves that nothing was made (or that what was
 	// found once is gone). Only then may it be settled as missing, or called again.
-	proved bool
-
+	proved  bool
 	service *Service
 	row     paymentsdb.PaymentsIntent
 }
@@ -151,17 +149,6 @@ func (s *Service) misses(r paymentsdb.PaymentsIntent) backoff.Misses {
 	}
 }
 
-// caught keeps a panic within a call or look: what it did is not known.
-func (s *Service) caught(ctx context.Context, what string, do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.deps.Log.ErrorContext(ctx, "a "+what+" panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-			err = fmt.Errorf("the %s panicked: %v", what, p)
-		}
-	}()
-	return do()
-}
-
 // recordNotKnown: nothing is known, and nothing changes but the time of the next look. A
 // gateway that refused has answered.
 func (s *Service) recordNotKnown(ctx context.Context, r paymentsdb.PaymentsIntent, by By, cause error) error {
@@ -215,4 +202,92 @@ func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.Payme
 // endCheck ends what the looker's own transaction has not ended.
 func (s *Service) endCheck(ctx context.Context, r paymentsdb.PaymentsIntent, how Outcome[any]) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.EndTx(ctx, tx, refOf(r), how, ByLook) })
+}
+
+// User is what the schedule of looks has to know of the operation.
+func (o *Operation[R, A]) User() User { return User{look: o.resume, wasFound: o.WasFound} }
+
+// resume goes through the steps again: the first whose call has not succeeded is where the order stands.
+func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, error) {
+	row, over, err := o.Row(ctx, intentOf(l.row))
+	if err != nil || over {
+		return settled, err
+	}
+	var made A
+	var outcome Outcome[A]
+	for n, step := range o.steps(row) {
+		if outcome, err = o.stands(ctx, l, step, row, made); err != nil {
+			return 0, err
+		}
+		if outcome == nil && n == 0 {
+			return notThere, nil
+		}
+		if outcome == nil { // what the steps before it have made counts all the same
+			_, err = o.settle(ctx, row, Pending[A]{Answer: made}, ByLook)
+			return notThere, err
+		}
+		success, ok := outcome.(Succeeded[A])
+		if !ok {
+			break
+		}
+		made = success.Answer
+	}
+	if unknown, ok := outcome.(NotKnown[A]); ok {
+		return 0, unknown.Cause
+	}
+	if _, ok := outcome.(Succeeded[A]); ok && o.WasFound {
+		return foundAgain, nil
+	}
+	row, err = o.settle(ctx, row, outcome, ByLook)
+	switch {
+	case err != nil:
+		return 0, err
+	case !outcome.step().Ends():
+		return waiting, nil
+	case o.Settled != nil:
+		return settled, o.Settled(ctx, row)
+	}
+	return settled, nil
+}
+
+// stands says how a step stands; nil while nothing is found and nothing is proved.
+func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[R, A], row R, made A) (Outcome[A], error) {
+	gw, err := o.gateway(row)
+	if err != nil {
+		return nil, err
+	}
+	find := func() (Outcome[A], error) { // nil: it is not there
+		a, found, err := step.Find(ctx, gw, row, made)
+		if err != nil || !found {
+			return nil, err
+		}
+		return step.judge(row, a), nil
+	}
+	if step.Find != nil {
+		switch outcome, err := find(); {
+		case err != nil || outcome != nil || !l.proved:
+			return outcome, err
+		case step.Again == nil:
+			return Missing[A]{}, nil
+		}
+	}
+	if step.Again != nil {
+		if end, err := step.Again(ctx, gw, row); err != nil || end != nil {
+			return end, err
+		}
+	}
+	if err := l.callAgain(ctx); err != nil {
+		return nil, err
+	}
+	outcome := o.call(ctx, step, row, made, l.refusalCounts(), false)
+	if refused, ok := outcome.(Refused[A]); ok && step.Find != nil {
+		// What was asked for first may be what the gateway refuses to make twice.
+		switch first, err := find(); {
+		case err != nil:
+			return nil, errors.Join(refused.Cause, err)
+		case first != nil:
+			return first, nil
+		}
+	}
+	return outcome, nil
 }

@@ -158,52 +158,6 @@ func (s *Service) Connect(h Hooks) {
 	}
 }
 
-// OpenTx opens intents in the transaction that commits their users' rows, in one statement. *ErrOpen when one of them
-// is open already, or what it excludes: roll back then. A kind without a user is an error, too: nobody would look for
-// it. Until the call's time limit, and a fifth of it, are over nobody looks.
-func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) error {
-	if len(openings) == 0 {
-		return nil
-	}
-	now := s.deps.Clock.Now()
-	p := paymentsdb.IntentInsertParams{Now: now}
-	for _, o := range openings {
-		if s.hooks.Users[o.Kind].look == nil {
-			return fmt.Errorf("open intent: nobody looks for intents of kind %q", o.Kind)
-		}
-		callEnds, next, calls, misses := now, now, int32(0), int32(0)
-		if o.CallTime > 0 {
-			callEnds = now.Add(backoff.Lease(o.CallTime))
-			next, calls = callEnds, 1
-		} else if s.hooks.Users[o.Kind].wasFound {
-			next, misses = now.Add(backoff.FoundAgainAfter), 1
-		}
-		p.Ids, p.Kinds, p.SubjectIds = append(p.Ids, objectid.At(now).String()), append(p.Kinds, string(o.Kind)), append(p.SubjectIds, o.Subject.String())
-		p.Items, p.CustomerIds, p.Gateways = append(p.Items, o.Item), append(p.CustomerIds, o.Customer.String()), append(p.Gateways, string(o.Gateway))
-		p.Refs, p.Exclusions = append(p.Refs, cmp.Or(o.Reference, o.Subject.String())), append(p.Exclusions, o.Excludes)
-		p.Calls, p.Misses, p.CallEnds, p.NextLooks = append(p.Calls, calls), append(p.Misses, misses), append(p.CallEnds, callEnds), append(p.NextLooks, next)
-	}
-	made, err := s.db.IntentInsert(ctx, tx, p)
-	if err != nil {
-		return fmt.Errorf("open intent: %w", err)
-	}
-	if len(made) == len(openings) {
-		return nil
-	}
-	for _, o := range openings {
-		row, err := s.db.IntentInTheWay(ctx, tx, paymentsdb.IntentInTheWayParams{
-			SubjectID: o.Subject, Kind: o.Kind, Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
-		})
-		if err == nil {
-			return &ErrOpen{Intent: intentOf(row)}
-		}
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return fmt.Errorf("read intent: %w", err)
-		}
-	}
-	return errors.New("an intent is open already")
-}
-
 // row is the open intent of the name.
 func (s *Service) row(ctx context.Context, db postgres.DB, r Ref) (row paymentsdb.PaymentsIntent, open bool, err error) {
 	row, err = s.db.IntentOpen(ctx, db, paymentsdb.IntentOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
@@ -232,27 +186,15 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 	return ok, err
 }
 
-// EndTx ends the open intent of an outcome, in the transaction that settles it: that of an operation's phase, or of
-// what else has brought it. One that has ended already is left alone, since an event may be faster than the answer.
-func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ step() state.IntentStep }, by By) error {
-	to, err := state.Intents.Move(state.IntentOpen, o.step())
-	if err != nil {
-		return fmt.Errorf("end intent: %w", err)
+func intentOf(r paymentsdb.PaymentsIntent) Intent {
+	return Intent{
+		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference, NotKnownSince: r.NotKnownSince,
+		NextLook: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
 	}
-	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
-		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
-	})
-	if err != nil {
-		return fmt.Errorf("end intent: %w", err)
-	}
-	for _, e := range ended {
-		if e.Told && s.hooks.Known != nil {
-			if err := s.hooks.Known(ctx, tx, gateway.Name(e.Gateway), r.Subject); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+}
+
+func refOf(r paymentsdb.PaymentsIntent) Ref {
+	return Ref{Kind: r.Kind, Subject: r.SubjectID, Item: r.Item}
 }
 
 // notKnown notes that the call ended without an answer that can be used: the first
@@ -274,15 +216,4 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 		return err
 	}
 	return s.recordPending(ctx, tx, row, ByAnswer, s.deps.RecoveryDelay)
-}
-
-func intentOf(r paymentsdb.PaymentsIntent) Intent {
-	return Intent{
-		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference, NotKnownSince: r.NotKnownSince,
-		NextLook: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
-	}
-}
-
-func refOf(r paymentsdb.PaymentsIntent) Ref {
-	return Ref{Kind: r.Kind, Subject: r.SubjectID, Item: r.Item}
 }

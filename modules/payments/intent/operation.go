@@ -1,15 +1,21 @@
 package intent
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/state"
 	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -161,101 +167,11 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 	return row, outcome, err
 }
 
-// User is what the schedule of looks has to know of the operation.
-func (o *Operation[R, A]) User() User { return User{look: o.resume, wasFound: o.WasFound} }
-
-// resume goes through the steps again: the first whose call has not succeeded is where the order stands.
-func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, error) {
-	row, over, err := o.Row(ctx, intentOf(l.row))
-	if err != nil || over {
-		return settled, err
-	}
-	var made A
-	var outcome Outcome[A]
-	for n, step := range o.steps(row) {
-		if outcome, err = o.stands(ctx, l, step, row, made); err != nil {
-			return 0, err
-		}
-		if outcome == nil && n == 0 {
-			return notThere, nil
-		}
-		if outcome == nil { // what the steps before it have made counts all the same
-			_, err = o.settle(ctx, row, Pending[A]{Answer: made}, ByLook)
-			return notThere, err
-		}
-		success, ok := outcome.(Succeeded[A])
-		if !ok {
-			break
-		}
-		made = success.Answer
-	}
-	if unknown, ok := outcome.(NotKnown[A]); ok {
-		return 0, unknown.Cause
-	}
-	if _, ok := outcome.(Succeeded[A]); ok && o.WasFound {
-		return foundAgain, nil
-	}
-	row, err = o.settle(ctx, row, outcome, ByLook)
-	switch {
-	case err != nil:
-		return 0, err
-	case !outcome.step().Ends():
-		return waiting, nil
-	case o.Settled != nil:
-		return settled, o.Settled(ctx, row)
-	}
-	return settled, nil
-}
-
 func (o *Operation[R, A]) steps(row R) []Step[R, A] {
 	if o.Ways != nil {
 		return o.Ways(row)
 	}
 	return o.Steps
-}
-
-// stands says how a step stands; nil while nothing is found and nothing is proved.
-func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[R, A], row R, made A) (Outcome[A], error) {
-	gw, err := o.gateway(row)
-	if err != nil {
-		return nil, err
-	}
-	find := func() (outcome Outcome[A], found bool, err error) {
-		a, found, err := step.Find(ctx, gw, row, made)
-		if err == nil && found {
-			outcome = step.judge(row, a)
-		}
-		return outcome, found, err
-	}
-	if step.Find != nil {
-		outcome, found, err := find()
-		switch {
-		case err != nil || found || !l.proved:
-			return outcome, err
-		case step.Again == nil:
-			return Missing[A]{}, nil
-		}
-	}
-	if step.Again != nil {
-		if end, err := step.Again(ctx, gw, row); err != nil || end != nil {
-			return end, err
-		}
-	}
-	if err := l.callAgain(ctx); err != nil {
-		return nil, err
-	}
-	outcome := o.call(ctx, step, row, made, l.refusalCounts(), false)
-	if refused, ok := outcome.(Refused[A]); ok && step.Find != nil {
-		// What was asked for first may be what the gateway refuses to make twice.
-		first, found, err := find()
-		if err != nil {
-			return nil, errors.Join(refused.Cause, err)
-		}
-		if found {
-			return first, nil
-		}
-	}
-	return outcome, nil
 }
 
 // call makes a step's call, within its time, and reads its answer.
@@ -281,6 +197,17 @@ func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made
 		return NotKnown[A]{Answer: made, Cause: err}
 	}
 	return outcomeOf(err, made, counts, waits)
+}
+
+// caught keeps a panic within a call or look: what it did is not known.
+func (s *Service) caught(ctx context.Context, what string, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.deps.Log.ErrorContext(ctx, "a "+what+" panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			err = fmt.Errorf("the %s panicked: %v", what, p)
+		}
+	}()
+	return do()
 }
 
 // gateway is the one of the row's intent; a phase that writes has none.
@@ -338,4 +265,71 @@ func outcomeOf[A any](err error, made A, counts, waits bool) Outcome[A] {
 		return Refused[A]{Cause: err}
 	}
 	return NotKnown[A]{Answer: made, Cause: err}
+}
+
+// OpenTx opens intents in the transaction that commits their users' rows, in one statement. *ErrOpen when one of them
+// is open already, or what it excludes: roll back then. A kind without a user is an error, too: nobody would look for
+// it. Until the call's time limit, and a fifth of it, are over nobody looks.
+func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) error {
+	if len(openings) == 0 {
+		return nil
+	}
+	now := s.deps.Clock.Now()
+	p := paymentsdb.IntentInsertParams{Now: now}
+	for _, o := range openings {
+		if s.hooks.Users[o.Kind].look == nil {
+			return fmt.Errorf("open intent: nobody looks for intents of kind %q", o.Kind)
+		}
+		callEnds, next, calls, misses := now, now, int32(0), int32(0)
+		if o.CallTime > 0 {
+			callEnds = now.Add(backoff.Lease(o.CallTime))
+			next, calls = callEnds, 1
+		} else if s.hooks.Users[o.Kind].wasFound {
+			next, misses = now.Add(backoff.FoundAgainAfter), 1
+		}
+		p.Ids, p.Kinds, p.SubjectIds = append(p.Ids, objectid.At(now).String()), append(p.Kinds, string(o.Kind)), append(p.SubjectIds, o.Subject.String())
+		p.Items, p.CustomerIds, p.Gateways = append(p.Items, o.Item), append(p.CustomerIds, o.Customer.String()), append(p.Gateways, string(o.Gateway))
+		p.Refs, p.Exclusions = append(p.Refs, cmp.Or(o.Reference, o.Subject.String())), append(p.Exclusions, o.Excludes)
+		p.Calls, p.Misses, p.CallEnds, p.NextLooks = append(p.Calls, calls), append(p.Misses, misses), append(p.CallEnds, callEnds), append(p.NextLooks, next)
+	}
+	made, err := s.db.IntentInsert(ctx, tx, p)
+	if err != nil {
+		return fmt.Errorf("open intent: %w", err)
+	}
+	if len(made) == len(openings) {
+		return nil
+	}
+	for _, o := range openings {
+		row, err := s.db.IntentInTheWay(ctx, tx, paymentsdb.IntentInTheWayParams{
+			SubjectID: o.Subject, Kind: o.Kind, Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
+		})
+		if err == nil {
+			return &ErrOpen{Intent: intentOf(row)}
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("read intent: %w", err)
+		}
+	}
+	return errors.New("an intent is open already")
+}
+
+// EndTx ends the open intent of an outcome, in the transaction that settles it: that of an operation's phase, or of
+// what else has brought it. One that has ended already is left alone, since an event may be faster than the answer.
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, o interface{ step() state.IntentStep }, by By) error {
+	to, err := state.Intents.Move(state.IntentOpen, o.step())
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
+		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
+	})
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	for _, e := range ended {
+		if err == nil && e.Told && s.hooks.Known != nil {
+			err = s.hooks.Known(ctx, tx, gateway.Name(e.Gateway), r.Subject)
+		}
+	}
+	return err
 }
