@@ -78,7 +78,7 @@ var acts = map[string][]place{
 	"CancelSubscription": {
 		{"modules/subscriptions/calls/end.go", repeated},
 		{
-			"modules/subscriptions/checkout/prepare.go",
+			"modules/subscriptions/checkout/replace.go",
 			"what a new order replaces; where this fails, by the intent of kind end",
 		},
 		{
@@ -107,7 +107,7 @@ var acts = map[string][]place{
 
 	// What is made known before an order.
 	"EnsureCustomer": {
-		{"modules/subscriptions/checkout/prepare.go", "the payer, who is charged nothing by it; made once"},
+		{"modules/subscriptions/checkout/subscribe.go", "the payer, who is charged nothing by it; made once"},
 		{"modules/tickets/checkout/purchase.go", "likewise"},
 	},
 	"SyncPlan": {{"modules/subscriptions/plans/plan.go", "product and price, found again by their names"}},

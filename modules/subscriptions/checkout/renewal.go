@@ -53,14 +53,11 @@ func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, li
 // renewsStillTx answers, for a customer without a live subscription, whether the wish
 // stands: what it renews may have been ended by its cancel, or by a withdrawal, since it
 // was read. A PIX that the renewal itself has dropped was to end, and nobody else ended it.
-func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, w *request) error {
-	if w.renews == nil {
-		return nil
-	}
-	if !w.renews.Status.Ended() {
+func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, renewed lifecycle.Row) error {
+	if !renewed.Status.Ended() {
 		return fault.NotFound("Subscription")
 	}
-	last, err := s.db.GetLastReason(ctx, tx, w.renews.ID)
+	last, err := s.db.GetLastReason(ctx, tx, renewed.ID)
 	if err != nil {
 		return fmt.Errorf("read why the renewed subscription ended: %w", err)
 	}

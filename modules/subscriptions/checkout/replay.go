@@ -93,3 +93,14 @@ func (h Handlers) ReplayPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 	}
 	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}), nil
 }
+
+// clarifying is what the PIX routes answer while it is not known whether there is a code.
+func (s *Checkout) clarifying(ctx context.Context, sub lifecycle.Row) (pixOutcome, error) {
+	ctx = context.WithoutCancel(ctx)
+	i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
+	if err != nil || open {
+		return pixOutcome{sub: sub, clarifying: &i}, err
+	}
+	sub, err = s.db.GetSubscription(ctx, s.deps.Pool, sub.ID) // somebody has looked meanwhile
+	return pixOutcome{sub: sub}, err
+}

@@ -3,13 +3,14 @@ package checkout
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -17,19 +18,170 @@ import (
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/secret"
 	"marquee/platform/taxid"
 )
 
-// ConstraintOneLive keeps a customer from having two live subscriptions.
-const ConstraintOneLive = "subscriptions_one_live_per_customer"
+const (
+	// ConstraintOneLive keeps a customer from having two live subscriptions.
+	ConstraintOneLive = "subscriptions_one_live_per_customer"
+	// constraintOneRenewal keeps a customer from having two renewals that wait.
+	constraintOneRenewal = "subscriptions_one_renewal_per_customer"
+	// pixRecurring is the setting under which a PIX is an automatic one.
+	pixRecurring = "recurring"
+)
 
-// constraintOneRenewal keeps a customer from having two renewals that wait.
-const constraintOneRenewal = "subscriptions_one_renewal_per_customer"
+// pixOrder is what a customer orders by PIX.
+type pixOrder struct {
+	customerID objectid.ID
+	planID     string
+	promoCode  string
+	automatic  bool // a must; else the setting decides at gateway A
+}
+
+// pixOutcome is what the PIX routes answer.
+type pixOutcome struct {
+	sub          lifecycle.Row
+	clientSecret secret.Text    // of gateway B
+	clarifying   *intent.Intent // while it is not known what the gateway made: there is no code yet
+}
+
+type subscribePixInput struct {
+	Body struct {
+		PlanID    string `json:"plan_id" minLength:"1" maxLength:"50"`
+		PromoCode string `json:"promo_code" required:"false" maxLength:"50"`
+	}
+}
+
+// SubscribePixGWA is POST /gwa/subscribe/pix.
+func (h Handlers) SubscribePixGWA(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
+	return h.orderPixGWA(ctx, in, false)
+}
+
+// SubscribePixAutomatic is POST /gwa/subscribe/pix-automatico.
+func (h Handlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
+	return h.orderPixGWA(ctx, in, true)
+}
+
+func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*lifecycle.Envelope, error) {
+	out, err := h.service.subscribePix(ctx, gateway.GWA, pixOrder{
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
+		automatic: automatic,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pixGWAEnvelope(ctx, out), nil
+}
+
+type pixInfo struct {
+	Message   string            `json:"message"`
+	Amount    money.Reais       `json:"amount" doc:"Reais"`
+	Months    int32             `json:"months"`
+	PaymentID *string           `json:"payment_id" nullable:"true"`
+	Pix       calls.PixCodeInfo `json:"pix"`
+	// AuthorizationID is set only for automatic PIX.
+	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
+	calls.PixNotKnown
+}
+
+func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
+	sub := out.sub
+	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixInfo{
+		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths,
+		PaymentID: sub.PixPaymentID,
+		Pix:       codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
+	})
+}
+
+// PayPix is what a pending PIX says.
+const PayPix = "Pay the PIX to start your subscription."
+
+// message tells what the payer does next.
+func (o pixOutcome) message() string {
+	if o.clarifying != nil {
+		return calls.Clarified(o.sub, *o.clarifying)
+	}
+	return PayPix
+}
+
+func codeOf(sub lifecycle.Row) calls.PixCodeInfo {
+	return calls.PixCodeInfo{
+		Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
+	}
+}
+
+// subscribePix makes one PIX payment for the configured months or, at gateway A,
+// the authorization of an automatic PIX.
+func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrder) (pixOutcome, error) {
+	months, err := s.deps.Settings.PixBillingMonths(ctx)
+	if err != nil {
+		return pixOutcome{}, err
+	}
+	if name.Traits().DebitsPix && !o.automatic {
+		mode, err := s.deps.Settings.PixSubscriptionMode(ctx)
+		if err != nil {
+			return pixOutcome{}, err
+		}
+		o.automatic = mode == pixRecurring
+	}
+	w, err := s.prepare(ctx, o.customerID, name, o.planID)
+	if err != nil {
+		return pixOutcome{}, err
+	}
+	w.method, w.months, w.automatic = gateway.MethodPix, months, o.automatic
+	if err := s.discount(ctx, &w, o.promoCode); err != nil {
+		return pixOutcome{}, err
+	}
+	if err := checkPixAmount(w); err != nil {
+		return pixOutcome{}, err
+	}
+	if err := s.ensureGatewayCustomer(ctx, &w); err != nil {
+		return pixOutcome{}, err
+	}
+	c, outcome, err := s.start(ctx, w, gateway.Instrument{})
+	switch outcome := outcome.(type) {
+	case intent.Refused[settle.Made]:
+		return pixOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+	case settle.Declined:
+		return pixOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+	case intent.NotKnown[settle.Made]:
+		return s.clarifying(ctx, c.Sub)
+	case settle.Succeeded:
+		if code, ok := outcome.Answer.(settle.Code); ok {
+			return pixOutcome{sub: c.Sub, clientSecret: code.ClientSecret}, err
+		}
+	}
+	return pixOutcome{sub: c.Sub}, err
+}
+
+// checkPixAmount refuses what the gateway would, before anything is written. The
+// first code of an automatic PIX has no minimum but its debits have.
+func checkPixAmount(w request) error {
+	full := money.Cents(w.plan.AmountCents * int64(w.months))
+	first := full
+	if w.first != nil {
+		first = *w.first
+	}
+	least := lifecycle.LeastPix(w.gateway.Name())
+	if w.automatic {
+		if full < least {
+			first = full
+		} else {
+			first, least = min(first, full), 1
+		}
+	}
+	if first >= least {
+		return nil
+	}
+	return fault.BadRequest("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
+}
 
 // request is what a customer wants to subscribe to, before anything is written.
 type request struct {
@@ -45,16 +197,6 @@ type request struct {
 	first     *money.Cents   // what the first payment costs with the promo code
 	renews    *lifecycle.Row // the subscription that this one replaces
 	startsAt  *time.Time     // end of its paid time, at which the first charge falls due; set with the row
-}
-
-// callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
-// discounted first month is charged at gateway A before the recurrence is made.
-func (s *Checkout) callTimeOf(w request) time.Duration {
-	if w.renews != nil ||
-		w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
-		return 2 * s.deps.Intents.CallTime()
-	}
-	return s.deps.Intents.CallTime()
 }
 
 // prepare checks everything that can be checked without the gateway.
@@ -106,12 +248,26 @@ func (s *Checkout) discount(ctx context.Context, w *request, code string) error 
 // the gateway knows the payer.
 func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err error) {
 	if w.renews == nil {
-		if err := s.cancelReplaceable(ctx, w.customer.ID); err != nil {
+		live, found, err := s.live(ctx, s.deps.Pool, w.customer.ID)
+		if err == nil && found {
+			err = s.cancelReplaceable(ctx, live)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	w.payer, err = s.payerAt(ctx, w.gateway, w.customer)
 	return err
+}
+
+// live is the customer's live subscription; ok is false when there is none.
+func (s *Checkout) live(ctx context.Context, db postgres.DB,
+	customerID objectid.ID) (sub lifecycle.Row, ok bool, err error) {
+	sub, err = s.db.GetLiveSubscription(ctx, db, customerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return sub, false, nil
+	}
+	return sub, err == nil, err
 }
 
 // payerAt makes the customer known to the gateway and keeps the id it has there. Making
@@ -140,10 +296,16 @@ func (s *Checkout) start(ctx context.Context, w request,
 		if err := s.deps.Accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
 		}
-		if err := s.endReplacedTx(ctx, tx, &w); err != nil {
+		live, found, err := s.live(ctx, tx, w.customer.ID)
+		switch {
+		case found:
+			err = s.replaceTx(ctx, tx, &w, live)
+		case err == nil && w.renews != nil:
+			err = s.renewsStillTx(ctx, tx, *w.renews)
+		}
+		if err != nil {
 			return err
 		}
-		var err error
 		if c.Sub, err = s.insertTx(ctx, tx, w); err != nil {
 			return err
 		}
@@ -166,33 +328,14 @@ func (s *Checkout) start(ctx context.Context, w request,
 	return s.deps.Recovery.FirstCalls().Run(ctx, c)
 }
 
-// endReplacedTx sees to it that the customer has no live subscription but the one that is
-// renewed, and that this stands as it was read. It goes on until the gateway took the
-// new card, when it is active; one that is pending gives no access and ends here, and
-// by job at its gateway.
-func (s *Checkout) endReplacedTx(ctx context.Context, tx pgx.Tx, w *request) error {
-	live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return s.renewsStillTx(ctx, tx, w)
+// callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
+// discounted first month is charged at gateway A before the recurrence is made.
+func (s *Checkout) callTimeOf(w request) time.Duration {
+	if w.renews != nil ||
+		w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
+		return 2 * s.deps.Intents.CallTime()
 	}
-	if err != nil {
-		return err
-	}
-	if w.renews == nil || live.ID != w.renews.ID || live.Status != w.renews.Status || live.IntentOpen {
-		return s.ConflictWith(ctx, tx, live)
-	}
-	if live.Status != state.Pending {
-		return s.beginRenewalTx(ctx, tx, w, live)
-	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, &live,
-		lifecycle.Change{Action: state.Replaced, Source: state.ByCustomer, Actor: &w.customer.ID})
-	if err != nil {
-		return err
-	}
-	if !moved {
-		return s.ConflictWith(ctx, tx, live)
-	}
-	return s.deps.Store.EndAtGatewayTx(ctx, tx, live)
+	return s.deps.Intents.CallTime()
 }
 
 func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycle.Row, error) {
@@ -248,108 +391,4 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 	}
 	return sub, s.deps.Store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}),
 		lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
-}
-
-// claimTrialTx takes the one trial of the customer's tax id for a subscription that is
-// about to be written. Of two customers who have had the same tax id, one after the
-// other, one gets it. A subscription that ends before its trial begins gives it back.
-func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w request, subscriptionID objectid.ID) (bool, error) {
-	now := s.deps.Clock.Now()
-	before := lifecycle.Forgotten(now)
-	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
-		TaxIDMac: s.deps.Accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now,
-		Forgotten: &before,
-	})
-	if err != nil {
-		return false, fmt.Errorf("claim trial: %w", err)
-	}
-	return n == 1, nil
-}
-
-// cancelReplaceable ends a pending subscription that a new one may replace: at the
-// gateway first, so that no money can move for it afterwards. Anything else that
-// is live is a conflict (docs/contract/subscriptions.md, One live subscription).
-func (s *Checkout) cancelReplaceable(ctx context.Context, customerID objectid.ID) error {
-	live, err := s.db.GetLiveSubscription(ctx, s.deps.Pool, customerID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !s.replaceable(live) {
-		return s.ConflictWith(ctx, s.deps.Pool, live)
-	}
-	if live.PaymentMethod == gateway.MethodPix {
-		err = s.deps.Recovery.DropPixAs(ctx, live, state.Replaced, state.BySubscribe)
-	} else {
-		err = s.dropPendingCard(ctx, live)
-	}
-	if err != nil {
-		return gateway.FaultOf(err)
-	}
-	return nil
-}
-
-// replaceable: a PIX that waits too long, or a card of gateway B whose payment
-// was begun and not finished. While the gateway is being asked, nobody knows
-// what there is to replace.
-func (s *Checkout) replaceable(sub lifecycle.Row) bool {
-	if sub.Status != state.Pending || sub.IntentOpen {
-		return false
-	}
-	if sub.PaymentMethod == gateway.MethodPix {
-		return s.deps.Clock.Now().Sub(sub.RegisterDate) > s.deps.Config.PixPendingTTL
-	}
-	return lifecycle.TraitsOf(sub).PayerConfirms && lifecycle.RemoteID(sub) != ""
-}
-
-// dropPendingCard ends a pending card subscription of gateway B. One that turns
-// out to be paid is settled instead; the caller finds it live.
-func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error {
-	gw, err := s.deps.Payments.Gateway(gateway.GWB)
-	if err != nil {
-		return err
-	}
-	remote, err := gw.ReadSubscription(ctx, *sub.GwbSubscriptionID, sub.ID)
-	if err != nil && !errors.Is(err, gateway.ErrMissing) {
-		return err
-	}
-	if err == nil && lifecycle.Running(remote.Status) {
-		_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
-			settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
-		return err
-	}
-	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
-		return s.deps.Recovery.EndLater(ctx, sub, state.BySubscribe, err)
-	}
-	return s.deps.Recovery.End(ctx, sub, state.Replaced, state.BySubscribe)
-}
-
-// ConflictWith words why the live subscription is in the way; while its gateway is
-// being asked, since when, and when it is asked next.
-func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecycle.Row) error {
-	if live.IntentOpen && live.Status == state.Pending {
-		i, open, err := s.deps.Intents.OpenOf(ctx, db, live.ID)
-		if err != nil {
-			return err
-		}
-		if open {
-			return fault.Conflict("%s", calls.Clarified(live, i))
-		}
-	}
-	switch live.Status {
-	case state.Active:
-		return fault.Conflict("You already have an active subscription.")
-	case state.Suspended:
-		if live.HasChargeback {
-			return fault.Conflict("A payment of your subscription is disputed: nothing is charged, and access waits, until the bank has decided. You can cancel it and subscribe again.")
-		}
-		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe again.")
-	default:
-		if live.PaymentMethod == gateway.MethodPix {
-			return fault.Conflict("A PIX payment is still open: GET /customers/me/pix-qr shows its code.")
-		}
-		return fault.Conflict("A payment is still being confirmed. If it does not go through, change the card, or cancel the subscription.")
-	}
 }
