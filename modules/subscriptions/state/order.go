@@ -1,6 +1,11 @@
 package state
 
-import "marquee/platform/transition"
+import (
+	"maps"
+	"slices"
+
+	"marquee/platform/transition"
+)
 
 // Move is an order to a gateway about a running recurrence: to move it to another plan, or
 // its next charge to the end of an extension.
@@ -132,6 +137,39 @@ const (
 	ChargeUnapplied Charge = "unapplied"
 	ChargeGone      Charge = "gone"
 )
+
+// ChargeEdit is what changes a renewal charge.
+type ChargeEdit string
+
+// The edits of a renewal charge.
+const (
+	CodeAdopted ChargeEdit = "code_adopted" // its order, which the release before made, has an intent
+	CodeGone    ChargeEdit = "code_gone"    // it can no longer be paid
+	CodeMade    ChargeEdit = "code_made"    // the gateway has made it
+	CodePaid    ChargeEdit = "code_paid"
+)
+
+// The columns of a renewal charge, beside those of its code.
+var (
+	chargeState = Columns{"state"}
+	lookAt      = Columns{"look_at"}
+	codeOrder   = of(Columns{"intent_open"}, lookAt) // what of its order is open
+	codePayment = Columns{"gateway_payment_id"}
+)
+
+// chargeEdits are what each of them may write.
+var chargeEdits = map[ChargeEdit]Columns{
+	CodeAdopted: lookAt,
+	CodeGone:    of(chargeState, codeOrder),
+	CodeMade:    of(codeOrder, codePayment, code),
+	CodePaid:    of(chargeState, codeOrder, codePayment, Columns{"moved_from", "moved_to"}),
+}
+
+// ChargeEdits are all edits of a renewal charge.
+var ChargeEdits = slices.Sorted(maps.Keys(chargeEdits))
+
+// ChargeEditedBy are the columns that an edit of a renewal charge may write.
+func ChargeEditedBy(as ChargeEdit) Columns { return chargeEdits[as] }
 
 // Stray is what became of a recurrence that nobody here owned.
 type Stray string
