@@ -181,7 +181,7 @@ func (s *Service) furnish(d Deps) {
 	s.reconciler = reconcile.New(reconcile.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
-		Applier: s.applier, Retries: s.retries, Recovery: s.recovery,
+		Locator: s.locator, Applier: s.applier, Retries: s.retries, Recovery: s.recovery,
 	})
 	s.strays = strays.New(strays.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,

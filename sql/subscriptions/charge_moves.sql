@@ -10,12 +10,6 @@ WHERE id = @id AND state = @from_state AND to_at = @to_at::timestamptz;
 -- name: GetChargeMove :one
 SELECT * FROM subscriptions.charge_moves WHERE id = @id;
 
--- name: GetChargeMoveOver :one
--- The move that took the charge of an instant away.
-SELECT * FROM subscriptions.charge_moves
-WHERE subscription_id = @subscription_id AND from_at <= @at AND to_at > @at AND state IN ('open', 'done')
-ORDER BY to_at DESC LIMIT 1;
-
 -- name: GetLastChargeMove :one
 SELECT * FROM subscriptions.charge_moves
 WHERE subscription_id = @subscription_id AND state IN ('open', 'done') ORDER BY to_at DESC LIMIT 1;
@@ -23,6 +17,11 @@ WHERE subscription_id = @subscription_id AND state IN ('open', 'done') ORDER BY 
 -- name: InsertChargeMove :exec
 INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, next_try_at, created_by_id, register_date)
 VALUES (@id, @subscription_id, @from_at, @to_at, @now::timestamptz, @created_by_id, @now::timestamptz);
+
+-- name: IsChargeMoved :one
+-- Whether an extension took the charge of an instant away.
+SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
+    WHERE subscription_id = @subscription_id AND from_at <= @at AND to_at > @at AND state IN ('open', 'done'));
 
 -- name: ListDueChargeMoves :many
 SELECT id FROM subscriptions.charge_moves WHERE state = 'open' AND next_try_at <= @now::timestamptz

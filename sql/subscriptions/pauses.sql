@@ -18,12 +18,6 @@ UPDATE subscriptions.pauses SET next_try_at = @next_try_at::timestamptz WHERE id
 -- name: GetPause :one
 SELECT * FROM subscriptions.pauses WHERE id = @id;
 
--- name: GetPauseAt :one
--- The pause within whose time an instant lies.
-SELECT * FROM subscriptions.pauses
-WHERE subscription_id = @subscription_id AND since <= @at AND coalesce(until, ended_at, 'infinity') > @at
-ORDER BY id DESC LIMIT 1;
-
 -- name: HasPauseSince :one
 -- Whether collection is paused, or was at the instant or later.
 SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
@@ -31,6 +25,11 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
 
 -- name: InsertPause :exec
 INSERT INTO subscriptions.pauses (id, subscription_id, since, next_try_at, register_date) VALUES (@id, @subscription_id, @since, @now::timestamptz, @now::timestamptz);
+
+-- name: IsPausedAt :one
+-- Whether an instant lies within a pause. Gateway B's clock has whole seconds: the second of the dispute itself is none of it.
+SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
+    WHERE subscription_id = @subscription_id AND since <= @at AND coalesce(until, ended_at, 'infinity') > @at::timestamptz);
 
 -- name: ListDisputedSuspended :many
 -- Suspended subscriptions with a chargeback: first those without a pause, of which what they need may have been lost.

@@ -1,3 +1,9 @@
+-- name: FindRenewalCharge :one
+-- The charge that has our own id, else the one that has the payment.
+SELECT * FROM subscriptions.renewal_charges
+WHERE id = @id OR gateway = @gateway AND gateway_payment_id = sqlc.narg(gateway_payment_id)
+ORDER BY id = @id DESC LIMIT 1;
+
 -- name: GetOpenRenewalCharge :one
 -- The open code of the subscription, the newest first.
 SELECT * FROM subscriptions.renewal_charges WHERE subscription_id = @subscription_id AND state = 'open' ORDER BY register_date DESC, id DESC LIMIT 1;

@@ -17,7 +17,7 @@ var gatewayAsked = map[string]string{
 	"modules/accounts/identity/customer.go":        "the columns of a customer's ids, one a gateway; accounts stands below payments",
 	"modules/subscriptions/admin/stats.go":         "the body of one route, a part each",
 	"modules/subscriptions/lifecycle/row.go":       "the columns of a subscription's ids, one a gateway",
-	"modules/subscriptions/webhooks/locate.go":     "the queries by those columns, one a gateway",
+	"modules/subscriptions/webhooks/event.go":      "the queries by those columns, one a gateway",
 	"modules/subscriptions/withdrawal/withdraw.go": "the body of a purchase tells reais at /gwa, and cents at /gwb",
 }
 

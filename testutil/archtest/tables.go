@@ -186,7 +186,9 @@ var rooms = map[string][]room{
 		},
 		{
 			name: "settle", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "disputes"},
-			sql: []string{"charge_moves", "debits", "plan_moves", "renewal_charges", "subscriptions", "transitions"},
+			sql: []string{
+				"charge_moves", "debits", "pauses", "plan_moves", "renewal_charges", "subscriptions", "transitions",
+			},
 		},
 		{
 			name: "charges", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
@@ -195,7 +197,7 @@ var rooms = map[string][]room{
 		{
 			name: "webhooks", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "dunning",
 				"disputes", "settle", "charges"},
-			sql: []string{"debits", "renewal_charges", "subscriptions", "transitions"},
+			sql: []string{"charge_moves", "debits", "renewal_charges", "subscriptions", "transitions"},
 		},
 		{
 			name: "retries", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "debits",

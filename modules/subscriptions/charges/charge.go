@@ -253,34 +253,13 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 	return err
 }
 
-// LocateCharge finds the subscription of the renewal charge that an event is about.
-func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
-	c, err := s.deps.Reads.ChargeOf(ctx, tx, e)
+// ApplyChargeTx applies an event about the payment of a renewal charge: it was made, or came
+// to nothing. The text is why it did nothing, "" when it did.
+func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, id objectid.ID,
+	e gateway.Event) (ignored gateway.Reason, err error) {
+	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
 	if err != nil {
-		return lifecycle.Row{}, err
-	}
-	if c == nil {
-		return lifecycle.Row{}, pgx.ErrNoRows
-	}
-	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
-}
-
-// ApplyChargeTx applies an event about the payment of a renewal charge. Done is false
-// for what concerns any payment, such as refunds and disputes.
-func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event) (ignored gateway.Reason, done bool, err error) {
-	switch e.Payload.(type) {
-	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment:
-	default:
-		return "", false, nil
-	}
-	found, err := s.deps.Reads.ChargeOf(ctx, tx, e)
-	if err != nil || found == nil || found.SubscriptionID != sub.ID || found.Gateway != e.Gateway {
-		return "", false, err
-	}
-	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, found.ID)
-	if err != nil {
-		return "", true, err
+		return "", err
 	}
 	switch p := e.Payload.(type) {
 	case gateway.SettledPayment:
@@ -290,16 +269,16 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 			Recurs: charge.Cycle.Valid, Asked: &asked,
 		})
 		if err == nil && asked {
-			return gateway.ReasonAskedPayment, true, nil
+			return gateway.ReasonAskedPayment, nil
 		}
 		if err == nil && sub.Status.Ended() {
-			return gateway.ReasonEnded, true, nil
+			return gateway.ReasonEnded, nil
 		}
-		return "", true, err
+		return "", err
 	case gateway.FailedPayment:
-		return gateway.ReasonCodeUnpaid, true, nil
+		return gateway.ReasonCodeUnpaid, nil
 	}
-	return "", true, s.goneTx(ctx, tx, charge)
+	return "", s.goneTx(ctx, tx, charge)
 }
 
 // OpenCharge is the open code of a subscription that is paid, without one while it is

@@ -17,18 +17,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// IsMovedTx reports whether the charge of an instant was moved away by an extension.
-func (s *Reads) IsMovedTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) (bool, error) {
-	if !Recurs(sub) {
-		return false, nil
-	}
-	_, err := s.db.GetChargeMoveOver(ctx, tx, subscriptionsdb.GetChargeMoveOverParams{SubscriptionID: sub.ID, At: at})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // GoesOnTx reports whether the recurrence goes on at the end of the locked row's
 // extension, which is no end then.
 func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
@@ -55,16 +43,6 @@ func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (
 	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{
 		SubscriptionID: id, At: s.deps.Clock.Now().Add(-time.Hour),
 	})
-}
-
-// PausedAtTx reports whether an instant lies within a pause. Gateway B's clock has
-// whole seconds: the second of the dispute itself is none of it.
-func (s *Reads) PausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) (bool, error) {
-	_, err := s.db.GetPauseAt(ctx, tx, subscriptionsdb.GetPauseAtParams{SubscriptionID: id, At: at})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
@@ -116,27 +94,6 @@ func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID str
 		return Debit{}, false, fmt.Errorf("read debit: %w", err)
 	}
 	return d, true, nil
-}
-
-// ChargeOf finds the renewal charge that an event is about, by our own id or the
-// payment's; nil when it is about none.
-func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (*RenewalCharge, error) {
-	if objectid.Valid(e.Reference.String()) {
-		c, err := s.db.GetRenewalCharge(ctx, db, e.Reference)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return &c, err
-		}
-	}
-	id := e.PaymentID()
-	if id == "" {
-		return nil, nil //nolint:nilnil // nil is the answer: no charge
-	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, db,
-		subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // as above
-	}
-	return &c, err
 }
 
 // Find reads a subscription by its id: 422 for what is no id, 404 for an unknown

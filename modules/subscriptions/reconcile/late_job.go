@@ -48,7 +48,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 		return err
 	}
 	reference := sub.ID
-	charge, err := s.deps.Reads.ChargeOf(ctx, s.deps.Pool, gateway.Event{
+	charge, err := s.deps.Locator.ChargeOf(ctx, s.deps.Pool, gateway.Event{
 		Gateway: gateway.GWA, Reference: a.ChargeID,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{ID: a.PaymentID}},
 	})

@@ -30,6 +30,7 @@ type Deps struct {
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
 	Settler  *settle.Settler
+	Locator  *webhooks.Locator
 	Applier  *webhooks.Applier
 	Retries  *retries.Retries
 	Recovery *recovery.Recovery

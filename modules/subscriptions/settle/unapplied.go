@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/disputes"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
@@ -124,10 +125,12 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it
 // moves no date, and is given back by itself.
 func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if !p.Recurs || p.First {
+	if !p.Recurs || p.First || !lifecycle.Recurs(sub) {
 		return false, nil
 	}
-	moved, err := s.deps.Reads.IsMovedTx(ctx, tx, sub, dueOf(sub, p.Payment, s.deps.Clock.Now()))
+	moved, err := s.db.IsChargeMoved(ctx, tx, subscriptionsdb.IsChargeMovedParams{
+		SubscriptionID: sub.ID, At: dueOf(sub, p.Payment, s.deps.Clock.Now()),
+	})
 	if err != nil || !moved {
 		return false, err
 	}
@@ -179,7 +182,7 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if p.SettledAt != nil {
 		at = *p.SettledAt
 	}
-	paused, err := s.deps.Reads.PausedAtTx(ctx, tx, sub.ID, at)
+	paused, err := s.db.IsPausedAt(ctx, tx, subscriptionsdb.IsPausedAtParams{SubscriptionID: sub.ID, At: at})
 	if err != nil || !paused {
 		return false, err
 	}

@@ -9,50 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/nullable"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
-
-// applyOneTx does what each kind of event does to the subscription it is about, which is
-// locked. The text is why it did nothing, "" when it did.
-func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event) (ignored gateway.Reason, err error) {
-	switch told := e.Payload.(type) {
-	case gateway.SettledPayment:
-		return s.applyPaymentTx(ctx, tx, sub, e, told.Payment)
-	case gateway.FailedPayment:
-		return s.applyFailureTx(ctx, tx, sub, e, told)
-	case gateway.LostPayment:
-		return s.applyLossTx(ctx, tx, sub, e, told.Payment)
-	case gateway.DeletedPayment:
-		return s.applyDeletedTx(ctx, tx, sub, e, told.Payment)
-	case gateway.RefundChange:
-		return s.applyRefundTx(ctx, tx, sub, e, told.Report)
-	case gateway.DisputeChange:
-		return s.applyDisputeTx(ctx, tx, sub, e, told.Report)
-	case gateway.SubscriptionChange:
-		return s.applyStatusTx(ctx, tx, sub, e, told)
-	case gateway.SubscriptionEnd:
-		return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
-	case gateway.RecurrenceMove:
-		return s.applyNextDueTx(ctx, tx, sub, e, told.Subscription)
-	case gateway.AuthorizationChange:
-		if told.Authorization.Status == gateway.AuthorizationStatusActive {
-			return s.applyAuthorizedTx(ctx, tx, sub, e, told.Authorization)
-		}
-		return s.applyUnauthorizedTx(ctx, tx, sub, e, told.Authorization)
-	}
-	return "", fmt.Errorf("an event %s is of no subscription", e.Kind())
-}
-
-// isOfSubscriptions reports whether an event may be about a subscription at all.
-func isOfSubscriptions(e gateway.Event) bool {
-	_, nameless := e.Payload.(gateway.NamelessPayment)
-	return e.Payload != nil && !nameless && e.Purpose != gateway.ForOrder
-}
 
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (docs/contract/payments.md, Webhooks). It answers Unclaimed when there is none.
@@ -71,12 +36,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if e.Known == nil && ofPayment(e) != "" { // it may have been booked while the row was locked
-		if e.Known, err = s.deps.Payments.FindPayment(ctx, tx, e.Gateway, ofPayment(e)); err != nil {
-			return gateway.Result{}, err
-		}
-	}
-	if e.Known != nil && e.IsTakenBack() { // or have been made another subscription's (/extend)
+	if e.IsTakenBack() {
 		if sub, err = s.lockOwnerTx(ctx, tx, sub, &e); err != nil {
 			return gateway.Result{}, err
 		}
@@ -123,29 +83,126 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	return r, nil
 }
 
-// applyToTx applies an event to the subscription that it was found to be of. What was
-// taken back was paid before, which may never be told, or when the gateway shows it no
-// more: a payment that the ledger lacks is booked first.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event) (ignored gateway.Reason, err error) {
-	if paid, ok := paidBefore(e); ok {
-		if sub.Status.Ended() {
-			err = s.bookGoneTx(ctx, tx, *sub, paid)
-		} else {
-			_, err = s.applyToTx(ctx, tx, sub, asPaid(e, paid))
+// isOfSubscriptions reports whether an event may be about a subscription at all.
+func isOfSubscriptions(e gateway.Event) bool {
+	_, nameless := e.Payload.(gateway.NamelessPayment)
+	return e.Payload != nil && !nameless && e.Purpose != gateway.ForOrder
+}
+
+// locate finds the subscription in the contract's order (docs/contract/payments.md, Webhooks): the gateway's
+// subscription, the authorization, the local id that the gateway was told. The
+// last also finds events that overtook our own commit, and those of a call whose
+// answer was none: whether the event fits the row is strayTx's to say. A payment that
+// the ledger has needs no looking: its row says what it was for.
+func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
+	if e.Known != nil {
+		if e.Known.Purpose != gateway.ForSubscription {
+			return lifecycle.Row{}, pgx.ErrNoRows
 		}
-		if err != nil {
-			return "", fmt.Errorf("book payment %s, which was taken back: %w", paid.ID, err)
-		}
-		if e.Known, err = s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.ID); err != nil {
-			return "", err
-		}
+		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
-	ignored, done, err := s.deps.Charges.ApplyChargeTx(ctx, tx, sub, e)
-	if err != nil || done {
-		return ignored, err
+	sub, err := s.LocateRemote(ctx, tx, e.Gateway, e.SubscriptionID)
+	if errors.Is(err, pgx.ErrNoRows) && (e.AuthorizationID != "" || e.ConciliationID != "") {
+		sub, err = s.locateAuthorization(ctx, tx, e)
 	}
-	return s.applyOneTx(ctx, tx, sub, e)
+	if errors.Is(err, pgx.ErrNoRows) && objectid.Valid(e.Reference.String()) {
+		sub, err = s.db.GetSubscription(ctx, tx, e.Reference)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		sub, err = s.locateCharge(ctx, tx, e)
+	}
+	if errors.Is(err, pgx.ErrNoRows) && ofPayment(e) != "" {
+		sub, err = s.locateByPix(ctx, tx, e)
+	}
+	return sub, err
+}
+
+// LocateRemote finds the subscription by the gateway's id of its recurrence.
+func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.Name,
+	recurrence string) (lifecycle.Row, error) {
+	if recurrence == "" {
+		return lifecycle.Row{}, pgx.ErrNoRows
+	}
+	if gw == gateway.GWA { // each gateway's ids have a column of their own
+		return s.db.GetSubscriptionByGWAID(ctx, db, &recurrence)
+	}
+	return s.db.GetSubscriptionByGWBID(ctx, db, &recurrence)
+}
+
+// ofPayment is the payment that a refund or a dispute is of, where the event tells
+// nothing else of it; "" else.
+func ofPayment(e gateway.Event) string {
+	if _, ok := e.Payment(); ok {
+		return ""
+	}
+	return e.TakenFrom()
+}
+
+// repeatOthersTx reports whether an event names the subscription with a payment that the
+// ledger has for something else: it pays that alone, whoever tells it. One that was made
+// another row's of the customer (/extend) learns what the gateway says of it since.
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	if !settled {
+		return false, nil
+	}
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
+	if err != nil || !settle.IsOthers(sub, known) {
+		return false, err
+	}
+	if known.CustomerID == sub.CustomerID {
+		err = s.BookTx(ctx, tx, sub, e.Gateway, told.Payment)
+	}
+	return true, err
+}
+
+// stray says why an event that names a subscription is about something else of its
+// gateway; the zero value, that it is not.
+type stray struct {
+	reason gateway.Reason
+	waits  bool // applied again once the row knows its recurrence, or the ledger the payment
+	ours   bool // money of it was charged for the subscription once more
+}
+
+// strayTx holds the event's ids against the row's. An id that contradicts is not
+// believed, and never written over the row's own.
+func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (stray, error) {
+	if e.Known != nil {
+		return stray{}, nil
+	}
+	known := lifecycle.RemoteID(sub)
+	_, ofAuthorization := e.Payload.(gateway.AuthorizationChange)
+	_, settled := e.Payload.(gateway.SettledPayment)
+	_, refund := e.Payload.(gateway.RefundChange)
+	paid, ofMoney := e.Payment()
+	otherRecurrence := e.SubscriptionID != "" && !ofAuthorization && e.SubscriptionID != known
+	switch {
+	case sub.Gateway != e.Gateway:
+		return stray{reason: gateway.ReasonOtherGateway}, nil
+	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || sub.Status == state.Pending):
+		// How much was paid, and how, is not told: what was taken back before the payment
+		// is booked would pass for a refund of ours, and the payment then for money.
+		return stray{reason: gateway.ReasonNotBooked, waits: true}, nil
+	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
+		return stray{reason: gateway.ReasonOtherAuthorization, ours: true}, nil
+	case ofAuthorization && e.Reference != "" && e.Reference != sub.ID:
+		return stray{reason: gateway.ReasonOtherContract}, nil
+	case otherRecurrence && known != "",
+		otherRecurrence && !e.Gateway.Traits().SignsEvents && sub.PaymentMethod != gateway.MethodCard:
+		return stray{reason: gateway.ReasonOtherRecurrence, ours: true}, nil
+	case otherRecurrence && !e.Gateway.Traits().SignsEvents && !settled:
+		return stray{reason: gateway.ReasonRecurrenceUnknown, waits: true}, nil
+	case ofAuthorization && e.ConciliationID != "" && e.ConciliationID != nullable.Value(sub.PixConciliationID):
+		if sub.PixConciliationID != nil {
+			return stray{reason: gateway.ReasonOtherAuthorization}, nil
+		}
+		return s.takenTx(s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID))
+	case ofMoney && sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic && sub.PixPaymentID == nil:
+		return s.takenTx(s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{
+			Gateway: sub.Gateway, PixPaymentID: &paid.ID,
+		}))
+	}
+	return stray{}, nil
 }
 
 // confirmFirstTx has money of gateway A that names the subscription read live, by job, before
@@ -167,7 +224,7 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		AuthorizationID: e.AuthorizationID,
 		SettledAt:       told.Payment.SettledAt,
 	}
-	charge, err := s.deps.Reads.ChargeOf(ctx, tx, e)
+	charge, err := s.locator.ChargeOf(ctx, tx, e)
 	if err != nil {
 		return false, err
 	}
@@ -184,16 +241,69 @@ func isMatchedByID(sub lifecycle.Row, e gateway.Event) bool {
 	return lifecycle.PaysOnce(sub) || sub.PixAutomatic && !settle.IsFirst(sub, e)
 }
 
-// lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
-// locks whose it is by now.
-func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	e *gateway.Event) (lifecycle.Row, error) {
-	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
-	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
-		return sub, err
+// applyToTx applies an event to the subscription that it was found to be of, or to the code
+// for a further period that its payment is of.
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	e gateway.Event) (ignored gateway.Reason, err error) {
+	switch e.Payload.(type) {
+	case gateway.RefundChange, gateway.DisputeChange:
+		if err := s.bookTakenBackTx(ctx, tx, sub, &e); err != nil {
+			return "", err
+		}
+	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment:
+		charge, err := s.locator.ChargeOf(ctx, tx, e)
+		if err != nil {
+			return "", err
+		}
+		if charge != nil && charge.SubscriptionID == sub.ID && charge.Gateway == e.Gateway {
+			return s.deps.Charges.ApplyChargeTx(ctx, tx, sub, charge.ID, e)
+		}
 	}
-	e.Known = known
-	return s.deps.Store.LockTx(ctx, tx, known.CustomerID, known.LocalID)
+	return s.applyOneTx(ctx, tx, sub, e)
+}
+
+// ChargeOf finds the renewal charge that an event is about, by our own id or the
+// payment's; nil when it is about none.
+func (s *Locator) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (*lifecycle.RenewalCharge, error) {
+	c, err := s.db.FindRenewalCharge(ctx, db, subscriptionsdb.FindRenewalChargeParams{
+		ID: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nil is the answer: no charge
+	}
+	return &c, err
+}
+
+// applyOneTx does what each kind of event does to the subscription it is about, which is
+// locked. The text is why it did nothing, "" when it did.
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	e gateway.Event) (ignored gateway.Reason, err error) {
+	switch told := e.Payload.(type) {
+	case gateway.SettledPayment:
+		return s.applyPaymentTx(ctx, tx, sub, e, told.Payment)
+	case gateway.FailedPayment:
+		return s.applyFailureTx(ctx, tx, sub, e, told)
+	case gateway.LostPayment:
+		return s.applyLossTx(ctx, tx, sub, e, told.Payment)
+	case gateway.DeletedPayment:
+		return s.applyDeletedTx(ctx, tx, sub, e, told.Payment)
+	case gateway.RefundChange:
+		return s.applyRefundTx(ctx, tx, sub, e, told.Report)
+	case gateway.DisputeChange:
+		return s.applyDisputeTx(ctx, tx, sub, e, told.Report)
+	case gateway.SubscriptionChange:
+		return s.applyStatusTx(ctx, tx, sub, e, told)
+	case gateway.SubscriptionEnd:
+		return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
+	case gateway.RecurrenceMove:
+		return s.applyNextDueTx(ctx, tx, sub, e, told.Subscription)
+	case gateway.AuthorizationChange:
+		if told.Authorization.Status == gateway.AuthorizationStatusActive {
+			return s.applyAuthorizedTx(ctx, tx, sub, e, told.Authorization)
+		}
+		return s.applyUnauthorizedTx(ctx, tx, sub, e, told.Authorization)
+	}
+	return "", fmt.Errorf("an event %s is of no subscription", e.Kind())
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
@@ -233,6 +343,20 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return gateway.ReasonEnded, nil
 	}
 	return "", err
+}
+
+// adoptTx keeps the gateway's subscription id when an event tells it first.
+func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+	e gateway.Event) (adopted bool, err error) {
+	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
+		return false, nil
+	}
+	err = s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceAdopted,
+		func(r *lifecycle.Row) { lifecycle.SetRecurrence(r, e.SubscriptionID) })
+	if err != nil {
+		return false, err
+	}
+	return true, s.deps.Payments.ReplayWaitingTx(ctx, tx, e.Gateway, e.SubscriptionID)
 }
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was

@@ -72,8 +72,11 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if e.Gateway.Traits().ChargesByDay && f.Payment.DueDate != nil {
 		at = *f.Payment.DueDate
 	}
-	if moved, err := s.deps.Reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
-		return gateway.ReasonExtended, err
+	if lifecycle.Recurs(*sub) {
+		moved, err := s.db.IsChargeMoved(ctx, tx, subscriptionsdb.IsChargeMovedParams{SubscriptionID: sub.ID, At: at})
+		if err != nil || moved {
+			return gateway.ReasonExtended, err
+		}
 	}
 	if err := s.recordFailureTx(ctx, tx, *sub, f); err != nil {
 		return "", err

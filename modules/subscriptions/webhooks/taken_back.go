@@ -31,6 +31,26 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 }
 
+// lockOwnerTx finds the payment that is taken back, now that its customer is locked: it may
+// have been booked meanwhile, or been made another subscription's (/extend), which is locked
+// then.
+func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+	e *gateway.Event) (lifecycle.Row, error) {
+	before, id := e.Known, ofPayment(*e)
+	if before != nil {
+		id = before.Payment.ID
+	}
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, id)
+	if err != nil || known == nil {
+		return sub, err
+	}
+	e.Known = known
+	if before == nil || known.LocalID == before.LocalID {
+		return sub, nil
+	}
+	return s.deps.Store.LockTx(ctx, tx, known.CustomerID, known.LocalID)
+}
+
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
 // the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
 func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
@@ -40,6 +60,25 @@ func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
 	}
 	paid.Status = gateway.PaymentStatusSettled
 	return paid, true
+}
+
+// bookTakenBackTx: what was taken back was paid before, which may never be told, or when the
+// gateway shows it no more. A payment that the ledger lacks is booked first.
+func (s *Applier) bookTakenBackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e *gateway.Event) (err error) {
+	paid, ok := paidBefore(*e)
+	if !ok {
+		return nil
+	}
+	if sub.Status.Ended() {
+		err = s.bookGoneTx(ctx, tx, *sub, paid)
+	} else {
+		_, err = s.applyToTx(ctx, tx, sub, asPaid(*e, paid))
+	}
+	if err != nil {
+		return fmt.Errorf("book payment %s, which was taken back: %w", paid.ID, err)
+	}
+	e.Known, err = s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.ID)
+	return err
 }
 
 // asPaid is the event that a payment was made which a later one takes back.

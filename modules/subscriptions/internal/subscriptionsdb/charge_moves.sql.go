@@ -115,38 +115,6 @@ func (q *Queries) GetChargeMove(ctx context.Context, db DBTX, id objectid.ID) (S
 	return i, err
 }
 
-const getChargeMoveOver = `-- name: GetChargeMoveOver :one
-SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves
-WHERE subscription_id = $1 AND from_at <= $2 AND to_at > $2 AND state IN ('open', 'done')
-ORDER BY to_at DESC LIMIT 1
-`
-
-type GetChargeMoveOverParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
-// The move that took the charge of an instant away.
-func (q *Queries) GetChargeMoveOver(ctx context.Context, db DBTX, arg GetChargeMoveOverParams) (SubscriptionsChargeMove, error) {
-	row := db.QueryRow(ctx, getChargeMoveOver, arg.SubscriptionID, arg.At)
-	var i SubscriptionsChargeMove
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.FromAt,
-		&i.ToAt,
-		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.EndedAt,
-		&i.CreatedByID,
-		&i.RegisterDate,
-		&i.RefusedSince,
-		&i.Refusal,
-	)
-	return i, err
-}
-
 const getLastChargeMove = `-- name: GetLastChargeMove :one
 SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves
 WHERE subscription_id = $1 AND state IN ('open', 'done') ORDER BY to_at DESC LIMIT 1
@@ -214,6 +182,24 @@ func (q *Queries) InsertChargeMove(ctx context.Context, db DBTX, arg InsertCharg
 		arg.CreatedByID,
 	)
 	return err
+}
+
+const isChargeMoved = `-- name: IsChargeMoved :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
+    WHERE subscription_id = $1 AND from_at <= $2 AND to_at > $2 AND state IN ('open', 'done'))
+`
+
+type IsChargeMovedParams struct {
+	SubscriptionID objectid.ID
+	At             time.Time
+}
+
+// Whether an extension took the charge of an instant away.
+func (q *Queries) IsChargeMoved(ctx context.Context, db DBTX, arg IsChargeMovedParams) (bool, error) {
+	row := db.QueryRow(ctx, isChargeMoved, arg.SubscriptionID, arg.At)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const lengthenChargeMove = `-- name: LengthenChargeMove :execrows

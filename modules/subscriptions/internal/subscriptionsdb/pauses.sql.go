@@ -113,38 +113,6 @@ func (q *Queries) GetPause(ctx context.Context, db DBTX, id objectid.ID) (Subscr
 	return i, err
 }
 
-const getPauseAt = `-- name: GetPauseAt :one
-SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses
-WHERE subscription_id = $1 AND since <= $2 AND coalesce(until, ended_at, 'infinity') > $2
-ORDER BY id DESC LIMIT 1
-`
-
-type GetPauseAtParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
-// The pause within whose time an instant lies.
-func (q *Queries) GetPauseAt(ctx context.Context, db DBTX, arg GetPauseAtParams) (SubscriptionsPause, error) {
-	row := db.QueryRow(ctx, getPauseAt, arg.SubscriptionID, arg.At)
-	var i SubscriptionsPause
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.State,
-		&i.Since,
-		&i.Until,
-		&i.NextDue,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.LeasedUntil,
-		&i.PausedAt,
-		&i.EndedAt,
-		&i.RegisterDate,
-	)
-	return i, err
-}
-
 const hasPauseSince = `-- name: HasPauseSince :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
     WHERE subscription_id = $1 AND (ended_at IS NULL OR ended_at >= $2::timestamptz))
@@ -182,6 +150,24 @@ func (q *Queries) InsertPause(ctx context.Context, db DBTX, arg InsertPauseParam
 		arg.Now,
 	)
 	return err
+}
+
+const isPausedAt = `-- name: IsPausedAt :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
+    WHERE subscription_id = $1 AND since <= $2 AND coalesce(until, ended_at, 'infinity') > $2::timestamptz)
+`
+
+type IsPausedAtParams struct {
+	SubscriptionID objectid.ID
+	At             time.Time
+}
+
+// Whether an instant lies within a pause. Gateway B's clock has whole seconds: the second of the dispute itself is none of it.
+func (q *Queries) IsPausedAt(ctx context.Context, db DBTX, arg IsPausedAtParams) (bool, error) {
+	row := db.QueryRow(ctx, isPausedAt, arg.SubscriptionID, arg.At)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const listDisputedSuspended = `-- name: ListDisputedSuspended :many

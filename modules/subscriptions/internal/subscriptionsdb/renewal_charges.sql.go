@@ -14,6 +14,46 @@ import (
 	"marquee/platform/objectid"
 )
 
+const findRenewalCharge = `-- name: FindRenewalCharge :one
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges
+WHERE id = $1 OR gateway = $2 AND gateway_payment_id = $3
+ORDER BY id = $1 DESC LIMIT 1
+`
+
+type FindRenewalChargeParams struct {
+	ID               objectid.ID
+	Gateway          gateway.Name
+	GatewayPaymentID *string
+}
+
+// The charge that has our own id, else the one that has the payment.
+func (q *Queries) FindRenewalCharge(ctx context.Context, db DBTX, arg FindRenewalChargeParams) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, findRenewalCharge, arg.ID, arg.Gateway, arg.GatewayPaymentID)
+	var i SubscriptionsRenewalCharge
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.CustomerID,
+		&i.Gateway,
+		&i.Cycle,
+		&i.AmountCents,
+		&i.State,
+		&i.PayableUntil,
+		&i.IntentOpen,
+		&i.LookAt,
+		&i.Misses,
+		&i.GatewayPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.MovedFrom,
+		&i.MovedTo,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+	)
+	return i, err
+}
+
 const getOpenRenewalCharge = `-- name: GetOpenRenewalCharge :one
 SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE subscription_id = $1 AND state = 'open' ORDER BY register_date DESC, id DESC LIMIT 1
 `

@@ -1,0 +1,93 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// listStrayTx: money is never kept in silence, also where nobody can apply it.
+func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) error {
+	told, settled := e.Payload.(gateway.SettledPayment)
+	p := told.Payment
+	if !settled || p.Amount == 0 {
+		return nil
+	}
+	s.deps.Log.WarnContext(ctx, "money that names a subscription and is not its own",
+		slog.String("subscription_id", sub.ID.String()),
+		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID),
+		slog.String("reason", string(why.reason)))
+	u := payments.Unapplied{
+		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt,
+		Note: "The event names the subscription, but is about " + string(why.reason) + ".",
+	}
+	if why.ours {
+		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
+	}
+	if err := s.BookTx(ctx, tx, sub, e.Gateway, p); err != nil {
+		return err
+	}
+	if _, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
+		return err
+	}
+	return s.endStrayTx(ctx, tx, sub, e)
+}
+
+// BookTx takes a payment into the ledger and changes nothing of the subscription.
+func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, gw gateway.Name, p gateway.Payment) error {
+	_, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: gw, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
+	})
+	return err
+}
+
+// StrayWait is how soon it is looked at again whether the money of a recurrence that
+// no row owns goes back: soon, as it goes on charging until then.
+const StrayWait = 10 * time.Second
+
+// EndStrayArgs ends at the gateway a recurrence that names one of our subscriptions, or
+// is one of our customers', but belongs to no row.
+type EndStrayArgs struct {
+	Gateway        gateway.Name `json:"gateway"`
+	RecurrenceID   string       `json:"recurrence_id"`
+	SubscriptionID objectid.ID  `json:"subscription_id"`
+	PaymentID      string       `json:"payment_id"` // the charge that told of it
+	// CustomerID is the gateway's customer, of a recurrence that names none of our
+	// subscriptions: it is that customer's, or nothing is ended.
+	CustomerID string `json:"customer_id,omitempty"`
+}
+
+// Kind names the job.
+func (EndStrayArgs) Kind() string { return "subscriptions_end_stray" }
+
+// endStrayTx has the recurrence behind a charge ended that is booked beside the
+// subscription's own.
+func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
+	if e.SubscriptionID == "" || e.SubscriptionID == lifecycle.RemoteID(sub) {
+		return nil
+	}
+	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{
+		Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.PaymentID(),
+	})
+}
+
+// InsertEndStrayTx has a recurrence ended that nobody owns.
+func (s *Locator) InsertEndStrayTx(ctx context.Context, tx pgx.Tx, args EndStrayArgs) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, args,
+		&river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	if err != nil {
+		return fmt.Errorf("queue the end of a recurrence: %w", err)
+	}
+	return nil
+}
