@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,7 +68,7 @@ func benchWebhooks(ctx context.Context, b *bench) error {
 			return err
 		}
 	}
-	alone, err := newStatement(ctx, b.ours.platform.databaseURL, ours.conn, ours.Sample)
+	alone, err := newStatement(ctx, b.ours.platform.databaseURL, ours.conn, ours.Renewal(0, ours.subs[0]).Body)
 	if err != nil {
 		return err
 	}
@@ -135,13 +134,8 @@ func (p *platform) renewals(ctx context.Context) (*renewals, error) {
 	if err != nil || len(subs) == 0 {
 		return nil, errors.Join(errors.New("no subscription to renew"), err)
 	}
-	var flat bytes.Buffer
-	if err := json.Compact(&flat, raw); err != nil { // as it travels
-		return nil, fmt.Errorf("the sample of an event: %w", err)
-	}
-	return &renewals{
-		Gateway: busiest.Gateway{Sample: flat.String(), Secret: p.gateways.Webhooks.GWBSecret}, subs: subs, conn: conn,
-	}, nil
+	gateway, err := busiest.NewGateway(raw, p.gateways.Webhooks.GWBSecret)
+	return &renewals{Gateway: gateway, subs: subs, conn: conn}, err
 }
 
 // delivery is one call of the gateway.

@@ -1,8 +1,6 @@
 package app_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -73,9 +71,8 @@ func busiestFixture(t *testing.T, p *platformtest.Platform) (f busiest.Fixture) 
 	id := subscriptionstest.Active(t, p.DB, customer.ID)
 	sample, err := os.ReadFile("../../../modules/payments/testdata/webhooks/gwb.invoice.paid.renewal.dahlia.json")
 	require.NoError(t, err)
-	var flat bytes.Buffer
-	require.NoError(t, json.Compact(&flat, sample))
-	f.Gateway = busiest.Gateway{Sample: flat.String(), Secret: paymentstest.GWBSecret}
+	f.Gateway, err = busiest.NewGateway(sample, paymentstest.GWBSecret)
+	require.NoError(t, err)
 	f.Renewed = []busiest.Subscription{
 		{ID: id.String(), CustomerID: customer.ID.String(), GatewayID: "sub_" + id.String(), Cents: 4990},
 	}
