@@ -74,10 +74,12 @@ func (a *applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 
 func setup(t *testing.T) *bundle { t.Helper(); return setupIn(t) }
 
-func setupIn(t testing.TB) *bundle {
+func setupIn(t testing.TB) *bundle { t.Helper(); return setupOn(t, pgtest.DB(t)) }
+
+func setupOn(t testing.TB, pool *pgxpool.Pool) *bundle {
 	t.Helper()
 	b := &bundle{
-		t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &secrettest.Log{},
+		t: t, pool: pool, clock: clock.NewFake(paymentstest.Now()), logs: &secrettest.Log{},
 		apply: &applier{local: objectid.New()},
 	}
 	_, err := b.pool.Exec(t.Context(), "CREATE TABLE public.effects (event_id text)")

@@ -87,19 +87,23 @@ WHERE e.gateway = @gateway AND e.event_id = @event_id;
 -- name: ProcessedEventRepeat :one
 -- ProcessedEventRepeat logs a delivery of an event that has come before, with the
 -- result that the event has. The share lock keeps a job that applies the event
--- again from finishing the logs before this one is among them.
+-- again from finishing the logs before this one is among them. A delivery that is
+-- logged already is its own repetition: its first commit stands, and the answer to
+-- it was lost.
 WITH known AS (
     SELECT e.state, e.result FROM payments.processed_events e
     WHERE e.gateway = @gateway AND e.event_id = @event_id
     FOR SHARE
+), log AS (
+    INSERT INTO payments.webhook_logs (
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    )
+    SELECT @log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, k.state <> 'queued', k.result,
+        @received_at, CASE WHEN k.state <> 'queued' THEN sqlc.arg(processed_at)::timestamptz END
+    FROM known k
+    ON CONFLICT DO NOTHING
 )
-INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
-)
-SELECT @log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, k.state <> 'queued', k.result, @received_at,
-    CASE WHEN k.state <> 'queued' THEN sqlc.arg(processed_at)::timestamptz END
-FROM known k
-RETURNING coalesce(result, '{}')::jsonb AS result;
+SELECT coalesce(result, '{}')::jsonb AS result FROM known;
 
 -- name: ProcessedEventSubject :exec
 -- ProcessedEventSubject adds an id by which a waiting event may be found.

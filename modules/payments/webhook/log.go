@@ -76,7 +76,7 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 // repeatTx logs the delivery with the result that its event has.
 func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
-		Gateway: d.event.Gateway, EventID: &d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log,
+		Gateway: d.event.Gateway, EventID: d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log,
 		Payload:   d.body,
 		Signature: nullable.Ptr(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
 	})

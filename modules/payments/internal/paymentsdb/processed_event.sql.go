@@ -326,22 +326,24 @@ func (q *Queries) ProcessedEventReceived(ctx context.Context, db DBTX, arg Proce
 const processedEventRepeat = `-- name: ProcessedEventRepeat :one
 WITH known AS (
     SELECT e.state, e.result FROM payments.processed_events e
-    WHERE e.gateway = $2 AND e.event_id = $3
+    WHERE e.gateway = $1 AND e.event_id = $2
     FOR SHARE
+), log AS (
+    INSERT INTO payments.webhook_logs (
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    )
+    SELECT $3, $1, $2, $4, $5, $6, true, k.state <> 'queued', k.result,
+        $7, CASE WHEN k.state <> 'queued' THEN $8::timestamptz END
+    FROM known k
+    ON CONFLICT DO NOTHING
 )
-INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
-)
-SELECT $1, $2, $3, $4, $5, $6, true, k.state <> 'queued', k.result, $7,
-    CASE WHEN k.state <> 'queued' THEN $8::timestamptz END
-FROM known k
-RETURNING coalesce(result, '{}')::jsonb AS result
+SELECT coalesce(result, '{}')::jsonb AS result FROM known
 `
 
 type ProcessedEventRepeatParams struct {
-	LogID       objectid.ID
 	Gateway     gateway.Name
-	EventID     *string
+	EventID     string
+	LogID       objectid.ID
 	EventType   *string
 	Payload     json.RawMessage
 	Signature   *string
@@ -351,12 +353,14 @@ type ProcessedEventRepeatParams struct {
 
 // ProcessedEventRepeat logs a delivery of an event that has come before, with the
 // result that the event has. The share lock keeps a job that applies the event
-// again from finishing the logs before this one is among them.
+// again from finishing the logs before this one is among them. A delivery that is
+// logged already is its own repetition: its first commit stands, and the answer to
+// it was lost.
 func (q *Queries) ProcessedEventRepeat(ctx context.Context, db DBTX, arg ProcessedEventRepeatParams) (json.RawMessage, error) {
 	row := db.QueryRow(ctx, processedEventRepeat,
-		arg.LogID,
 		arg.Gateway,
 		arg.EventID,
+		arg.LogID,
 		arg.EventType,
 		arg.Payload,
 		arg.Signature,
