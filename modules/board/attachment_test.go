@@ -263,11 +263,11 @@ func TestTenMegabytesPassInAStream(t *testing.T) {
 	file := b.read(held.ID).Files[0]
 	require.EqualValues(t, limit, file.Size)
 
-	res, body := b.fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token, "Range",
+	res, body := b.anon.Fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token, "Range",
 		"bytes=10485755-")
 	require.Equal(t, http.StatusPartialContent, res.StatusCode)
 	require.Len(t, body, 5)
-	_, body = b.fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token)
+	_, body = b.anon.Fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token)
 	require.Len(t, body, limit)
 }
 

@@ -143,9 +143,9 @@ func TestDownloadPermissions(t *testing.T) {
 		archive, _, err := b.files.IssueArchiveToken(t.Context(), b.db, who.id)
 		require.NoError(t, err)
 		for _, way := range []func() (*http.Response, []byte){
-			func() (*http.Response, []byte) { return b.fetch(path, "Authorization", "Bearer "+token) },
-			func() (*http.Response, []byte) { return b.fetch(path + "?token=" + token) },
-			func() (*http.Response, []byte) { return b.fetch(path + "?archive_token=" + archive) },
+			func() (*http.Response, []byte) { return b.anon.Fetch(path, "Authorization", "Bearer "+token) },
+			func() (*http.Response, []byte) { return b.anon.Fetch(path + "?token=" + token) },
+			func() (*http.Response, []byte) { return b.anon.Fetch(path + "?archive_token=" + archive) },
 		} {
 			res, body := way()
 			require.Equal(t, who.want, res.StatusCode, "%s: %s", who.username, body)
@@ -162,12 +162,12 @@ func TestDownloadPermissions(t *testing.T) {
 	for address, want := range map[string]int{
 		"": 401, "?token=": 401, "?archive_token=": 401, "?token=nonsense": 403, "?archive_token=nonsense": 403,
 	} {
-		res, body := b.fetch(path + address)
+		res, body := b.anon.Fetch(path + address)
 		require.Equal(t, want, res.StatusCode, "%q: %s", address, body)
 	}
-	res, _ := b.fetch(path+"?token="+accountstest.Token(t, b.db, with.Username), "Authorization", "Bearer nonsense")
+	res, _ := b.anon.Fetch(path+"?token="+accountstest.Token(t, b.db, with.Username), "Authorization", "Bearer nonsense")
 	require.Equal(t, http.StatusForbidden, res.StatusCode, "a good token does not mend a bad header")
-	res, _ = b.fetch(path, "Authorization", "Basic "+accountstest.Token(t, b.db, with.Username))
+	res, _ = b.anon.Fetch(path, "Authorization", "Basic "+accountstest.Token(t, b.db, with.Username))
 	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
 }
 

@@ -2,7 +2,6 @@ package board_test
 
 import (
 	"bytes"
-	"io"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -219,22 +218,6 @@ func (b *bundle) attached(to objectid.ID, filename string, data []byte) attachme
 	b.t.Helper()
 	all := docs[card](b.upload(b.admin, to, filename, "text/plain", data))[0].Files
 	return all[len(all)-1]
-}
-
-// fetch asks for an address as a browser does, without the checking client.
-func (b *bundle) fetch(path string, header ...string) (*http.Response, []byte) {
-	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.anon.URL()+httpapi.Prefix+path, nil)
-	require.NoError(b.t, err)
-	for i := 0; i < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(b.t, err)
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	require.NoError(b.t, err)
-	return res, body
 }
 
 func (b *bundle) count(sql string) (n int) {

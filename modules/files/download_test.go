@@ -29,12 +29,12 @@ func TestRanges(t *testing.T) {
 		"bytes=-5":            {899995, 900000},
 		"bytes=899999-999999": {899999, 900000},
 	} {
-		res, body := b.with(path, "Range", ranged)
+		res, body := b.client.Fetch(path, "Range", ranged)
 		require.Equal(t, http.StatusPartialContent, res.StatusCode, ranged)
 		require.Equal(t, fmt.Sprintf("bytes %d-%d/900000", want[0], want[1]-1), res.Header.Get("Content-Range"))
 		require.True(t, bytes.Equal(data[want[0]:want[1]], body), ranged)
 	}
-	res, body := b.with(path)
+	res, body := b.client.Fetch(path)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	require.EqualValues(t, 900000, res.ContentLength)
 	require.Equal(t, "bytes", res.Header.Get("Accept-Ranges"))
@@ -44,7 +44,7 @@ func TestRanges(t *testing.T) {
 		"bytes=900000-", "bytes=-0", "Bytes=900000-900001, -0", "bytes=99999999999999999999-",
 		"bytes=99999999999999999999-99999999999999999999",
 	} {
-		res, body = b.with(path, "Range", outside)
+		res, body = b.client.Fetch(path, "Range", outside)
 		require.Equal(t, http.StatusRequestedRangeNotSatisfiable, res.StatusCode, outside)
 		require.Equal(t, "bytes */900000", res.Header.Get("Content-Range"), outside)
 		require.Equal(t, "application/json", res.Header.Get("Content-Type"), outside)
@@ -55,7 +55,7 @@ func TestRanges(t *testing.T) {
 		"lines=0-9", "bytes", "bytes=", "bytes=,", "bytes=a-b", "bytes=9-0", "bytes=0-9,x", "bytes=5", "bytes=-",
 		"bytes=--5", "bytes=0-9-",
 	} {
-		res, body = b.with(path, "Range", aside)
+		res, body = b.client.Fetch(path, "Range", aside)
 		require.Equal(t, http.StatusOK, res.StatusCode, aside)
 		require.Len(t, body, len(data), aside)
 	}
@@ -63,17 +63,17 @@ func TestRanges(t *testing.T) {
 		"BYTES=0-9": 10, "bytes = 0-9": 10, "bytes=0-99999999999999999999": 900000, "bytes=-0,-4": 4,
 		"bytes=900000-,2-3": 2,
 	} {
-		res, body = b.with(path, "Range", part)
+		res, body = b.client.Fetch(path, "Range", part)
 		require.Equal(t, http.StatusPartialContent, res.StatusCode, part)
 		require.Len(t, body, want, part)
 	}
-	res, _ = b.with(path, "Range", "bytes=-0", "If-None-Match", res.Header.Get("ETag"))
+	res, _ = b.client.Fetch(path, "Range", "bytes=-0", "If-None-Match", res.Header.Get("ETag"))
 	require.Equal(t, http.StatusNotModified, res.StatusCode, "a condition comes first")
-	res, body = b.with(path, "Range", "bytes=0-1,500000-500003")
+	res, body = b.client.Fetch(path, "Range", "bytes=0-1,500000-500003")
 	require.Equal(t, http.StatusPartialContent, res.StatusCode)
 	require.Contains(t, res.Header.Get("Content-Type"), "multipart/byteranges")
 	require.True(t, bytes.Contains(body, data[500000:500004]))
-	res, _ = b.with(path, "Range", "bytes=0-9", "If-Range", `"another"`)
+	res, _ = b.client.Fetch(path, "Range", "bytes=0-9", "If-Range", `"another"`)
 	require.Equal(t, http.StatusOK, res.StatusCode, "a part of another version is of no use")
 }
 
@@ -82,14 +82,14 @@ func TestEntityTag(t *testing.T) {
 	b := setup(t)
 	f := b.store("a.txt", "text/plain", []byte("hello"), files.Place{Purpose: files.Record, Visibility: files.Members})
 	path := "/archive-records/" + f.ID.String() + "?token=bob"
-	res, _ := b.with(path)
+	res, _ := b.client.Fetch(path)
 	tag := res.Header.Get("ETag")
 	require.Regexp(t, `^"[0-9a-f]{32}"$`, tag)
 	require.Equal(t, "private, no-cache", res.Header.Get("Cache-Control"))
-	res, body := b.with(path, "If-None-Match", tag)
+	res, body := b.client.Fetch(path, "If-None-Match", tag)
 	require.Equal(t, http.StatusNotModified, res.StatusCode)
 	require.Empty(t, body)
-	res, _ = b.with(path, "If-None-Match", `"other"`)
+	res, _ = b.client.Fetch(path, "If-None-Match", `"other"`)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 }
 
@@ -138,7 +138,7 @@ func TestCredentialsOfADownload(t *testing.T) {
 	require.Equal(t, "Access Denied: Could not validate token.",
 		b.as("").Get(path+"?token=forged").Expect(403).Detail())
 	b.as("forged").Get(path + "?token=alice").Expect(403) // the header is asked first
-	res, _ := b.with(path+"?token=alice", "Authorization", "Basic YTpi")
+	res, _ := b.client.Fetch(path+"?token=alice", "Authorization", "Basic YTpi")
 	require.Equal(t, 200, res.StatusCode, "a header of another scheme is none")
 	require.Equal(t, "NOT_FOUND", b.as("alice").Get("/archive-records/"+objectid.New().String()).Expect(404).Code())
 	b.as("alice").Get("/archive-records/nonsense").Expect(404)

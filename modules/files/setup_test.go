@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -220,22 +219,6 @@ func (b *bundle) archiveToken(who string) string {
 	token, _, err := b.svc.IssueArchiveToken(b.t.Context(), b.db, b.id(who))
 	require.NoError(b.t, err)
 	return token
-}
-
-// with sends headers, which the checking client does not.
-func (b *bundle) with(path string, header ...string) (*http.Response, []byte) {
-	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.client.URL()+httpapi.Prefix+path, nil)
-	require.NoError(b.t, err)
-	for i := 0; i < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(b.t, err)
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	require.NoError(b.t, err)
-	return res, body
 }
 
 func (b *bundle) count(sql string) (n int) {

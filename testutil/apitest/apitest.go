@@ -84,23 +84,32 @@ func (c *Client) Delete(path string, body any) *Response {
 // PostForm sends a form.
 func (c *Client) PostForm(path string, form url.Values) *Response {
 	c.t.Helper()
-	return c.Send(http.MethodPost, path, "application/x-www-form-urlencoded", []byte(form.Encode()))
+	return c.Do(http.MethodPost, path, form)
 }
 
-// Do sends a string or []byte body as it is and anything else as JSON.
+// Do sends a body as Encode has it.
 func (c *Client) Do(method, path string, body any) *Response {
 	c.t.Helper()
+	contentType, raw, err := Encode(body)
+	require.NoError(c.t, err)
+	return c.Send(method, path, contentType, raw)
+}
+
+// Encode is a body as it is sent: a string or []byte as it is, url.Values as a form, anything else as JSON;
+// nil is none, without a content type.
+func Encode(body any) (contentType string, raw []byte, err error) {
 	switch b := body.(type) {
 	case nil:
-		return c.Send(method, path, "", nil)
+		return "", nil, nil
 	case string:
-		return c.Send(method, path, "application/json", []byte(b))
+		return "application/json", []byte(b), nil
 	case []byte:
-		return c.Send(method, path, "application/json", b)
+		return "application/json", b, nil
+	case url.Values:
+		return "application/x-www-form-urlencoded", []byte(b.Encode()), nil
 	}
-	raw, err := json.Marshal(body)
-	require.NoError(c.t, err)
-	return c.Send(method, path, "application/json", raw)
+	raw, err = json.Marshal(body)
+	return "application/json", raw, err
 }
 
 // Send sends raw bytes with a content type ("" for none).
@@ -126,6 +135,22 @@ func (c *Client) Send(method, path, contentType string, body []byte) *Response {
 	raw, err := io.ReadAll(res.Body)
 	require.NoError(c.t, err)
 	return &Response{t: c.t, Status: res.StatusCode, Header: res.Header, Body: raw}
+}
+
+// Fetch gets a path as a browser does, with pairs of header names and values.
+func (c *Client) Fetch(path string, header ...string) (*http.Response, []byte) {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.base+httpapi.Prefix+path, http.NoBody)
+	require.NoError(c.t, err)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(c.t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(c.t, err)
+	return res, body
 }
 
 // Expect fails the test unless the status is as wanted, and returns the answer.

@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 )
 
 // tester is a test, or one try of a generated one.
@@ -238,21 +237,12 @@ func (a response) text(t tester, field string) string {
 
 // send calls the platform.
 func (w *testPlatform) send(ctx context.Context, method, path, token string, body any) response {
-	var reader io.Reader = http.NoBody
-	contentType := "application/json"
-	switch b := body.(type) {
-	case nil:
-	case url.Values:
-		reader, contentType = strings.NewReader(b.Encode()), "application/x-www-form-urlencoded"
-	default:
-		raw, err := json.Marshal(b)
-		if err != nil {
-			panic(err)
-		}
-		reader = bytes.NewReader(raw)
+	contentType, raw, err := apitest.Encode(body)
+	if err != nil {
+		panic(err)
 	}
-	r := httptest.NewRequestWithContext(ctx, method, "http://api"+httpapi.Prefix+path, reader)
-	if body != nil {
+	r := httptest.NewRequestWithContext(ctx, method, "http://api"+httpapi.Prefix+path, bytes.NewReader(raw))
+	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
 	if token != "" {
