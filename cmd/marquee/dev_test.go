@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/platform/taxid"
 	"marquee/testutil/localpg"
 	"marquee/testutil/pgtest"
 )
@@ -72,7 +73,7 @@ func TestFromSignUpToAnOpenVideo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			taxID := cpf(100_000_000 + len(name)*7 + int(name[2])*1000 + int(name[3]))
+			taxID := taxid.CPF(100_000_000 + len(name)*7 + int(name[2])*1000 + int(name[3]))
 			token := signUp(t, api, m.MailboxURL, name, taxID)
 			refused := expect(t, 403, http.MethodGet, api+"/videos", token, nil)
 			require.Equal(t, "FORBIDDEN", refused["error"].(map[string]any)["code"])
@@ -221,7 +222,7 @@ func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
 			trial = plan["plan_id"].(string)
 		}
 	}
-	token := signUp(t, api, m.MailboxURL, "tries", cpf(123_456_781))
+	token := signUp(t, api, m.MailboxURL, "tries", taxid.CPF(123_456_781))
 	expect(t, 201, http.MethodPost, api+"/gwb/subscribe", token, map[string]any{
 		"plan_id": trial, "payment_method_id": "pm_card_visa",
 	})

@@ -5,16 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -22,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/testutil/apitest"
 	"marquee/testutil/secrettest"
 )
 
@@ -158,26 +155,17 @@ func call(t *testing.T, method, address, token string, body any) (int, []byte) {
 }
 
 func tryCall(method, address, token string, body any) (int, []byte, error) {
-	var reader io.Reader
-	contentType := "application/json"
-	switch b := body.(type) {
-	case nil:
-	case url.Values:
-		reader, contentType = strings.NewReader(b.Encode()), "application/x-www-form-urlencoded"
-	default:
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return 0, nil, err
-		}
-		reader = bytes.NewReader(raw)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, address, reader)
+	contentType, sent, err := apitest.Encode(body)
 	if err != nil {
 		return 0, nil, err
 	}
-	if body != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(sent))
+	if err != nil {
+		return 0, nil, err
+	}
+	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
 	if token != "" {
@@ -251,17 +239,4 @@ func signUp(t *testing.T, api, mailboxURL, name, taxID string) string {
 	done := expect(t, 200, http.MethodPost, api+"/customers/signup", "", []any{form})
 	info := done["info"].(map[string]any)
 	return info["auth"].(map[string]any)["access_token"].(string)
-}
-
-// cpf returns a valid CPF for a nine-digit seed.
-func cpf(seed int) string {
-	digits := fmt.Sprintf("%09d", seed)
-	for range 2 {
-		sum := 0
-		for i, d := range digits {
-			sum += int(d-'0') * (len(digits) + 1 - i)
-		}
-		digits += strconv.Itoa(sum * 10 % 11 % 10)
-	}
-	return digits
 }

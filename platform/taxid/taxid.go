@@ -2,7 +2,10 @@
 // companies (14 characters), without punctuation, by their check digits.
 package taxid
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Form is what a client may write: 11 digits, or 14 characters of which the first 12
 // may be letters of either case. Digits is the form of before July 2026, which
@@ -56,22 +59,34 @@ func wellFormed(id string, letters int) bool {
 	return !same
 }
 
-// checks computes the two digits behind the first n characters by modulo 11.
-// Weights count up from 2, from right to left, and start anew past the highest.
+// CPF is the valid one of a number of at most nine digits, for people who are made up.
+func CPF(n int) string {
+	id := fmt.Sprintf("%09d", n)
+	for range 2 {
+		id += string(checkDigit(id, 11))
+	}
+	return id
+}
+
+// checks compares what stands behind the first n characters with their check digits.
 func checks(id string, n, highest int) bool {
 	for ; n < len(id); n++ {
-		sum := 0
-		for i := n - 1; i >= 0; i-- {
-			weight := 2 + (n-1-i)%(highest-1)
-			sum += int(id[i]-'0') * weight
-		}
-		want := 11 - sum%11
-		if want > 9 {
-			want = 0
-		}
-		if int(id[n]-'0') != want {
+		if id[n] != checkDigit(id[:n], highest) {
 			return false
 		}
 	}
 	return true
+}
+
+// checkDigit computes the digit behind the characters by modulo 11. Weights count up
+// from 2, from right to left, and start anew past the highest.
+func checkDigit(id string, highest int) byte {
+	sum := 0
+	for i := range len(id) {
+		sum += int(id[len(id)-1-i]-'0') * (2 + i%(highest-1))
+	}
+	if sum%11 < 2 {
+		return '0'
+	}
+	return '0' + byte(11-sum%11)
 }

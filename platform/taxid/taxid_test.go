@@ -39,6 +39,14 @@ func TestValid(t *testing.T) {
 	}
 }
 
+func TestCPF(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "52998224725", taxid.CPF(529982247))
+	for n := range 2000 {
+		require.True(t, taxid.Valid(taxid.CPF(n*7919+1), false), n)
+	}
+}
+
 func TestNormal(t *testing.T) {
 	t.Parallel()
 	for written, stored := range map[string]string{

@@ -12,9 +12,10 @@ import (
 	"mime/multipart"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
+
+	"marquee/platform/taxid"
 )
 
 // recordStory plays the story and writes what was answered.
@@ -253,17 +254,7 @@ const password = "a long password of the story"
 var people int
 
 // taxID makes the numbered CPF that holds.
-func taxID(n int) string {
-	digits := fmt.Sprintf("%09d", 313700000+n*7)
-	for range 2 {
-		sum := 0
-		for i, d := range digits {
-			sum += int(d-'0') * (len(digits) + 1 - i)
-		}
-		digits += strconv.Itoa(sum * 10 % 11 % 10)
-	}
-	return digits
-}
+func taxID(n int) string { return taxid.CPF(313_700_000 + n*7) }
 
 func (rec *recorder) newcomer(name string) object {
 	people++

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"marquee/modules/payments/paymentstest"
+	"marquee/platform/taxid"
 	"marquee/testutil/apitest"
 )
 
@@ -83,7 +83,7 @@ func (s *sellout) card(gateway string, quantity int, token string) object {
 func (s *sellout) asGuest(n int, body object) object {
 	body["buyer"] = object{
 		"full_name": fmt.Sprintf("Guest %d", n), "email": fmt.Sprintf("guest%d@example.com", n),
-		"tax_id": cpf(500_000_000 + n),
+		"tax_id": taxid.CPF(500_000_000 + n),
 	}
 	return body
 }
@@ -139,17 +139,4 @@ func (s *sellout) count(kind string, a *apitest.Response, statuses ...int) *apit
 		s.problems = append(s.problems, fmt.Sprintf("%s %d: %s", kind, a.Status, a.Body))
 	}
 	return a
-}
-
-// cpf makes a CPF with valid check digits from a number.
-func cpf(n int) string {
-	digits := fmt.Sprintf("%09d", n)
-	for weight := 10; weight <= 11; weight++ {
-		sum := 0
-		for i, d := range digits {
-			sum += int(d-'0') * (weight - i)
-		}
-		digits += strconv.Itoa(sum * 10 % 11 % 10)
-	}
-	return digits
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +23,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
+	"marquee/platform/taxid"
 )
 
 // Password is that of every user made here.
@@ -101,7 +101,7 @@ func Customer(t testing.TB, db *pgxpool.Pool, set ...func(*accounts.NewUser)) ac
 	user := accounts.NewUser{
 		Type: httpapi.TypeCustomer, Username: fmt.Sprintf("customer%d", n),
 		Email:    fmt.Sprintf("customer%d@example.com", n),
-		FullName: fmt.Sprintf("Customer %d", n), Phone: "+5511987654321", TaxID: taxID(n), EmailVerified: true,
+		FullName: fmt.Sprintf("Customer %d", n), Phone: "+5511987654321", TaxID: taxid.CPF(int(n % 1_000_000_000)), EmailVerified: true,
 	}
 	made := create(t, db, user, set)
 	c, err := makerOf(t, db).service.CustomerByID(t.Context(), db, made.ID)
@@ -157,18 +157,4 @@ func Token(t testing.TB, db *pgxpool.Pool, username string) string {
 		t.Fatalf("accountstest: login of %s: status %d, %v", username, answer.Code, err)
 	}
 	return set.AccessToken
-}
-
-// taxID makes a CPF with valid check digits from a number.
-func taxID(n int64) string {
-	digits := fmt.Sprintf("%09d", n%1_000_000_000)
-	for weight := 10; weight <= 11; weight++ {
-		sum := 0
-		for i, d := range digits {
-			sum += int(d-'0') * (weight - i)
-		}
-		check := (sum * 10) % 11 % 10
-		digits += strconv.Itoa(check)
-	}
-	return digits
 }

@@ -8,6 +8,7 @@ import (
 	"marquee/cmd/internal/app"
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts/accountstest"
+	"marquee/platform/taxid"
 )
 
 // Somebody signs up as the house, as an admin, or under a name that shows another.
@@ -55,7 +56,7 @@ func TestSquatterTakesTheTicketsOfAGuest(t *testing.T) {
 	a := b.SignUp("victim", object{"verify_email_now": false}).Expect(200)
 	token, _ := a.Map()["auth"].(map[string]any)["access_token"].(string)
 	squatter := b.Guest.As(token)
-	b.guestAs("victim@example.com", taxID(611_000_000), "198.51.100.7", 1).Expect(200)
+	b.guestAs("victim@example.com", taxid.CPF(611_000_000), "198.51.100.7", 1).Expect(200)
 	require.Equal(t, 1, b.Count("SELECT count(*) FROM tickets.orders WHERE without_login"))
 	squatter.Post("/customers/me/change-email", object{"new_email": "squatter@example.com"}).Expect(409)
 }

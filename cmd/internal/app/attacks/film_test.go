@@ -56,16 +56,21 @@ func (p *platform) opening(username, file string) map[string]func(header ...stri
 	}
 }
 
+// film is one of the catalogue, and an admin's client.
+func (p *platform) film() (admin *apitest.Client, video objectid.ID) {
+	_, admin = p.NewAdmin()
+	return admin, p.made(admin, "/videos", object{
+		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90,
+		"release_date": "2024-01-10",
+	})
+}
+
 // Whoever is signed in and pays nothing downloads the film, by whichever route and
 // in whichever pieces.
 func TestFilmWithoutASubscription(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.NewAdmin()
-	video := p.made(admin, "/videos", object{
-		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90,
-		"release_date": "2024-01-10",
-	})
+	admin, video := p.film()
 	film := bytes.Repeat([]byte("every frame of it "), 40_000)
 	files := map[string]string{"film.mp4": "", "captions.vtt": "", "extra.pdf": ""}
 	for name := range files {
@@ -113,11 +118,7 @@ func TestFilmWithoutASubscription(t *testing.T) {
 func TestFilmAfterItsTime(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
-	_, admin := p.NewAdmin()
-	video := p.made(admin, "/videos", object{
-		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90,
-		"release_date": "2024-01-10",
-	})
+	admin, video := p.film()
 	film := p.upload(admin, video, "film.mp4", []byte("every frame of it"))
 	once, _ := p.NewCustomer()
 	subscription := subscriptionstest.Active(t, p.DB, once.ID)

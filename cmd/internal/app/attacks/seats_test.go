@@ -16,6 +16,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
+	"marquee/platform/taxid"
 	"marquee/testutil/apitest"
 )
 
@@ -50,7 +51,7 @@ func (b *boxOffice) order(quantity int) object {
 func (b *boxOffice) guest(address string, quantity int) *apitest.Response {
 	b.T.Helper()
 	n := b.guests.Add(1)
-	return b.guestAs(fmt.Sprintf("guest%d@example.com", n), taxID(600_000_000+int(n)), address, quantity)
+	return b.guestAs(fmt.Sprintf("guest%d@example.com", n), taxid.CPF(600_000_000+int(n)), address, quantity)
 }
 
 func (b *boxOffice) guestAs(email, tax, address string, quantity int) *apitest.Response {
@@ -84,19 +85,6 @@ func refused(t *testing.T, a *apitest.Response, sentence string) {
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	require.NoError(t, err)
 	require.Positive(t, wait)
-}
-
-// taxID makes a CPF with valid check digits from a number.
-func taxID(n int) string {
-	digits := fmt.Sprintf("%09d", n)
-	for weight := 10; weight <= 11; weight++ {
-		sum := 0
-		for i, d := range digits {
-			sum += int(d-'0') * (weight - i)
-		}
-		digits += strconv.Itoa(sum * 10 % 11 % 10)
-	}
-	return digits
 }
 
 // Four guests who pay nothing hold a whole event, each from an address of their own.
@@ -189,11 +177,11 @@ func TestOnePersonHoldsManyPlaces(t *testing.T) {
 	b.guestAs(emails[1], tax, "198.51.100.3", 4).Expect(200)
 
 	// One mailbox has as many addresses as one likes.
-	b.guestAs("zoe@example.com", taxID(700_000_001), "198.51.100.4", 6).Expect(200)
-	b.guestAs("zoe+1@example.com", taxID(700_000_002), "198.51.100.4", 4).Expect(200)
-	refused(t, b.guestAs("Zoe+2@example.com", taxID(700_000_003), "198.51.100.4", 1), sentence)
-	b.guestAs("z.oe@gmail.com", taxID(700_000_004), "198.51.100.5", 6).Expect(200)
-	refused(t, b.guestAs("zo.e+x@googlemail.com", taxID(700_000_005), "198.51.100.5", 5), sentence)
+	b.guestAs("zoe@example.com", taxid.CPF(700_000_001), "198.51.100.4", 6).Expect(200)
+	b.guestAs("zoe+1@example.com", taxid.CPF(700_000_002), "198.51.100.4", 4).Expect(200)
+	refused(t, b.guestAs("Zoe+2@example.com", taxid.CPF(700_000_003), "198.51.100.4", 1), sentence)
+	b.guestAs("z.oe@gmail.com", taxid.CPF(700_000_004), "198.51.100.5", 6).Expect(200)
+	refused(t, b.guestAs("zo.e+x@googlemail.com", taxid.CPF(700_000_005), "198.51.100.5", 5), sentence)
 	require.Equal(t, 1, b.Count("SELECT count(*) FROM accounts.users WHERE email = 'zoe+1@example.com'"),
 		"it is nobody else's account")
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -36,6 +35,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
+	"marquee/platform/taxid"
 	"marquee/testutil/pgtest"
 	"marquee/web"
 )
@@ -281,23 +281,10 @@ func (w *testPlatform) newPerson(t tester, n int) person {
 	u, err := w.accounts.CreateUser(context.Background(), accounts.NewUser{
 		Type: httpapi.TypeCustomer, Username: name, Email: name + ".fill_never@example.com",
 		FullName: "Customer " + name,
-		Phone:    "+5511987654321", TaxID: cpf(n), EmailVerified: true, Password: secret.NewText(accountstest.Password),
+		Phone:    "+5511987654321", TaxID: taxid.CPF(n), EmailVerified: true, Password: secret.NewText(accountstest.Password),
 	})
 	require.NoError(t, err)
 	return person{id: u.ID, name: name, token: w.login(t, name)}
-}
-
-// cpf makes a CPF with valid check digits from a number.
-func cpf(n int) string {
-	digits := fmt.Sprintf("%09d", n)
-	for weight := 10; weight <= 11; weight++ {
-		sum := 0
-		for i, d := range digits {
-			sum += int(d-'0') * (weight - i)
-		}
-		digits += strconv.Itoa(sum * 10 % 11 % 10)
-	}
-	return digits
 }
 
 // fullSQL lists what histories fill.
