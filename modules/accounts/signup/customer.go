@@ -95,17 +95,21 @@ func (s *Signup) unverifiedOwner(ctx context.Context, email string,
 }
 
 func (s *Signup) mailAgain(ctx context.Context, u accountsdb.User, later bool) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if later {
-			if err := s.deferVerificationTx(ctx, tx, u); err != nil {
-				return err
-			}
-		}
-		if err := s.deps.Codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.issueCodeTx(ctx, tx, u, later) })
+}
+
+// issueCodeTx mails the code that verifies an address: 429 within its cooldown. Who verifies it later
+// goes on meanwhile.
+func (s *Signup) issueCodeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, later bool) error {
+	if later {
+		if err := s.deferVerificationTx(ctx, tx, u); err != nil {
 			return err
 		}
-		return s.deps.Codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
-	})
+	}
+	if err := s.deps.Codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
+		return err
+	}
+	return s.deps.Codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
 }
 
 // deferVerificationTx lets a customer go on before they have verified their address,
@@ -133,15 +137,7 @@ func (s *Signup) insertSignup(ctx context.Context, row accountsdb.UserInsertPara
 		if err := s.db.UserMarkSignup(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		if later {
-			if err := s.deferVerificationTx(ctx, tx, u); err != nil {
-				return err
-			}
-		}
-		if err := s.deps.Codes.ClaimTurnTx(ctx, tx, codes.PurposeVerification, u.Email); err != nil {
-			return err
-		}
-		return s.deps.Codes.IssueTx(ctx, tx, u.ID, codes.PurposeVerification, u.Email)
+		return s.issueCodeTx(ctx, tx, u, later)
 	})
 	if err != nil {
 		return u, fmt.Errorf("sign up: %w", err)

@@ -116,18 +116,11 @@ type customerRefund struct {
 }
 
 type customerTicket struct {
-	ID            objectid.ID   `json:"_id"`
-	EventID       objectid.ID   `json:"event_id"`
-	EventTitle    string        `json:"event_title"`
-	EventDate     httpapi.Time  `json:"event_date"`
-	Title         string        `json:"title"`
-	Status        string        `json:"status" enum:"pending,available,consumed,expired"`
-	Blocked       *string       `json:"blocked" nullable:"true" doc:"Why it opens no door although its status holds"`
-	RefundedAt    *httpapi.Time `json:"refunded_at" nullable:"true" doc:"When its share of the order's money was given back"`
-	TicketOrderID *objectid.ID  `json:"ticket_order_id" nullable:"true"`
-	PromoCode     *string       `json:"promo_code" nullable:"true"`
-	ConsumedAt    *httpapi.Time `json:"consumed_at" nullable:"true"`
-	CreatedAt     httpapi.Time  `json:"created_at"`
+	ID         objectid.ID  `json:"_id"`
+	EventID    objectid.ID  `json:"event_id"`
+	EventTitle string       `json:"event_title"`
+	EventDate  httpapi.Time `json:"event_date"`
+	TicketFigures
 }
 
 type customerOrder struct {

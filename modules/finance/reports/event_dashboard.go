@@ -118,10 +118,15 @@ type eventOrder struct {
 }
 
 type eventTicket struct {
-	ID            objectid.ID   `json:"_id"`
-	CustomerID    objectid.ID   `json:"customer_id"`
-	CustomerName  string        `json:"customer_name" doc:"Empty once the customer is deleted"`
-	CustomerEmail string        `json:"customer_email"`
+	ID            objectid.ID `json:"_id"`
+	CustomerID    objectid.ID `json:"customer_id"`
+	CustomerName  string      `json:"customer_name" doc:"Empty once the customer is deleted"`
+	CustomerEmail string      `json:"customer_email"`
+	TicketFigures
+}
+
+// TicketFigures are what reports tell of a ticket besides whose it is.
+type TicketFigures struct {
 	Title         string        `json:"title"`
 	Status        string        `json:"status" enum:"pending,available,consumed,expired"`
 	Blocked       *string       `json:"blocked" nullable:"true" doc:"Why it opens no door although its status holds"`

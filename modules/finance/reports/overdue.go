@@ -26,14 +26,9 @@ type OverdueList struct {
 // overdueCustomer is an overdue subscription with its customer. Of a deleted
 // customer the name and the address are empty.
 type overdueCustomer struct {
-	CustomerID         objectid.ID   `json:"customer_id"`
-	Username           string        `json:"username"`
-	Email              string        `json:"email"`
-	FullName           string        `json:"full_name"`
-	PlanID             string        `json:"plan_id"`
-	PlanName           string        `json:"plan_name"`
-	Gateway            string        `json:"gateway" enum:"gwa,gwb"`
-	PaymentMethod      string        `json:"payment_method" enum:"credit_card,pix,boleto"`
+	CustomerID objectid.ID `json:"customer_id"`
+	Username   string      `json:"username"`
+	SubscriberFigures
 	PaymentFailures    int32         `json:"payment_failures" doc:"Failures in a row"`
 	LastPaymentAt      *httpapi.Time `json:"last_payment_at" nullable:"true"`
 	NextBillingDate    *httpapi.Time `json:"next_billing_date" nullable:"true"`

@@ -32,20 +32,25 @@ type subscriptionsByStatus struct {
 	Expired   int64 `json:"expired"`
 }
 
+// SubscriberFigures are what reports tell of a subscription's customer, its plan and how it is paid.
+type SubscriberFigures struct {
+	Email         string `json:"email"`
+	FullName      string `json:"full_name"`
+	PlanID        string `json:"plan_id"`
+	PlanName      string `json:"plan_name"`
+	Gateway       string `json:"gateway" enum:"gwa,gwb"`
+	PaymentMethod string `json:"payment_method" enum:"credit_card,pix,boleto"`
+}
+
 type recentSubscription struct {
-	ID            objectid.ID   `json:"_id"`
-	CustomerID    objectid.ID   `json:"customer_id"`
-	Username      string        `json:"username" doc:"Empty once the customer is deleted"`
-	Email         string        `json:"email"`
-	FullName      string        `json:"full_name"`
-	PlanID        string        `json:"plan_id"`
-	PlanName      string        `json:"plan_name"`
-	Gateway       string        `json:"gateway" enum:"gwa,gwb"`
-	PaymentMethod string        `json:"payment_method" enum:"credit_card,pix,boleto"`
-	Status        string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
-	Amount        int64         `json:"amount" doc:"Cents a month"`
-	StartedAt     *httpapi.Time `json:"started_at" nullable:"true"`
-	CreatedAt     httpapi.Time  `json:"created_at"`
+	ID         objectid.ID `json:"_id"`
+	CustomerID objectid.ID `json:"customer_id"`
+	Username   string      `json:"username" doc:"Empty once the customer is deleted"`
+	SubscriberFigures
+	Status    string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
+	Amount    int64         `json:"amount" doc:"Cents a month"`
+	StartedAt *httpapi.Time `json:"started_at" nullable:"true"`
+	CreatedAt httpapi.Time  `json:"created_at"`
 }
 
 // GetSubscriptionDashboard answers GET /admin/subscriptions/dashboard.

@@ -50,14 +50,7 @@ const unappliedCallTime = 75 * time.Second
 // which changes nothing; 500 REFUND_FAILED when the gateway refuses; 503 when it does not answer. A refund that is
 // under way, or of which nobody knows yet, shows in the state.
 func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error {
-	u, err := s.findUnapplied(ctx, id)
-	if err != nil {
-		return err
-	}
-	if err := notGone(u); err != nil {
-		return err
-	}
-	paid, err := s.bookedOf(ctx, u)
+	u, paid, err := s.withBooked(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -104,14 +97,7 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 // or made, when it has paid for something already or its gateway does not show it, and as
 // Extender says.
 func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error {
-	u, err := s.findUnapplied(ctx, id)
-	if err != nil {
-		return err
-	}
-	if err := notGone(u); err != nil {
-		return err
-	}
-	paid, err := s.bookedOf(ctx, u)
+	u, paid, err := s.withBooked(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -195,6 +181,21 @@ func (s *List) keep(ctx context.Context, id objectid.ID, reason string) error {
 		return err
 	}
 	return s.decide(ctx, u, ledger.Move{To: state.UnappliedKept, Reason: reason, Note: reason}, nil)
+}
+
+// withBooked is an unapplied payment whose amount is not back with its payer, and the ledger's row of it:
+// 404 when it is not listed, 409 when it is gone, and what bookedOf refuses.
+func (s *List) withBooked(ctx context.Context, id objectid.ID) (
+	u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, err error,
+) {
+	if u, err = s.findUnapplied(ctx, id); err != nil {
+		return u, paid, err
+	}
+	if err = notGone(u); err != nil {
+		return u, paid, err
+	}
+	paid, err = s.bookedOf(ctx, u)
+	return u, paid, err
 }
 
 func (s *List) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.PaymentsUnappliedPayment, error) {

@@ -79,7 +79,11 @@ func (h Handlers) CheckoutPixB(ctx context.Context, in *guestPixInput) (*httpapi
 func (s *Checkout) buyFor(ctx context.Context, b Buyer, p purchase) (*httpapi.Output[checkoutBody], error) {
 	b.TaxID = taxid.Normal(b.TaxID)
 	p.buyer = &b
-	r, err := s.buy(ctx, p)
+	return s.checkoutOutput(s.buy(ctx, p))
+}
+
+// checkoutOutput answers a guest's purchase, or its error.
+func (s *Checkout) checkoutOutput(r receipt, err error) (*httpapi.Output[checkoutBody], error) {
 	if err != nil {
 		return nil, err
 	}

@@ -47,15 +47,7 @@ func (h Handlers) ReplayPurchase(ctx context.Context, orderID objectid.ID) (*htt
 
 // ReplayCheckout does so for a guest's.
 func (h Handlers) ReplayCheckout(ctx context.Context, orderID objectid.ID) (*httpapi.Output[checkoutBody], error) {
-	r, err := h.s.replay(ctx, orderID)
-	if err != nil {
-		return nil, err
-	}
-	body, err := h.s.checkoutBodyOf(r)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OK(body)
+	return h.s.checkoutOutput(h.s.replay(ctx, orderID))
 }
 
 // GuestOf is whom an Idempotency-Key of a checkout belongs to: the buyer's e-mail,
