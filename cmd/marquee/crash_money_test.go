@@ -163,8 +163,9 @@ func killedMovingPlans(o *outside, step string) {
 	require.EqualValues(o.t, 4990, item["price"].(map[string]any)["unit_amount"])
 }
 
-// killedOrderingADebit: the debit that was ordered is found, and none ordered twice.
-func killedOrderingADebit(o *outside, step string) {
+// debitDue is an automatic PIX that was authorized, and is to be debited in four days.
+func (o *outside) debitDue() {
+	o.t.Helper()
 	o.serve("")
 	token := o.login()
 	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix-automatico"), token, map[string]any{"plan_id": "plus"})
@@ -176,6 +177,11 @@ func killedOrderingADebit(o *outside, step string) {
 	require.NoError(o.t, worker.command.Process.Signal(syscall.SIGTERM))
 	<-worker.exited
 	o.exec(`UPDATE subscriptions.subscriptions SET next_billing_date = now() + interval '4 days'`)
+}
+
+// killedOrderingADebit: the debit that was ordered is found, and none ordered twice.
+func killedOrderingADebit(o *outside, step string) {
+	o.debitDue()
 	ordered := func() (n int) {
 		for _, p := range o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING") {
 			if p.(map[string]any)["pixAutomaticAuthorizationId"] != nil {
@@ -228,18 +234,8 @@ func killedRenewingByPix(o *outside, step string) {
 
 // killedRetryingADebit: the retry that was ordered is found, and none ordered twice.
 func killedRetryingADebit(o *outside, step string) {
-	o.serve("")
-	token := o.login()
-	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix-automatico"), token, map[string]any{"plan_id": "plus"})
-	o.payPix(token)
-	worker := o.start("work", "") // it asks gateway A for what its unsigned event tells
-	eventually(o.t, "the authorization did not become active", func() bool {
-		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`) == 1
-	})
-	require.NoError(o.t, worker.command.Process.Signal(syscall.SIGTERM))
-	<-worker.exited
-	o.exec(`UPDATE subscriptions.subscriptions SET next_billing_date = now() + interval '4 days'`)
-	worker = o.start("work", "")
+	o.debitDue()
+	worker := o.start("work", "")
 	debit := ""
 	eventually(o.t, "the debit was not ordered", func() bool {
 		for _, p := range o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING") {
@@ -272,9 +268,10 @@ func killedRetryingADebit(o *outside, step string) {
 	require.EqualValues(o.t, 1, instructions[0].(map[string]any)["retryAttempt"])
 }
 
-// killedPausing: collection of a disputed subscription is paused, and what was made
-// ahead is removed.
-func killedPausing(o *outside, step string) {
+// paidByCard is a subscription of gateway A whose first month is paid and whose second charge
+// is made, with the token of root.
+func (o *outside) paidByCard() (root string, sub map[string]any) {
+	o.t.Helper()
 	o.serve("")
 	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe"), o.login(), map[string]any{
 		"plan_id": "plus", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
@@ -282,8 +279,15 @@ func killedPausing(o *outside, step string) {
 	require.NoError(o.t, o.sandbox.GWA.Advance(48*time.Hour)) // charged, and the next charge made
 	eventually(o.t, "the payment did not reach the ledger",
 		func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
-	root := o.loginAs("root")
-	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
+	root = o.loginAs("root")
+	sub = expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
+	return root, sub
+}
+
+// killedPausing: collection of a disputed subscription is paused, and what was made
+// ahead is removed.
+func killedPausing(o *outside, step string) {
+	root, sub := o.paidByCard()
 	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"), 1)
 	dying := o.start("work", step)
 	expect(o.t, 200, http.MethodPost, o.api("/subscriptions/"+sub["_id"].(string)+"/chargeback"), root,

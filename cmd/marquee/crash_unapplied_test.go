@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -103,15 +102,7 @@ func (o *outside) stray() {
 // killedExtending: the next charge of an extended subscription is at the extension's end,
 // and what was made for the old date is gone.
 func killedExtending(o *outside, step string) {
-	o.serve("")
-	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe"), o.login(), map[string]any{
-		"plan_id": "plus", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
-	})
-	require.NoError(o.t, o.sandbox.GWA.Advance(48*time.Hour)) // charged, and the next charge made
-	eventually(o.t, "the payment did not reach the ledger",
-		func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
-	root := o.loginAs("root")
-	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
+	root, sub := o.paidByCard()
 	made := o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING")
 	require.Len(o.t, made, 1)
 	dying := o.start("work", step)

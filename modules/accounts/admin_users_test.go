@@ -38,14 +38,7 @@ func newAdmin(name string, set map[string]any) []map[string]any {
 	body := map[string]any{
 		"username": name, "email": name + "@example.com", "password": "long enough", "name": "Admin " + name,
 	}
-	for k, v := range set {
-		if v == nil {
-			delete(body, k)
-			continue
-		}
-		body[k] = v
-	}
-	return []map[string]any{body}
+	return changed(body, set)
 }
 
 // change is a body of PUT.

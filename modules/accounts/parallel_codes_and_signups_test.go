@@ -36,24 +36,32 @@ var guessers = map[string]guesser{
 
 const guesses = 200
 
-// Wrong codes sent at once are all counted: otherwise a guesser gets more than
-// five guesses by sending them together.
-func TestParallelGuessesAtACode(t *testing.T) {
-	t.Parallel()
+// eachGuesser runs a test for each of them at once, in a bundle of its own whose jobs run.
+func eachGuesser(t *testing.T, run func(t *testing.T, b *bundle, code string, try func(code string) int)) {
+	t.Helper()
 	for name, begin := range guessers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t).work(t)
 			code, try := begin(t, b)
-			statuses := parallel(guesses, func() int { return try(wrongCode(code)) })
-			require.Equal(t, 5, statuses[400], "compared: %v", statuses)
-			require.Equal(t, guesses, statuses[400]+statuses[429]+statuses[503], "%v",
-				statuses) // 503: no room before the hasher
-			require.Equal(t, 5, b.count(t, `SELECT attempts FROM accounts.codes`))
-			require.Equal(t, 5, b.count(t, `SELECT failures FROM accounts.throttles WHERE scope = 'code'`))
-			require.Equal(t, 429, try(code), "also the right one")
+			run(t, b, code, try)
 		})
 	}
+}
+
+// Wrong codes sent at once are all counted: otherwise a guesser gets more than
+// five guesses by sending them together.
+func TestParallelGuessesAtACode(t *testing.T) {
+	t.Parallel()
+	eachGuesser(t, func(t *testing.T, b *bundle, code string, try func(code string) int) {
+		statuses := parallel(guesses, func() int { return try(wrongCode(code)) })
+		require.Equal(t, 5, statuses[400], "compared: %v", statuses)
+		require.Equal(t, guesses, statuses[400]+statuses[429]+statuses[503], "%v",
+			statuses) // 503: no room before the hasher
+		require.Equal(t, 5, b.count(t, `SELECT attempts FROM accounts.codes`))
+		require.Equal(t, 5, b.count(t, `SELECT failures FROM accounts.throttles WHERE scope = 'code'`))
+		require.Equal(t, 429, try(code), "also the right one")
+	})
 }
 
 // The same with the counts taken away: more are compared, and without the
@@ -85,14 +93,9 @@ func TestParallelGuessesAtACodeWithoutTheGuards(t *testing.T) {
 // A right code sent at once serves once.
 func TestParallelUsesOfACode(t *testing.T) {
 	t.Parallel()
-	for name, begin := range guessers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t).work(t)
-			code, try := begin(t, b)
-			require.Equal(t, map[int]int{200: 1, 400: 1}, parallel(2, func() int { return try(code) }))
-		})
-	}
+	eachGuesser(t, func(t *testing.T, b *bundle, code string, try func(code string) int) {
+		require.Equal(t, map[int]int{200: 1, 400: 1}, parallel(2, func() int { return try(code) }))
+	})
 }
 
 // The same with codes that are not used up, as two confirmations would find one

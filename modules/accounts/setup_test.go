@@ -220,6 +220,11 @@ func signupOf(name string, set map[string]any) []map[string]any {
 		"username": name, "email": name + "@example.com", "password": "s3cret-enough-" + name,
 		"full_name": "Ana " + name, "phone": "+5511987654321",
 	}
+	return changed(body, set)
+}
+
+// changed is a list of the one body with its members set anew, or left out by nil.
+func changed(body, set map[string]any) []map[string]any {
 	for k, v := range set {
 		if v == nil {
 			delete(body, k)

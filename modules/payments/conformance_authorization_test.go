@@ -319,15 +319,8 @@ func TestB_CustomerListIsTheLastResort(t *testing.T) {
 func TestB_RefundThatFailsLater(t *testing.T) {
 	t.Parallel()
 	g, c := live(t)
-	plan, err := g.B.SyncPlan(t.Context(), plusPlan())
-	require.NoError(t, err)
-	payer := paymentstest.Payer()
-	payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
-	require.NoError(t, err)
-	sub, err := g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990,
-		Instrument: paymentstest.Token("pm_card_refundFail"),
-	})
+	card := termsB(t, g, "pm_card_refundFail")
+	sub, err := g.B.Subscribe(t.Context(), card)
 	require.NoError(t, err)
 	terms := gateway.RefundTerms{
 		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: sub.LatestPayment.ID}, Amount: 1000,
@@ -339,7 +332,7 @@ func TestB_RefundThatFailsLater(t *testing.T) {
 	reported := c.wait(t, "charge.refunded")
 	require.Equal(t, made.Report.PaymentID, reported.Payload.(gateway.RefundChange).Report.PaymentID)
 	require.EqualValues(t, 1000, reported.Payload.(gateway.RefundChange).Report.Total)
-	require.Equal(t, payer.GatewayID, reported.CustomerID)
+	require.Equal(t, card.Payer.GatewayID, reported.CustomerID)
 	named := c.wait(t, "refund.created")
 	require.Equal(t, made.ID, named.Payload.(gateway.RefundChange).Report.Singles[0].ID)
 	require.Equal(t, terms.RefundID, named.Payload.(gateway.RefundChange).Report.Singles[0].RefundID)
@@ -385,6 +378,18 @@ func TestB_DisputeSteps(t *testing.T) {
 	}
 }
 
+// chargedA is an order of 240.00 that a card has paid at gateway A.
+func chargedA(t *testing.T, g *paymentstest.Gateways) gateway.CardCharge {
+	t.Helper()
+	terms := termsA(t, g, paymentstest.CardApproved)
+	made, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
+		Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000,
+		Instrument: terms.Instrument,
+	})
+	require.NoError(t, err)
+	return made
+}
+
 func TestA_ChargebackSteps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -406,12 +411,7 @@ func TestA_ChargebackSteps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, c := live(t)
-			terms := termsA(t, g, paymentstest.CardApproved)
-			made, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
-				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000,
-				Instrument: terms.Instrument,
-			})
-			require.NoError(t, err)
+			made := chargedA(t, g)
 			for _, step := range tc.steps {
 				_, err := g.Sandbox.GWA.Chargeback(made.Payment.ID, step, "")
 				require.NoError(t, err)
@@ -454,12 +454,7 @@ func TestA_RefundsBesideAChargeback(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, c := live(t)
-			terms := termsA(t, g, paymentstest.CardApproved)
-			made, err := g.A.ChargeCard(t.Context(), gateway.CardTerms{
-				Reference: terms.SubscriptionID, Kind: gateway.KindTicketOrder, Payer: terms.Payer, Amount: 24000,
-				Instrument: terms.Instrument,
-			})
-			require.NoError(t, err)
+			made := chargedA(t, g)
 			giveBack := func(amount money.Cents) {
 				if amount == 0 {
 					return

@@ -21,17 +21,11 @@ func TestNextChargeIsMoved(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		terms := g.terms(t, g.approved)
-		sub, err := g.Subscribe(t.Context(), terms)
-		require.NoError(t, err)
-		g.chargeFirst(t)
-		g.advance(t, 2*day)
-		require.Equal(t, 1, g.paid(t, sub))
-		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		sub, c := g.collected(t)
 		open, err := g.OpenCharges(t.Context(), c)
 		require.NoError(t, err)
 		for _, charge := range open { // gateway A's that was made ahead
-			require.NoError(t, g.DropCharge(t.Context(), charge.ID, terms.SubscriptionID))
+			require.NoError(t, g.DropCharge(t.Context(), charge.ID, c.SubscriptionID))
 		}
 		to := g.stage.Clock.Now().Add(45 * day).Truncate(time.Second)
 		for range 2 {
@@ -53,20 +47,17 @@ func TestNextChargeIsMoved(t *testing.T) {
 func TestNextChargeOfWhatDoesNotRun(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		terms := g.terms(t, g.approved)
-		sub, err := g.Subscribe(t.Context(), terms)
-		require.NoError(t, err)
-		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		sub, c := g.collecting(t)
 		to := g.stage.Clock.Now().AddDate(0, 0, 75).Truncate(time.Second)
 		verb := map[gateway.Name]string{gateway.GWA: http.MethodPut, gateway.GWB: http.MethodPost}[g.Name()]
 		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
-		_, err = g.MoveNextCharge(t.Context(), c, to)
+		_, err := g.MoveNextCharge(t.Context(), c, to)
 		require.ErrorIs(t, err, gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		moved, err := g.MoveNextCharge(t.Context(), c, to)
 		require.NoError(t, err, "repeated")
 		require.WithinDuration(t, to, *moved.NextBilling, 24*time.Hour)
-		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
+		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, c.SubscriptionID))
 		ended, err := g.MoveNextCharge(t.Context(), c, to.AddDate(0, 0, 1))
 		require.NoError(t, err)
 		require.True(t, ended.Status.Ended())

@@ -18,6 +18,25 @@ func (g *gatewayUnderTest) advance(t *testing.T, by time.Duration) {
 	require.NoError(t, err)
 }
 
+// collecting is a subscription that a card pays.
+func (g *gatewayUnderTest) collecting(t *testing.T) (gateway.RemoteSubscription, gateway.Collection) {
+	t.Helper()
+	terms := g.terms(t, g.approved)
+	sub, err := g.Subscribe(t.Context(), terms)
+	require.NoError(t, err)
+	return sub, gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+}
+
+// collected is one whose first month was paid two days ago.
+func (g *gatewayUnderTest) collected(t *testing.T) (gateway.RemoteSubscription, gateway.Collection) {
+	t.Helper()
+	sub, c := g.collecting(t)
+	g.chargeFirst(t)
+	g.advance(t, 48*time.Hour)
+	require.Equal(t, 1, g.paid(t, sub))
+	return sub, c
+}
+
 // paid counts the charges of a subscription that were paid.
 func (g *gatewayUnderTest) paid(t *testing.T, sub gateway.RemoteSubscription) (n int) {
 	t.Helper()
@@ -37,13 +56,7 @@ func TestCollectionIsPausedAndResumed(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		terms := g.terms(t, g.approved)
-		sub, err := g.Subscribe(t.Context(), terms)
-		require.NoError(t, err)
-		g.chargeFirst(t)
-		g.advance(t, 2*day)
-		require.Equal(t, 1, g.paid(t, sub))
-		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		sub, c := g.collected(t)
 		for range 2 {
 			require.NoError(t, g.StopCollection(t.Context(), c))
 		}
@@ -52,8 +65,8 @@ func TestCollectionIsPausedAndResumed(t *testing.T) {
 		if g.Name() == gateway.GWA {
 			require.Len(t, open, 1, "made 40 days ahead")
 			require.NotNil(t, open[0].DueDate)
-			require.NoError(t, g.DropCharge(t.Context(), open[0].ID, terms.SubscriptionID))
-			require.NoError(t, g.DropCharge(t.Context(), open[0].ID, terms.SubscriptionID), "it is gone")
+			require.NoError(t, g.DropCharge(t.Context(), open[0].ID, c.SubscriptionID))
+			require.NoError(t, g.DropCharge(t.Context(), open[0].ID, c.SubscriptionID), "it is gone")
 		}
 		open, err = g.OpenCharges(t.Context(), c)
 		require.NoError(t, err)
@@ -75,16 +88,13 @@ func TestCollectionIsPausedAndResumed(t *testing.T) {
 func TestPausesOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		terms := g.terms(t, g.approved)
-		sub, err := g.Subscribe(t.Context(), terms)
-		require.NoError(t, err)
-		c := gateway.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		sub, c := g.collecting(t)
 		verb := map[gateway.Name]string{gateway.GWA: http.MethodPut, gateway.GWB: http.MethodPost}[g.Name()]
 		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
 		require.ErrorIs(t, g.StopCollection(t.Context(), c), gateway.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		require.NoError(t, g.StopCollection(t.Context(), c), "repeated")
-		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
+		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, c.SubscriptionID))
 		require.NoError(t, g.StopCollection(t.Context(), c), "what has ended collects nothing")
 		ended, err := g.ResumeCollection(t.Context(), c, nil, time.Time{})
 		require.NoError(t, err)

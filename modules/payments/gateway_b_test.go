@@ -25,17 +25,22 @@ type bundleB struct {
 func setupB(t *testing.T, token string) *bundleB {
 	t.Helper()
 	b := &bundleB{Gateways: gatewaysB(t)}
-	plan, err := b.B.SyncPlan(t.Context(), plusPlan())
+	b.terms = termsB(t, b.Gateways, token)
+	return b
+}
+
+// termsB are those of a monthly subscription by card, of a payer and a price that gateway B knows.
+func termsB(t *testing.T, g *paymentstest.Gateways, token string) gateway.SubscriptionTerms {
+	t.Helper()
+	plan, err := g.B.SyncPlan(t.Context(), plusPlan())
 	require.NoError(t, err)
 	payer := paymentstest.Payer()
-	payer.GatewayID, err = b.B.EnsureCustomer(t.Context(), payer)
+	payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
 	require.NoError(t, err)
-	b.terms = gateway.SubscriptionTerms{
+	return gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", PriceID: plan.PriceID,
-		Amount:     4990,
-		Instrument: paymentstest.Token(token),
+		Amount: 4990, Instrument: paymentstest.Token(token),
 	}
-	return b
 }
 
 func TestB_AuthenticationRequired(t *testing.T) {

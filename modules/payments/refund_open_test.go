@@ -55,6 +55,16 @@ func (s *shop) refund(p gateway.LedgerPayment, amount money.Cents) error {
 	return err
 }
 
+// lostRefund sells something, and asks for a refund of it whose call is not answered.
+func (s *shop) lostRefund(name gateway.Name, amount money.Cents, kind stage.FaultKind) gateway.LedgerPayment {
+	s.t.Helper()
+	paid := s.sold(name)
+	faults := s.refundFault(paid, stage.Fault{Kind: kind})
+	require.ErrorIs(s.t, s.refund(paid, amount), gateway.ErrOutcomeUnknown)
+	faults.Clear()
+	return paid
+}
+
 // atConsole gives back a part of a payment without any of our rows.
 func (s *shop) atConsole(p gateway.LedgerPayment, amount money.Cents) {
 	s.t.Helper()
@@ -70,10 +80,7 @@ func (s *shop) atConsole(p gateway.LedgerPayment, amount money.Cents) {
 func TestARefundThatIsNotAnsweredKeepsOthersWaiting(t *testing.T) {
 	t.Parallel()
 	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
-		paid := s.sold(name)
-		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetAfter})
-		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
-		faults.Clear()
+		paid := s.lostRefund(name, 2000, stage.FaultResetAfter)
 		var open *refund.OpenError
 		require.ErrorAs(t, s.refund(paid, 2000), &open)
 		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)

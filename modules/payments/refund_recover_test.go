@@ -41,10 +41,7 @@ func (s *shop) refundCalls(p gateway.LedgerPayment) (n int) {
 func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
 	t.Parallel()
 	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
-		paid := s.sold(name)
-		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
-		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
-		faults.Clear()
+		paid := s.lostRefund(name, 2000, stage.FaultResetBefore)
 		tried := s.refundCalls(paid)
 		for range 3 {
 			s.runStatusChecks(name, 20*time.Second)
@@ -68,10 +65,7 @@ func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
 func TestARefundThatIsRefusedAfterProofIsFailed(t *testing.T) {
 	t.Parallel()
 	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
-		paid := s.sold(name)
-		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
-		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
-		faults.Clear()
+		paid := s.lostRefund(name, 2000, stage.FaultResetBefore)
 		body := `{"errors":[{"code":"invalid_action","description":"Saldo insuficiente para realizar a operação."}]}`
 		if name == gateway.GWB {
 			body = `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
@@ -89,10 +83,7 @@ func TestARefundThatIsRefusedAfterProofIsFailed(t *testing.T) {
 func TestARefundGivenBackMeanwhileIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
-		paid := s.sold(name)
-		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
-		require.ErrorIs(t, s.refund(paid, 24000), gateway.ErrOutcomeUnknown)
-		faults.Clear()
+		paid := s.lostRefund(name, 24000, stage.FaultResetBefore)
 		s.atConsole(paid, 24000)
 		tried := s.refundCalls(paid)
 		for range 5 {
@@ -108,10 +99,7 @@ func TestARefundGivenBackMeanwhileIsNotMadeAgain(t *testing.T) {
 func TestARefundWhoseJobIsLostIsStillAskedAbout(t *testing.T) {
 	t.Parallel()
 	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
-		paid := s.sold(name)
-		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetAfter})
-		require.ErrorIs(t, s.refund(paid, 2000), gateway.ErrOutcomeUnknown)
-		faults.Clear()
+		s.lostRefund(name, 2000, stage.FaultResetAfter)
 		for _, lost := range []string{"DELETE FROM payments.intents", "DELETE FROM jobs.river_job"} {
 			_, err := s.pool.Exec(t.Context(), lost)
 			require.NoError(t, err)

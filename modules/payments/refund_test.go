@@ -425,15 +425,9 @@ func TestDisputeOfAnInvoiceThatNeverToldItsIntent(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	s.listen()
-	plan, err := s.g.B.SyncPlan(t.Context(), plusPlan())
-	require.NoError(t, err)
-	payer := paymentstest.Payer()
-	payer.GatewayID, err = s.g.B.EnsureCustomer(t.Context(), payer)
-	require.NoError(t, err)
-	sub, err := s.g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: s.local, Payer: payer, PriceID: plan.PriceID, Amount: 4990,
-		Instrument: paymentstest.Token(paymentstest.TokenApproved),
-	})
+	terms := termsB(t, s.g, paymentstest.TokenApproved)
+	terms.SubscriptionID = s.local
+	sub, err := s.g.B.Subscribe(t.Context(), terms)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.payments") == 1 }, 10*time.Second,
 		20*time.Millisecond)

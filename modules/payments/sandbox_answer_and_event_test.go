@@ -79,15 +79,7 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 			t.Parallel()
 			g, c := live(t)
 			require.NoError(t, g.Sandbox.GWB.SetShape(shape))
-			plan, err := g.B.SyncPlan(t.Context(), plusPlan())
-			require.NoError(t, err)
-			payer := paymentstest.Payer()
-			payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
-			require.NoError(t, err)
-			terms := gateway.SubscriptionTerms{
-				SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990,
-				Instrument: paymentstest.Token(paymentstest.TokenApproved),
-			}
+			terms := termsB(t, g, paymentstest.TokenApproved)
 			sub, err := g.B.Subscribe(t.Context(), terms)
 			require.NoError(t, err)
 
@@ -95,7 +87,7 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 			require.Equal(t, gateway.PaymentSettled, paid.Kind())
 			require.Equal(t, sub.GatewayID, paid.SubscriptionID)
 			require.Equal(t, terms.SubscriptionID, paid.Reference)
-			require.Equal(t, payer.GatewayID, paid.CustomerID)
+			require.Equal(t, terms.Payer.GatewayID, paid.CustomerID)
 			require.Equal(t, sub.LatestPayment.ID, paymentOf(paid).ID)
 			require.Equal(t, sub.LatestPayment.Amount, paymentOf(paid).Amount)
 			require.Equal(t, gateway.PaymentStatusSettled, paymentOf(paid).Status)
@@ -116,17 +108,9 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 func TestSandboxB_FailedRenewal(t *testing.T) {
 	t.Parallel()
 	g, c := live(t)
-	plan, err := g.B.SyncPlan(t.Context(), plusPlan())
-	require.NoError(t, err)
-	payer := paymentstest.Payer()
-	payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
-	require.NoError(t, err)
 	card, err := g.Sandbox.GWB.CreateCard(sandboxgwb.Card{Number: "4242424242424242", ExpMonth: 5, ExpYear: 2035})
 	require.NoError(t, err)
-	sub, err := g.B.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990,
-		Instrument: paymentstest.Token(card),
-	})
+	sub, err := g.B.Subscribe(t.Context(), termsB(t, g, card))
 	require.NoError(t, err)
 	require.NoError(t, g.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, g.Sandbox.GWB.Renew(sub.GatewayID))

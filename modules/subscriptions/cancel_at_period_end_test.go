@@ -46,50 +46,57 @@ var begins = map[string]func(*bundle, *testing.T) objectid.ID{
 	"automatic": func(b *bundle, t *testing.T) objectid.ID { id, _ := b.authorized(t); return id },
 }
 
-func TestCancelAtPeriodEnd(t *testing.T) {
-	t.Parallel()
+// eachBegun runs a test for each of them at once, in a bundle of its own.
+func eachBegun(t *testing.T, run func(t *testing.T, b *bundle, name string, id objectid.ID)) {
+	t.Helper()
 	for name, begin := range begins {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id := begin(b, t)
-			end := lifecycle.AddMonths(b.clock.Now(), 1, b.zone(t)).In(b.zone(t))
-			day := end.Format(time.DateOnly)
-			b.expect(t, 422, http.MethodDelete, ownPath+"?at=now", nil)
-			b.expect(t, 422, http.MethodDelete, ownPath+"?at=", nil)
-			require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
-			a := b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
-			require.Equal(t, "active", a["status"])
-			require.Equal(t, id.String(), a["subscription_id"])
-			require.Contains(t, a["message"], day)
-			require.Equal(t, day, b.day(t, id, "expires_at"))
-			b.settle(t)
-			shown := doc(b.expect(t, 200, http.MethodGet, ownPath, nil))
-			require.Equal(t, "active", shown["status"])
-			require.Equal(t, true, shown["cancel_at_period_end"])
-			require.True(t, b.access(t), "and the echo of the end at the gateway changes nothing")
-			require.Len(t, b.history(t, id), 2)
-			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
-			require.Equal(t, day, b.day(t, id, "expires_at"), "repeated")
-			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-			require.NoError(t, b.service.Sweep(t.Context()))
-			require.Equal(t, "active", b.status(t, id))
-			if name == "gwa" || name == "automatic" {
-				require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"), "stopped now")
-			}
-
-			payments := b.count(t, "SELECT count(*) FROM payments.payments")
-			b.travel(t, end.AddDate(0, 0, 2).Format(time.RFC3339))
-			b.settle(t)
-			require.False(t, b.access(t))
-			require.NoError(t, b.service.Expire(t.Context(), id))
-			require.Contains(t, []string{"cancelled", "expired"}, b.status(t, id))
-			require.Contains(t, b.history(t, id)[2], " customer_cancelled ")
-			require.Equal(t, payments, b.count(t, "SELECT count(*) FROM payments.payments"),
-				"nothing was charged any more")
-			require.Empty(t, b.current(t))
+			run(t, b, name, begin(b, t))
 		})
 	}
+}
+
+func TestCancelAtPeriodEnd(t *testing.T) {
+	t.Parallel()
+	eachBegun(t, func(t *testing.T, b *bundle, name string, id objectid.ID) {
+		end := lifecycle.AddMonths(b.clock.Now(), 1, b.zone(t)).In(b.zone(t))
+		day := end.Format(time.DateOnly)
+		b.expect(t, 422, http.MethodDelete, ownPath+"?at=now", nil)
+		b.expect(t, 422, http.MethodDelete, ownPath+"?at=", nil)
+		require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+		a := b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		require.Equal(t, "active", a["status"])
+		require.Equal(t, id.String(), a["subscription_id"])
+		require.Contains(t, a["message"], day)
+		require.Equal(t, day, b.day(t, id, "expires_at"))
+		b.settle(t)
+		shown := doc(b.expect(t, 200, http.MethodGet, ownPath, nil))
+		require.Equal(t, "active", shown["status"])
+		require.Equal(t, true, shown["cancel_at_period_end"])
+		require.True(t, b.access(t), "and the echo of the end at the gateway changes nothing")
+		require.Len(t, b.history(t, id), 2)
+		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		require.Equal(t, day, b.day(t, id, "expires_at"), "repeated")
+		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+		require.NoError(t, b.service.Sweep(t.Context()))
+		require.Equal(t, "active", b.status(t, id))
+		if name == "gwa" || name == "automatic" {
+			require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"), "stopped now")
+		}
+
+		payments := b.count(t, "SELECT count(*) FROM payments.payments")
+		b.travel(t, end.AddDate(0, 0, 2).Format(time.RFC3339))
+		b.settle(t)
+		require.False(t, b.access(t))
+		require.NoError(t, b.service.Expire(t.Context(), id))
+		require.Contains(t, []string{"cancelled", "expired"}, b.status(t, id))
+		require.Contains(t, b.history(t, id)[2], " customer_cancelled ")
+		require.Equal(t, payments, b.count(t, "SELECT count(*) FROM payments.payments"),
+			"nothing was charged any more")
+		require.Empty(t, b.current(t))
+	})
 }
 
 // TestCancelAtPeriodEndOfAChargeMadeAhead: gateway A makes charges 40 days ahead and

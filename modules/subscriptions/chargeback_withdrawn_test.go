@@ -39,76 +39,67 @@ func TestAChargebackIsNoMoreThanWhatWasPaid(t *testing.T) {
 
 func TestAChargebackOfWhatTheGatewayDisputesIsRefused(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := d.begin(b, t)
-			if gateway == "gwb" { // the ledger learns the payment intent, which the dispute names
-				_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
-				require.NoError(t, err)
-			}
-			d.open(b, t, id)
-			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
-				Expect(409)
-			all := b.chargebacks(t, id)
-			require.Len(t, all, 1)
-			a := b.admin(t).Delete("/subscriptions/"+id.String()+"/chargebacks/"+all[0]["chargeback_id"].(string),
-				object{"reason": "by mistake"})
-			require.Equal(t, "CONFLICT", a.Expect(409).Code(), "the gateway's own")
-			require.Equal(t, "suspended", b.status(t, id))
-		})
-	}
+	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
+		if gateway == "gwb" { // the ledger learns the payment intent, which the dispute names
+			_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
+			require.NoError(t, err)
+		}
+		d.open(b, t, id)
+		b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
+			Expect(409)
+		all := b.chargebacks(t, id)
+		require.Len(t, all, 1)
+		a := b.admin(t).Delete("/subscriptions/"+id.String()+"/chargebacks/"+all[0]["chargeback_id"].(string),
+			object{"reason": "by mistake"})
+		require.Equal(t, "CONFLICT", a.Expect(409).Code(), "the gateway's own")
+		require.Equal(t, "suspended", b.status(t, id))
+	})
 }
 
 func TestAnAdminWithdrawsAChargeback(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id, admin := d.begin(b, t), b.admin(t)
-			b.signLater(t)
-			b.goBy(t, 2*day)
-			path := "/subscriptions/" + id.String()
-			admin.Post(path+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
-			b.goBy(t, time.Hour)
-			require.Equal(t, "paused", b.pause(t, id))
-			require.False(t, b.access(t))
-			chargeback := b.chargebacks(t, id)[0]
-			withdraw := path + "/chargebacks/" + chargeback["chargeback_id"].(string)
-			require.Equal(t, "reason", admin.Delete(withdraw, object{"reason": "    x    "}).Expect(422).Field())
-			require.Equal(t, 404,
-				admin.Delete(path+"/chargebacks/"+objectid.New().String(), object{"reason": "by mistake"}).Status)
-			require.Equal(t, 422, admin.Delete(path+"/chargebacks/%00", object{"reason": "by mistake"}).Status)
-			require.Equal(t, 404,
-				admin.Delete("/subscriptions/"+objectid.New().String()+"/chargebacks/"+
-					chargeback["chargeback_id"].(string), object{"reason": "by mistake"}).Status)
+	eachDispute(t, func(t *testing.T, b *bundle, _ string, _ disputes, id objectid.ID) {
+		admin := b.admin(t)
+		b.signLater(t)
+		b.goBy(t, 2*day)
+		path := "/subscriptions/" + id.String()
+		admin.Post(path+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+		b.goBy(t, time.Hour)
+		require.Equal(t, "paused", b.pause(t, id))
+		require.False(t, b.access(t))
+		chargeback := b.chargebacks(t, id)[0]
+		withdraw := path + "/chargebacks/" + chargeback["chargeback_id"].(string)
+		require.Equal(t, "reason", admin.Delete(withdraw, object{"reason": "    x    "}).Expect(422).Field())
+		require.Equal(t, 404,
+			admin.Delete(path+"/chargebacks/"+objectid.New().String(), object{"reason": "by mistake"}).Status)
+		require.Equal(t, 422, admin.Delete(path+"/chargebacks/%00", object{"reason": "by mistake"}).Status)
+		require.Equal(t, 404,
+			admin.Delete("/subscriptions/"+objectid.New().String()+"/chargebacks/"+
+				chargeback["chargeback_id"].(string), object{"reason": "by mistake"}).Status)
 
-			for range 2 { // twice is as good as once
-				a := doc(admin.Delete(withdraw, object{"reason": "by mistake"}).Expect(200).Map())
-				require.Equal(t, "active", a["status"])
-				require.Equal(t, false, a["has_chargeback"])
-			}
-			require.True(t, b.access(t))
-			moves := b.history(t, id)
-			require.Equal(t, "suspended>active chargeback_withdrawn admin", moves[len(moves)-1])
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM subscriptions.transitions WHERE reason = 'chargeback_withdrawn'"))
-			all := b.chargebacks(t, id)
-			require.Equal(t, "withdrawn", all[0]["status"])
-			require.Equal(t, 0.0, admin.Get(path + "/refunds").Expect(200).Map()["chargeback_count"])
-			b.goBy(t, 40*day)
-			require.Equal(t, "resumed", b.pause(t, id))
-			paid, _ := b.taken(t, id)
-			require.EqualValues(t, 2*4990, paid, "it is collected again")
+		for range 2 { // twice is as good as once
+			a := doc(admin.Delete(withdraw, object{"reason": "by mistake"}).Expect(200).Map())
+			require.Equal(t, "active", a["status"])
+			require.Equal(t, false, a["has_chargeback"])
+		}
+		require.True(t, b.access(t))
+		moves := b.history(t, id)
+		require.Equal(t, "suspended>active chargeback_withdrawn admin", moves[len(moves)-1])
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM subscriptions.transitions WHERE reason = 'chargeback_withdrawn'"))
+		all := b.chargebacks(t, id)
+		require.Equal(t, "withdrawn", all[0]["status"])
+		require.Equal(t, 0.0, admin.Get(path + "/refunds").Expect(200).Map()["chargeback_count"])
+		b.goBy(t, 40*day)
+		require.Equal(t, "resumed", b.pause(t, id))
+		paid, _ := b.taken(t, id)
+		require.EqualValues(t, 2*4990, paid, "it is collected again")
 
-			admin.Post(path+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
-			admin.Delete(path+"/chargebacks/"+b.chargebacks(t, id)[0]["dispute_id"].(string),
-				object{"reason": "by mistake"}).Expect(200)
-			require.Equal(t, "active", b.status(t, id))
-		})
-	}
+		admin.Post(path+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+		admin.Delete(path+"/chargebacks/"+b.chargebacks(t, id)[0]["dispute_id"].(string),
+			object{"reason": "by mistake"}).Expect(200)
+		require.Equal(t, "active", b.status(t, id))
+	})
 }
 
 // What is withdrawn leaves closed what something else closes, or has ended.

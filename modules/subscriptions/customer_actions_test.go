@@ -188,16 +188,21 @@ func TestChangeOfCard(t *testing.T) {
 	require.Empty(t, b.current(t))
 }
 
+// renewalDeclined has the card of gateway B decline the next month, which suspends.
+func (b *bundle) renewalDeclined(t *testing.T, id objectid.ID) {
+	t.Helper()
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
+		object{"payment_method_id": paymentstest.TokenDeclined})
+	require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
+	b.settle(t)
+	require.Equal(t, "suspended", b.status(t, id))
+}
+
 func TestNewCardPaysWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	remote := column[string](t, b, id, "gwb_subscription_id")
-	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
-		object{"payment_method_id": paymentstest.TokenDeclined})
-	require.NoError(t, b.gateways.Sandbox.GWB.Renew(remote))
-	b.settle(t)
-	require.Equal(t, "suspended", b.status(t, id))
+	b.renewalDeclined(t, id)
 	refused(t, b.expect(t, 400, http.MethodPut, "/gwb/subscription/payment-method", object{}), "VALIDATION_ERROR",
 		"payment_method_id")
 	a := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",

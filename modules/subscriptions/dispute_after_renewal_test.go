@@ -35,7 +35,7 @@ func (b *bundle) suspendedAfterRenewal(t *testing.T, first, last objectid.ID) {
 // that of the one which goes on by it.
 func TestADisputeAfterRenewals(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		for _, end := range []string{"lost", "won"} {
 			t.Run(gateway+" "+end, func(t *testing.T) {
 				t.Parallel()
@@ -96,7 +96,7 @@ func TestAPixThatIsTakenBackAfterARenewalByCard(t *testing.T) {
 // and is of the payment that was made; the gateway's own report is the same dispute.
 func TestAnAdminsChargebackAfterARenewal(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		for _, entered := range []string{"old", "new"} {
 			t.Run(gateway+" "+entered, func(t *testing.T) {
 				t.Parallel()
@@ -137,13 +137,13 @@ func TestADisputeWhileARenewalWaits(t *testing.T) {
 			object{"payment_method_id": paymentstest.TokenAuthentication}))
 		b.settle(t)
 		require.Equal(t, "pending", b.status(t, waiting))
-		dispute := eachDispute["gwb"].open(b, t, first)
+		dispute := disputesAt["gwb"].open(b, t, first)
 		require.Equal(t, "suspended", b.status(t, first))
 		require.Equal(t, "cancelled", b.status(t, waiting))
 		b.settle(t)
 		require.NoError(t, b.service.EndAtGateway(t.Context(), waiting))
 		require.NotNil(t, column[*time.Time](t, b, waiting, "gateway_ended_at"))
-		eachDispute["gwb"].close(b, t, dispute, won)
+		disputesAt["gwb"].close(b, t, dispute, won)
 		require.Equal(t, map[bool]string{true: "active", false: "cancelled"}[won], b.status(t, first))
 		require.Equal(t, won, b.access(t))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM finance.exits WHERE reason = 'chargeback'"))
@@ -154,7 +154,7 @@ func TestADisputeWhileARenewalWaits(t *testing.T) {
 // ended, the replaced subscription alone. What an admin has activated since stays open.
 func TestTheSweepHoldsWhatWasDisputedBefore(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		for end, status := range map[string]string{"open": "suspended", "lost": "cancelled", "won": "active"} {
 			t.Run(gateway+" "+end, func(t *testing.T) {
 				t.Parallel()

@@ -73,7 +73,7 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 			return id
 		},
 	} {
-		for gateway, d := range eachDispute {
+		for gateway, d := range disputesAt {
 			t.Run(gateway+" "+name, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)

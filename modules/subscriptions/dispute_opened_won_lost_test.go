@@ -75,7 +75,7 @@ type disputes struct {
 	ahead int // charges that are made and not paid two days after the first was paid
 }
 
-var eachDispute = map[string]disputes{
+var disputesAt = map[string]disputes{
 	"gwa": {
 		begin: (*bundle).paidGWA, ahead: 1,
 		open: func(b *bundle, t *testing.T, id objectid.ID) string {
@@ -122,6 +122,23 @@ var eachDispute = map[string]disputes{
 	},
 }
 
+// eachGateway is paymentstest.EachGateway, with a bundle for each.
+func eachGateway(t *testing.T, run func(t *testing.T, b *bundle, gateway string)) {
+	t.Helper()
+	paymentstest.EachGateway(t, func(t *testing.T, gateway string) { run(t, setup(t), gateway) })
+}
+
+// eachDispute runs a test for both gateways' disputes, each with a bundle whose subscription a card has paid.
+func eachDispute(t *testing.T,
+	run func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID),
+) {
+	t.Helper()
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		d := disputesAt[gateway]
+		run(t, b, gateway, d, d.begin(b, t))
+	})
+}
+
 // taken is what was ever taken of the customer's money for a subscription, given back
 // or not, by the gateways' own books.
 func (b *bundle) taken(t *testing.T, id objectid.ID) (cents int64, waiting int) {
@@ -147,7 +164,7 @@ func (b *bundle) pause(t *testing.T, id objectid.ID) string {
 // months; then it is lost, or won. Every cent is counted at the gateway.
 func TestADisputePausesCollection(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		for _, end := range []string{"open", "lost", "won"} {
 			t.Run(gateway+" "+end, func(t *testing.T) {
 				t.Parallel()
@@ -234,34 +251,29 @@ func (b *bundle) isWon(t *testing.T, id objectid.ID, gateway string) {
 // charge that was made ahead, and removed, is made again for its day.
 func TestADisputeWonEarlyKeepsTheDay(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := d.begin(b, t)
-			b.signLater(t)
-			begun := b.clock.Now()
-			b.goBy(t, 2*day)
-			dispute := d.open(b, t, id)
-			b.goBy(t, 3*day)
-			require.Equal(t, "paused", b.pause(t, id))
-			d.close(b, t, dispute, true)
-			b.goBy(t, time.Hour)
-			require.Equal(t, "resumed", b.pause(t, id))
-			require.WithinDuration(t, begun.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 3*day)
-			b.goBy(t, 40*day)
-			paid, _ := b.taken(t, id)
-			require.EqualValues(t, 2*4990, paid)
-			require.Equal(t, "active", b.status(t, id))
-		})
-	}
+	eachDispute(t, func(t *testing.T, b *bundle, _ string, d disputes, id objectid.ID) {
+		b.signLater(t)
+		begun := b.clock.Now()
+		b.goBy(t, 2*day)
+		dispute := d.open(b, t, id)
+		b.goBy(t, 3*day)
+		require.Equal(t, "paused", b.pause(t, id))
+		d.close(b, t, dispute, true)
+		b.goBy(t, time.Hour)
+		require.Equal(t, "resumed", b.pause(t, id))
+		require.WithinDuration(t, begun.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 3*day)
+		b.goBy(t, 40*day)
+		paid, _ := b.taken(t, id)
+		require.EqualValues(t, 2*4990, paid)
+		require.Equal(t, "active", b.status(t, id))
+	})
 }
 
 func TestAfterALostDisputeACustomerMaySubscribeAnew(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	dispute := eachDispute["gwb"].open(b, t, id)
+	dispute := disputesAt["gwb"].open(b, t, id)
 	refused := b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa"))
 	require.Contains(t, refused["detail"], "disputed")
 	refused = b.expect(t, 400, http.MethodPut, "/customers/me/subscription/renew",
@@ -270,7 +282,7 @@ func TestAfterALostDisputeACustomerMaySubscribeAnew(t *testing.T) {
 	changed := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
 		object{"payment_method_id": "pm_card_mastercard"})
 	require.Contains(t, info(changed)["message"], "Nothing is charged while")
-	eachDispute["gwb"].close(b, t, dispute, false)
+	disputesAt["gwb"].close(b, t, dispute, false)
 	require.Equal(t, "cancelled", b.status(t, id))
 	again := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")))
 	b.settle(t)

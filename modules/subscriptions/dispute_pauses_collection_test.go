@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
+	"marquee/platform/objectid"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -21,7 +22,7 @@ var stages = map[string]func(b *bundle) *stage.Stage{
 // its end. Also when every job was lost.
 func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		for _, kind := range []stage.FaultKind{stage.FaultStatus, stage.FaultResetAfter, stage.FaultResetBefore} {
 			t.Run(gateway+" "+string(kind), func(t *testing.T) {
 				t.Parallel()
@@ -75,48 +76,43 @@ func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 // given back by itself.
 func TestAChargeThatSlipsThroughIsListed(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := d.begin(b, t)
-			b.signLater(t)
-			b.goBy(t, 2*day)
-			dispute := d.open(b, t, id)
-			next := column[time.Time](t, b, id, "next_billing_date")
-			b.clock.Advance(time.Minute)
-			b.gateways.Advance(t, time.Minute)
-			recurring[gateway].renew(b, t, id) // before the pause reaches the gateway
-			b.settle(t)
-			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
-				"the ledger has it")
-			require.Equal(t, "suspended", b.status(t, id))
-			if gateway == "gwa" { // gateway B tells its period by customer.subscription.updated
-				require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
-			}
-			require.Equal(t, 1, b.count(t,
-				`SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway_payment_id)
-				WHERE p.local_id = $1 AND u.automatic AND u.amount_cents = 4990 AND u.subscription_id = $1 AND u.note LIKE '%disputed%'`, id))
-			b.goBy(t, time.Hour)
-			b.eventually(t, "the charge was not given back", func() bool { // the jobs may be at it, too
-				require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
-				return b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'") == 1
-			})
-			b.settle(t)
-			require.EqualValues(t, 4990, column[int64](t, b, id, "total_refunded_cents"))
-			d.close(b, t, dispute, true)
-			b.goBy(t, time.Hour)
-			require.Equal(t, "active", b.status(t, id))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
+		b.signLater(t)
+		b.goBy(t, 2*day)
+		dispute := d.open(b, t, id)
+		next := column[time.Time](t, b, id, "next_billing_date")
+		b.clock.Advance(time.Minute)
+		b.gateways.Advance(t, time.Minute)
+		recurring[gateway].renew(b, t, id) // before the pause reaches the gateway
+		b.settle(t)
+		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
+			"the ledger has it")
+		require.Equal(t, "suspended", b.status(t, id))
+		if gateway == "gwa" { // gateway B tells its period by customer.subscription.updated
+			require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
+		}
+		require.Equal(t, 1, b.count(t,
+			`SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway_payment_id)
+			WHERE p.local_id = $1 AND u.automatic AND u.amount_cents = 4990 AND u.subscription_id = $1 AND u.note LIKE '%disputed%'`, id))
+		b.goBy(t, time.Hour)
+		b.eventually(t, "the charge was not given back", func() bool { // the jobs may be at it, too
+			require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
+			return b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'") == 1
 		})
-	}
+		b.settle(t)
+		require.EqualValues(t, 4990, column[int64](t, b, id, "total_refunded_cents"))
+		d.close(b, t, dispute, true)
+		b.goBy(t, time.Hour)
+		require.Equal(t, "active", b.status(t, id))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+	})
 }
 
 // The echo of a pause may come after it is over; an end that is none of our doing ends.
 func TestEchoesOfAPause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	d := eachDispute["gwa"]
+	d := disputesAt["gwa"]
 	id := d.begin(b, t)
 	b.signLater(t)
 	b.goBy(t, 2*day)
@@ -212,11 +208,11 @@ func TestADisputeOfWhatHasEnded(t *testing.T) {
 	b.settle(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")))
 	b.settle(t)
-	dispute := eachDispute["gwb"].open(b, t, old)
+	dispute := disputesAt["gwb"].open(b, t, old)
 	require.Equal(t, "cancelled", b.status(t, old))
 	require.True(t, column[bool](t, b, old, "has_chargeback"))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.pauses"))
-	eachDispute["gwb"].close(b, t, dispute, false)
+	disputesAt["gwb"].close(b, t, dispute, false)
 	require.Equal(t, "cancelled", b.status(t, old))
 	require.Equal(t, "active", b.status(t, id))
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
@@ -226,61 +222,52 @@ func TestADisputeOfWhatHasEnded(t *testing.T) {
 // same payment takes it over. One who activates it has collection resume.
 func TestAnAdminsChargebackAndActivation(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id, admin := d.begin(b, t), b.admin(t)
-			b.signLater(t)
-			b.goBy(t, 2*day)
-			if gateway == "gwb" { // the ledger learns the payment intent, which the dispute names
-				_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
-				require.NoError(t, err)
-			}
-			admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
-			require.Equal(t, "pausing", b.pause(t, id))
-			b.goBy(t, 35*day)
-			require.Equal(t, "paused", b.pause(t, id))
-			paid, waiting := b.taken(t, id)
-			require.EqualValues(t, 4990, paid)
-			require.Zero(t, waiting)
+	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
+		admin := b.admin(t)
+		b.signLater(t)
+		b.goBy(t, 2*day)
+		if gateway == "gwb" { // the ledger learns the payment intent, which the dispute names
+			_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
+			require.NoError(t, err)
+		}
+		admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+		require.Equal(t, "pausing", b.pause(t, id))
+		b.goBy(t, 35*day)
+		require.Equal(t, "paused", b.pause(t, id))
+		paid, waiting := b.taken(t, id)
+		require.EqualValues(t, 4990, paid)
+		require.Zero(t, waiting)
 
-			admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
-			require.Equal(t, "active", b.status(t, id))
-			require.Equal(t, "resuming", b.pause(t, id))
-			b.goBy(t, 26*day)
-			require.Equal(t, "resumed", b.pause(t, id))
-			paid, _ = b.taken(t, id)
-			require.EqualValues(t, 2*4990, paid)
-			dispute := d.open(b, t, id)
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes"), "the same dispute")
-			d.close(b, t, dispute, false)
-			require.Equal(t, "cancelled", b.status(t, id), "it is lost after all")
-		})
-	}
+		admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
+		require.Equal(t, "active", b.status(t, id))
+		require.Equal(t, "resuming", b.pause(t, id))
+		b.goBy(t, 26*day)
+		require.Equal(t, "resumed", b.pause(t, id))
+		paid, _ = b.taken(t, id)
+		require.EqualValues(t, 2*4990, paid)
+		dispute := d.open(b, t, id)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes"), "the same dispute")
+		d.close(b, t, dispute, false)
+		require.Equal(t, "cancelled", b.status(t, id), "it is lost after all")
+	})
 }
 
 func TestCancellingWhatIsDisputedEndsThePause(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := d.begin(b, t)
-			b.signLater(t)
-			b.goBy(t, 2*day)
-			dispute := d.open(b, t, id)
-			b.goBy(t, time.Hour)
-			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
-			require.Equal(t, "void", b.pause(t, id))
-			d.close(b, t, dispute, true)
-			b.goBy(t, 65*day)
-			require.Equal(t, "cancelled", b.status(t, id))
-			paid, waiting := b.taken(t, id)
-			require.EqualValues(t, 4990, paid)
-			require.Zero(t, waiting)
-		})
-	}
+	eachDispute(t, func(t *testing.T, b *bundle, _ string, d disputes, id objectid.ID) {
+		b.signLater(t)
+		b.goBy(t, 2*day)
+		dispute := d.open(b, t, id)
+		b.goBy(t, time.Hour)
+		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+		require.Equal(t, "void", b.pause(t, id))
+		d.close(b, t, dispute, true)
+		b.goBy(t, 65*day)
+		require.Equal(t, "cancelled", b.status(t, id))
+		paid, waiting := b.taken(t, id)
+		require.EqualValues(t, 4990, paid)
+		require.Zero(t, waiting)
+	})
 }
 
 // Gateway A may tell of a lost chargeback without a word of it: then it looks like a
@@ -289,7 +276,7 @@ func TestARefundWhileTheDisputeIsOpenIsItsLoss(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWA(t)
-	payment := eachDispute["gwa"].open(b, t, id)
+	payment := disputesAt["gwa"].open(b, t, id)
 	at := b.clock.Now().Add(time.Hour)
 	refunded := gateway.Event{
 		Gateway: gateway.GWA, Type: "PAYMENT_REFUNDED", CreatedAt: at,

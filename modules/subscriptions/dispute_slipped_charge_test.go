@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
+	"marquee/platform/objectid"
 	"marquee/testutil/sandbox"
 	sandboxa "marquee/testutil/sandbox/gwa"
 	"marquee/testutil/sandbox/stage"
@@ -56,7 +57,7 @@ func (b *bundle) openedAt(t *testing.T) time.Time {
 // dispute took away beside it is listed for people where the month had begun.
 func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		for _, end := range []string{"won", "lost", "lost at once"} {
 			end, atOnce := strings.CutSuffix(end, " at once")
 			if atOnce && gateway == "gwb" {
@@ -119,25 +120,20 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 // paid the month that runs.
 func TestALostDisputeListsTheMonthsThatItTakesAway(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := d.begin(b, t)
-			b.signLater(t)
-			b.goBy(t, 33*day)
-			b.settle(t)
-			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
-			d.close(b, t, d.open(b, t, id), false)
-			b.goBy(t, time.Hour)
-			require.Equal(t, "cancelled", b.status(t, id))
-			require.Equal(t, "late open 4990 by people",
-				b.text(t,
-					`SELECT string_agg(kind || ' ' || state || ' ' || amount_cents || CASE WHEN automatic THEN '' ELSE ' by people' END, ', ')
-				FROM payments.unapplied_payments`),
-				"the month that was disputed had run out, and is no more than the disputed one")
-		})
-	}
+	eachDispute(t, func(t *testing.T, b *bundle, _ string, d disputes, id objectid.ID) {
+		b.signLater(t)
+		b.goBy(t, 33*day)
+		b.settle(t)
+		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
+		d.close(b, t, d.open(b, t, id), false)
+		b.goBy(t, time.Hour)
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Equal(t, "late open 4990 by people",
+			b.text(t,
+				`SELECT string_agg(kind || ' ' || state || ' ' || amount_cents || CASE WHEN automatic THEN '' ELSE ' by people' END, ', ')
+			FROM payments.unapplied_payments`),
+			"the month that was disputed had run out, and is no more than the disputed one")
+	})
 }
 
 // TestASecondChargeForADueDate pays no further period: it is a duplicate. One whose due date
@@ -202,7 +198,7 @@ func TestADisputeIsBookedThatIsToldBeforeItsPaymentAndAfterTheEnd(t *testing.T) 
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Len(t, b.history(t, id), moves)
 		require.False(t, column[bool](t, b, id, "has_chargeback"), "it gave nobody anything")
-		eachDispute["gwa"].close(b, t, next, end == "won")
+		disputesAt["gwa"].close(b, t, next, end == "won")
 		if end == "lost" {
 			require.Equal(t, "lost late kept f", state())
 			continue

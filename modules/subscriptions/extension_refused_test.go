@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/platform/objectid"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/sandbox/stage"
 )
@@ -100,49 +101,44 @@ func TestAnExtensionThatTheGatewayRefusesIsTakenBack(t *testing.T) {
 // the extended time.
 func TestAnExtensionWaitsForADispute(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := d.begin(b, t)
-			b.signLater(t)
-			b.goBy(t, 2*day)
-			faults := b.gateways.Sandbox.GWA.Stage().Faults
-			if gateway == "gwb" {
-				faults = b.gateways.Sandbox.GWB.Stage().Faults
-			}
-			require.NoError(t, faults.Plan(stage.Fault{
-				Method: http.MethodGet, Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
-			}))
-			extenders["days"](t, b, id)
-			end := column[time.Time](t, b, id, "expires_at")
-			require.NoError(t, b.service.Sweep(t.Context()))
-			faults.Clear()
-			dispute := d.open(b, t, id)
-			require.NoError(t, b.service.Sweep(t.Context()))
-			b.runStatusChecks(t, time.Minute)
-			require.Equal(t, "paused", b.pause(t, id))
-			require.Equal(t, "open", b.chargeMove(t, id), "it waits")
-			b.goBy(t, 10*day)
-			b.runStatusChecks(t, time.Minute)
-			require.Equal(t, "open", b.chargeMove(t, id))
-			d.close(b, t, dispute, true)
-			b.goBy(t, time.Hour)
-			b.goBy(t, time.Hour) // what waits is asked hourly
-			b.runStatusChecks(t, time.Minute)
-			require.Equal(t, "done", b.chargeMove(t, id))
-			require.Equal(t, "active", b.status(t, id))
-			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
-			b.goBy(t, end.Sub(b.clock.Now())-30*time.Hour)
-			paid, _ := b.taken(t, id)
-			require.EqualValues(t, 4990, paid, "nothing in the extended time")
-			b.goBy(t, 3*day)
-			paid, _ = b.taken(t, id)
-			require.EqualValues(t, 2*4990, paid, "one after")
-			require.True(t, b.access(t))
-			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
-		})
-	}
+	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
+		b.signLater(t)
+		b.goBy(t, 2*day)
+		faults := b.gateways.Sandbox.GWA.Stage().Faults
+		if gateway == "gwb" {
+			faults = b.gateways.Sandbox.GWB.Stage().Faults
+		}
+		require.NoError(t, faults.Plan(stage.Fault{
+			Method: http.MethodGet, Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
+		}))
+		extenders["days"](t, b, id)
+		end := column[time.Time](t, b, id, "expires_at")
+		require.NoError(t, b.service.Sweep(t.Context()))
+		faults.Clear()
+		dispute := d.open(b, t, id)
+		require.NoError(t, b.service.Sweep(t.Context()))
+		b.runStatusChecks(t, time.Minute)
+		require.Equal(t, "paused", b.pause(t, id))
+		require.Equal(t, "open", b.chargeMove(t, id), "it waits")
+		b.goBy(t, 10*day)
+		b.runStatusChecks(t, time.Minute)
+		require.Equal(t, "open", b.chargeMove(t, id))
+		d.close(b, t, dispute, true)
+		b.goBy(t, time.Hour)
+		b.goBy(t, time.Hour) // what waits is asked hourly
+		b.runStatusChecks(t, time.Minute)
+		require.Equal(t, "done", b.chargeMove(t, id))
+		require.Equal(t, "active", b.status(t, id))
+		require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+		b.goBy(t, end.Sub(b.clock.Now())-30*time.Hour)
+		paid, _ := b.taken(t, id)
+		require.EqualValues(t, 4990, paid, "nothing in the extended time")
+		b.goBy(t, 3*day)
+		paid, _ = b.taken(t, id)
+		require.EqualValues(t, 2*4990, paid, "one after")
+		require.True(t, b.access(t))
+		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+	})
 }
 
 // TestTheEndOfThePeriodTakesNoExtensionBack: gateway B still tells the end of the old

@@ -148,34 +148,28 @@ func TestAnExtensionIsRepeatedUntilTheGatewayConfirms(t *testing.T) {
 // goes back, and moves no date.
 func TestAChargeThatSlipsIntoAnExtension(t *testing.T) {
 	t.Parallel()
-	for gateway, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
-		"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
-	} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := begin(b, t)
-			b.signLater(t)
-			b.goBy(t, 2*day)
-			extenders["days"](t, b, id)
-			end := column[time.Time](t, b, id, "expires_at")
-			b.clock.Advance(35 * day) // nobody works here meanwhile
-			b.gateways.Advance(t, 35*day)
-			b.settle(t)
-			paid, _ := b.taken(t, id)
-			require.EqualValues(t, 2*4990, paid)
-			require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), time.Second)
-			payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments")
-			require.Equal(t, "duplicate", b.listed(t, payment)["kind"])
-			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-			b.refundUnapplied(t)
-			require.Equal(t, "refunded", b.listed(t, payment)["state"])
-			b.goBy(t, end.Sub(b.clock.Now())+2*day)
-			paid, _ = b.taken(t, id)
-			require.EqualValues(t, 3*4990, paid, "once refunded, then the one after")
-			require.Equal(t, "active", b.status(t, id))
-		})
-	}
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		id := begins[gateway](b, t)
+		b.signLater(t)
+		b.goBy(t, 2*day)
+		extenders["days"](t, b, id)
+		end := column[time.Time](t, b, id, "expires_at")
+		b.clock.Advance(35 * day) // nobody works here meanwhile
+		b.gateways.Advance(t, 35*day)
+		b.settle(t)
+		paid, _ := b.taken(t, id)
+		require.EqualValues(t, 2*4990, paid)
+		require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), time.Second)
+		payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments")
+		require.Equal(t, "duplicate", b.listed(t, payment)["kind"])
+		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+		b.refundUnapplied(t)
+		require.Equal(t, "refunded", b.listed(t, payment)["state"])
+		b.goBy(t, end.Sub(b.clock.Now())+2*day)
+		paid, _ = b.taken(t, id)
+		require.EqualValues(t, 3*4990, paid, "once refunded, then the one after")
+		require.Equal(t, "active", b.status(t, id))
+	})
 }
 
 // TestAnExtensionComesAfterTheDebitThatIsOrdered: the bank knows of it already, so it

@@ -213,6 +213,17 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 	}
 }
 
+// forgedPix has another customer subscribe by PIX, whose payment is told and not made.
+func (b *bundle) forgedPix(t *testing.T) (id objectid.ID, code string) {
+	t.Helper()
+	b.newcomer(t)
+	id = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	code = column[string](t, b, id, "pix_payment_id")
+	b.forge(t, "PAYMENT_RECEIVED", "payment",
+		b.forgedPayment(id, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	return id, code
+}
+
 // TestAnInventedPaymentGivesNoTrueChargeBack: the true charge of the day counts, and the
 // invented one, of which an event alone told, no more. Reconciliation finds such a payment
 // before, and a code that is open at the gateway.
@@ -257,11 +268,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	}
 	extend("pay_invented", "does not show")
 
-	b.newcomer(t)
-	pix := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	code := column[string](t, b, pix, "pix_payment_id")
-	b.forge(t, "PAYMENT_RECEIVED", "payment",
-		b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	pix, code := b.forgedPix(t)
 	require.Equal(t, "active", b.status(t, pix))
 	require.Equal(t, 2, b.reconcile(t, false).Counts[payments.UnshownPayment])
 	require.Equal(t, "unknown", b.listed(t, code)["kind"])
@@ -280,11 +287,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, "open", b.listed(t, "pay_invented")["state"])
 
 	// Shown by now, and nothing was given for it: its note does not say any more that it is not shown.
-	b.newcomer(t)
-	pix = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	code = column[string](t, b, pix, "pix_payment_id")
-	b.forge(t, "PAYMENT_RECEIVED", "payment",
-		b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	_, code = b.forgedPix(t)
 	b.reconcile(t, false)
 	require.Contains(t, b.listed(t, code)["note"], "does not show it")
 	counts := func(c bool) {
@@ -307,11 +310,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	b.reconcile(t, false)
 	require.Equal(t, "kept", b.listed(t, code)["state"])
 
-	b.newcomer(t)
-	pix = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	code = column[string](t, b, pix, "pix_payment_id")
-	b.forge(t, "PAYMENT_RECEIVED", "payment",
-		b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	_, code = b.forgedPix(t)
 	b.reconcile(t, false)
 	b.listen()
 	_, err = b.gateways.Sandbox.GWA.Pay(code)

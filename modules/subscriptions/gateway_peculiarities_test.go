@@ -271,12 +271,7 @@ func TestBothShapesOfGatewayB(t *testing.T) {
 			b.settle(t)
 			require.Equal(t, "active", b.status(t, id), "by the events alone")
 			require.NotNil(t, column[*time.Time](t, b, id, "next_billing_date"))
-			remote := column[string](t, b, id, "gwb_subscription_id")
-			b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
-				object{"payment_method_id": paymentstest.TokenDeclined})
-			require.NoError(t, b.gateways.Sandbox.GWB.Renew(remote))
-			b.settle(t)
-			require.Equal(t, "suspended", b.status(t, id))
+			b.renewalDeclined(t, id)
 			require.Equal(t, 1, column[int](t, b, id, "payment_failures"), "two events, one failure")
 			b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
 				object{"payment_method_id": paymentstest.TokenApproved})

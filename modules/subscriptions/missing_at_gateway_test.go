@@ -36,36 +36,32 @@ func (b *bundle) after(t *testing.T, span time.Duration) {
 // on.
 func TestMissingEndsWhatWasFoundOnlyWhenSeenTwice(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id, _ := paidCard(t, b, gateway)
-			found := b.mislaid(t, gateway, id)
-			for range 3 {
-				require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-			}
-			require.Equal(t, "active", b.status(t, id), "seen once, however often")
-			require.Equal(t, 1, b.count(t, "SELECT missed FROM payments.gateway_state WHERE gateway = $1", gateway))
-			b.after(t, 59*time.Minute)
-			require.Equal(t, "active", b.status(t, id))
-			found()
-			b.after(t, time.Minute)
-			require.Equal(t, "active", b.status(t, id), "found again")
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'void'"))
-
-			b.mislaid(t, gateway, id)
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		id, _ := paidCard(t, b, gateway)
+		found := b.mislaid(t, gateway, id)
+		for range 3 {
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-			b.after(t, time.Hour)
-			require.Equal(t, "cancelled", b.status(t, id))
-			require.Contains(t, b.history(t, id), "active>cancelled gone_at_gateway recovery")
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"),
-				"its id is deleted once more")
-			require.Equal(t, "admin_cancelled", b.text(t, "SELECT finance.exit_reason('gone_at_gateway')"))
-		})
-	}
+		}
+		require.Equal(t, "active", b.status(t, id), "seen once, however often")
+		require.Equal(t, 1, b.count(t, "SELECT missed FROM payments.gateway_state WHERE gateway = $1", gateway))
+		b.after(t, 59*time.Minute)
+		require.Equal(t, "active", b.status(t, id))
+		found()
+		b.after(t, time.Minute)
+		require.Equal(t, "active", b.status(t, id), "found again")
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'void'"))
+
+		b.mislaid(t, gateway, id)
+		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+		b.after(t, time.Hour)
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Contains(t, b.history(t, id), "active>cancelled gone_at_gateway recovery")
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"),
+			"its id is deleted once more")
+		require.Equal(t, "admin_cancelled", b.text(t, "SELECT finance.exit_reason('gone_at_gateway')"))
+	})
 }
 
 // TestAnOddAnswerEndsNothing: what is neither found nor missing changes nothing, at

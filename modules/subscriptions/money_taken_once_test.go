@@ -64,41 +64,36 @@ func (b *bundle) takings(t *testing.T, id objectid.ID) (refund, chargeback, undo
 // took, also when each knows the payment by another name.
 func TestMoneyIsTakenOnce(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := d.begin(b, t)
-			refund, chargeback, undo := b.takings(t, id)
-			first, second := b.whileLocked(t, "payments.disputes", chargeback, refund)
-			require.Equal(t, []int{200, 422}, []int{first, second}, "the chargeback was first")
-			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
-			require.Equal(t, 200, undo())
+	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
+		refund, chargeback, undo := b.takings(t, id)
+		first, second := b.whileLocked(t, "payments.disputes", chargeback, refund)
+		require.Equal(t, []int{200, 422}, []int{first, second}, "the chargeback was first")
+		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
+		require.Equal(t, 200, undo())
 
-			if gateway == "gwb" { // at gateway A one dispute is two events
-				var dispute string
-				_, second = b.whileLocked(t, "payments.disputes", func() int {
-					dispute = d.open(b, t, id)
-					return 0
-				}, refund)
-				require.Equal(t, 422, second, "the gateway's dispute was first")
-				d.close(b, t, dispute, true)
-			}
+		if gateway == "gwb" { // at gateway A one dispute is two events
+			var dispute string
+			_, second = b.whileLocked(t, "payments.disputes", func() int {
+				dispute = d.open(b, t, id)
+				return 0
+			}, refund)
+			require.Equal(t, 422, second, "the gateway's dispute was first")
+			d.close(b, t, dispute, true)
+		}
 
-			first, second = b.whileLocked(t, "payments.intents", refund, chargeback)
-			require.Equal(t, []int{200, 422}, []int{first, second}, "the refund was first")
-			b.settle(t)
-			require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
-			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.disputes WHERE state IN ('open', 'lost')"))
-		})
-	}
+		first, second = b.whileLocked(t, "payments.intents", refund, chargeback)
+		require.Equal(t, []int{200, 422}, []int{first, second}, "the refund was first")
+		b.settle(t)
+		require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
+		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.disputes WHERE state IN ('open', 'lost')"))
+	})
 }
 
 // TestAWithdrawalAndAChargebackAtOnce: the one that came first holds, and what the customer
 // was told to get back they get, also when a dispute of the gateway came between.
 func TestAWithdrawalAndAChargebackAtOnce(t *testing.T) {
 	t.Parallel()
-	b, d := withdrawable(t), eachDispute["gwb"]
+	b, d := withdrawable(t), disputesAt["gwb"]
 	id := b.paidGWB(t)
 	_, chargeback, undo := b.takings(t, id)
 	var answer object

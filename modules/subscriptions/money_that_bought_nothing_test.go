@@ -114,7 +114,7 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 					dispute, err := b.gateways.Sandbox.GWB.OpenDispute(payment, "fraudulent", false)
 					require.NoError(t, err)
 					b.settle(t)
-					return func(won bool) { eachDispute["gwb"].close(b, t, dispute, won) }
+					return func(won bool) { disputesAt["gwb"].close(b, t, dispute, won) }
 				}
 				for _, step := range []sandboxa.ChargebackStep{
 					sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed,
@@ -123,7 +123,7 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 					require.NoError(t, err)
 				}
 				b.settle(t)
-				return func(won bool) { eachDispute["gwa"].close(b, t, payment, won) }
+				return func(won bool) { disputesAt["gwa"].close(b, t, payment, won) }
 			}
 			disputed := paid()
 			before := b.listed(t, disputed)
@@ -215,13 +215,13 @@ func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
 		id, _ := b.dueByPix(t, "gwa")
 		first := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-		dispute := eachDispute["gwa"].open(b, t, id)
+		dispute := disputesAt["gwa"].open(b, t, id)
 		require.Equal(t, "suspended", b.status(t, id))
 		require.Equal(t, first, dispute)
 		b.payCode(t, "gwa", a)
 		require.Equal(t, "suspended", b.status(t, id))
 		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-		eachDispute["gwa"].close(b, t, dispute, false)
+		disputesAt["gwa"].close(b, t, dispute, false)
 		require.Equal(t, "cancelled", b.status(t, id))
 		b.refundUnapplied(t)
 		require.Equal(t, "refunded", b.listed(t, a["payment"].(object)["id"].(string))["state"])

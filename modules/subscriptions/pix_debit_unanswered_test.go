@@ -25,6 +25,17 @@ func (b *bundle) due(t *testing.T) objectid.ID {
 	return id
 }
 
+// debitFaulted orders the debit that is due by a call that meets a fault.
+func (b *bundle) debitFaulted(t *testing.T, f stage.Fault) (objectid.ID, *stage.Faults) {
+	t.Helper()
+	id := b.due(t)
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	f.Method, f.Path, f.Times = http.MethodPost, "/v3/payments", 1
+	require.NoError(t, faults.Plan(f))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	return id, faults
+}
+
 // checkGatewayA lets time pass, and has gateway A asked about what is due.
 func (b *bundle) checkGatewayA(t *testing.T, by time.Duration) {
 	t.Helper()
@@ -47,12 +58,7 @@ func (b *bundle) ordered(t *testing.T, id objectid.ID) (n int) {
 func TestOneEmptyLookOrdersNoSecondDebit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.due(t)
-	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{
-		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1,
-	}))
-	require.NoError(t, b.service.Debit(t.Context(), id))
+	id, faults := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetAfter})
 	require.NoError(t, faults.Plan(stage.Fault{
 		Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList,
 		Times: 4,
@@ -73,12 +79,7 @@ func TestOneEmptyLookOrdersNoSecondDebit(t *testing.T) {
 func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.due(t)
-	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{
-		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetBefore, Times: 1,
-	}))
-	require.NoError(t, b.service.Debit(t.Context(), id))
+	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetBefore})
 	since := b.clock.Now()
 	for b.ordered(t, id) == 0 && b.clock.Now().Sub(since) < time.Hour {
 		b.checkGatewayA(t, 20*time.Second)
@@ -95,12 +96,7 @@ func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks(t *testing.T) {
 func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.due(t)
-	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{
-		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusBadRequest, Times: 1,
-	}))
-	require.NoError(t, b.service.Debit(t.Context(), id))
+	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusBadRequest})
 	require.Zero(t, b.ordered(t, id))
 	for range 20 {
 		b.checkGatewayA(t, 2*time.Minute)
@@ -113,12 +109,7 @@ func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {
 func TestMoneyOfADebitThatIsNotKnown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.due(t)
-	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{
-		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1,
-	}))
-	require.NoError(t, b.service.Debit(t.Context(), id))
+	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetAfter})
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(8*days))
 	b.settle(t)
 	b.checkGatewayA(t, 8*days)
@@ -137,13 +128,8 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id := b.due(t)
+			id, faults := b.debitFaulted(t, stage.Fault{Kind: kind})
 			admin := b.admin(t)
-			faults := b.gateways.Sandbox.GWA.Stage().Faults
-			require.NoError(t, faults.Plan(stage.Fault{
-				Method: http.MethodPost, Path: "/v3/payments", Kind: kind, Times: 1,
-			}))
-			require.NoError(t, b.service.Debit(t.Context(), id))
 			require.NoError(t, faults.Plan(stage.Fault{
 				Method: http.MethodGet, Path: "/v", Kind: stage.FaultResetBefore, Times: manyTimes,
 			}))

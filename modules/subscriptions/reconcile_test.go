@@ -138,49 +138,41 @@ func TestReconciliationFindsRefundsThatNoWebhookTold(t *testing.T) {
 
 func TestReconciliationFindsDisputesThatNoWebhookTold(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id, ref := paidCard(t, b, gateway)
-			if gateway == "gwa" {
-				_, err := b.gateways.Sandbox.GWA.Chargeback(ref.PaymentID, gwastage.ChargebackRequested, "fraud")
-				require.NoError(t, err)
-			} else {
-				paid, err := b.gateways.B.ReadPayment(t.Context(), ref.PaymentID, "")
-				require.NoError(t, err)
-				_, err = b.gateways.Sandbox.GWB.OpenDispute(paid.PaymentIntentID, "fraudulent", false)
-				require.NoError(t, err)
-			}
-			b.heals(t, nil, func() any { return b.status(t, id) }, "active", "suspended")
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE state = 'open'"))
-			b.listen()
-			b.settle(t)
-			require.Equal(t, "suspended", b.status(t, id))
-		})
-	}
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		id, ref := paidCard(t, b, gateway)
+		if gateway == "gwa" {
+			_, err := b.gateways.Sandbox.GWA.Chargeback(ref.PaymentID, gwastage.ChargebackRequested, "fraud")
+			require.NoError(t, err)
+		} else {
+			paid, err := b.gateways.B.ReadPayment(t.Context(), ref.PaymentID, "")
+			require.NoError(t, err)
+			_, err = b.gateways.Sandbox.GWB.OpenDispute(paid.PaymentIntentID, "fraudulent", false)
+			require.NoError(t, err)
+		}
+		b.heals(t, nil, func() any { return b.status(t, id) }, "active", "suspended")
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE state = 'open'"))
+		b.listen()
+		b.settle(t)
+		require.Equal(t, "suspended", b.status(t, id))
+	})
 }
 
 // What is gone is told by its events at gateway B, at gateway A by the silence
 // after a period's end.
 func TestReconciliationEndsWhatIsGone(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id, _ := paidCard(t, b, gateway)
-			require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(),
-				column[string](t, b, id, gateway+"_subscription_id"), id))
-			kind := payments.MissedEvent
-			if gateway == "gwa" {
-				b.set(t, id, "next_billing_date = $2, expires_at = NULL", b.clock.Now().Add(-40*time.Hour))
-				kind = payments.MissedEnd
-			}
-			b.heals(t, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "active", "cancelled")
-			require.Empty(t, b.current(t))
-		})
-	}
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		id, _ := paidCard(t, b, gateway)
+		require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(),
+			column[string](t, b, id, gateway+"_subscription_id"), id))
+		kind := payments.MissedEvent
+		if gateway == "gwa" {
+			b.set(t, id, "next_billing_date = $2, expires_at = NULL", b.clock.Now().Add(-40*time.Hour))
+			kind = payments.MissedEnd
+		}
+		b.heals(t, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "active", "cancelled")
+		require.Empty(t, b.current(t))
+	})
 }
 
 // Also of gateway B, when its events are gone after 30 days.

@@ -10,7 +10,7 @@ import (
 // asked.
 func TestNoRefundOfADisputedPayment(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		b := setup(t)
 		id, admin := d.begin(b, t), b.admin(t)
 		dispute := d.open(b, t, id)
@@ -36,7 +36,7 @@ func TestNoRefundOfADisputedPayment(t *testing.T) {
 // like any other.
 func TestARefundAfterAWonDispute(t *testing.T) {
 	t.Parallel()
-	for gateway, d := range eachDispute {
+	for gateway, d := range disputesAt {
 		b := setup(t)
 		id, admin := d.begin(b, t), b.admin(t)
 		d.close(b, t, d.open(b, t, id), true)

@@ -50,43 +50,39 @@ func (b *bundle) oneMonthOn(t *testing.T, at time.Time) time.Time {
 
 func TestRenewByPix(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id, end := b.dueByPix(t, gateway)
-			before := b.figures(t)
-			a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-			require.Equal(t, id.String(), a["subscription"].(object)["_id"])
-			require.Equal(t, "PENDING", a["payment"].(object)["status"])
-			require.Equal(t, "PIX", a["payment"].(object)["billing_type"])
-			require.NotEmpty(t, a["payment"].(object)["id"])
-			require.NotEmpty(t, a["pix"].(object)["payload"])
-			require.NotEmpty(t, a["pix"].(object)["encoded_image"])
-			again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-			require.Equal(t, a["pix"], again["pix"], "the same open code")
-			require.Equal(t, a["payment"], again["payment"])
-			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
-			require.Equal(t, "active", qr["status"])
-			require.Contains(t, qr["message"], "to renew your subscription, which is paid until")
-			require.Equal(t, a["pix"].(object)["payload"], qr["pix"].(object)["qr_code"])
-			require.Equal(t, a["payment"].(object)["id"], qr["pix"].(object)["payment_id"])
-			require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), 0, "unpaid it changes nothing")
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		id, end := b.dueByPix(t, gateway)
+		before := b.figures(t)
+		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+		require.Equal(t, id.String(), a["subscription"].(object)["_id"])
+		require.Equal(t, "PENDING", a["payment"].(object)["status"])
+		require.Equal(t, "PIX", a["payment"].(object)["billing_type"])
+		require.NotEmpty(t, a["payment"].(object)["id"])
+		require.NotEmpty(t, a["pix"].(object)["payload"])
+		require.NotEmpty(t, a["pix"].(object)["encoded_image"])
+		again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+		require.Equal(t, a["pix"], again["pix"], "the same open code")
+		require.Equal(t, a["payment"], again["payment"])
+		qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
+		require.Equal(t, "active", qr["status"])
+		require.Contains(t, qr["message"], "to renew your subscription, which is paid until")
+		require.Equal(t, a["pix"].(object)["payload"], qr["pix"].(object)["qr_code"])
+		require.Equal(t, a["payment"].(object)["id"], qr["pix"].(object)["payment_id"])
+		require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), 0, "unpaid it changes nothing")
 
-			b.payCode(t, gateway, a)
-			require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second,
-				"from the old end")
-			require.Equal(t, "active", b.status(t, id))
-			require.Len(t, b.history(t, id), 2)
-			require.Equal(t, 2, b.count(t,
-				"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
-			require.Equal(t, before, b.figures(t), "one in no figure but the money")
-			b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
-			refused(t, b.expect(t, 409, http.MethodPost, renewPixPath, nil), "CONFLICT", "")
-		})
-	}
+		b.payCode(t, gateway, a)
+		require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second,
+			"from the old end")
+		require.Equal(t, "active", b.status(t, id))
+		require.Len(t, b.history(t, id), 2)
+		require.Equal(t, 2, b.count(t,
+			"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
+		require.Equal(t, before, b.figures(t), "one in no figure but the money")
+		b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
+		refused(t, b.expect(t, 409, http.MethodPost, renewPixPath, nil), "CONFLICT", "")
+	})
 }
 
 // TestPaidRenewalIsSettledOnce: told twice, and by the answer to a look besides.
@@ -149,26 +145,22 @@ func TestRenewByPixIsRefused(t *testing.T) {
 // TestRenewalCodeEndsWithItsSubscription: nobody can pay it any more.
 func TestRenewalCodeEndsWithItsSubscription(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			_, _ = b.dueByPix(t, gateway)
-			a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-			b.expect(t, 200, http.MethodDelete, ownPath, nil)
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_renewal_charge' AND scheduled_at <= $1", b.clock.Now()))
-			require.NoError(t, b.service.Sweep(t.Context()))
-			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
-			if gateway == "gwa" {
-				_, err := b.gateways.Sandbox.GWA.PayPIX(a["pix"].(object)["payload"].(string))
-				require.Error(t, err)
-			} else {
-				require.Error(t, b.gateways.Sandbox.GWB.PayPIX(a["payment"].(object)["id"].(string)))
-			}
-			b.settle(t)
-		})
-	}
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		_, _ = b.dueByPix(t, gateway)
+		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+		b.expect(t, 200, http.MethodDelete, ownPath, nil)
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_renewal_charge' AND scheduled_at <= $1", b.clock.Now()))
+		require.NoError(t, b.service.Sweep(t.Context()))
+		require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
+		if gateway == "gwa" {
+			_, err := b.gateways.Sandbox.GWA.PayPIX(a["pix"].(object)["payload"].(string))
+			require.Error(t, err)
+		} else {
+			require.Error(t, b.gateways.Sandbox.GWB.PayPIX(a["payment"].(object)["id"].(string)))
+		}
+		b.settle(t)
+	})
 }
 
 // TestRenewalPaidLate: what is paid after the end opens again, from the payment on; what

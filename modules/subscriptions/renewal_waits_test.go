@@ -40,63 +40,58 @@ func (b *bundle) figures(t *testing.T) string {
 // before, and no figure and no mail tells of it.
 func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 	t.Parallel()
-	for name, begin := range begins {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			old := begin(b, t)
+	eachBegun(t, func(t *testing.T, b *bundle, name string, old objectid.ID) {
+		b.settle(t)
+		b.expect(t, 200, http.MethodDelete, ownPath+atEnd,
+			nil) // expires_at is the end of what is paid, however it is paid
+		b.settle(t)
+		if name == "gwb" {
+			b.expect(t, 200, http.MethodPut, renewPath, object{})
 			b.settle(t)
-			b.expect(t, 200, http.MethodDelete, ownPath+atEnd,
-				nil) // expires_at is the end of what is paid, however it is paid
-			b.settle(t)
-			if name == "gwb" {
-				b.expect(t, 200, http.MethodPut, renewPath, object{})
-				b.settle(t)
-			}
-			end := b.day(t, old, "coalesce(expires_at, next_billing_date)")
-			before, paid := b.figures(t), len(b.gateways.Paid(t))
+		}
+		end := b.day(t, old, "coalesce(expires_at, next_billing_date)")
+		before, paid := b.figures(t), len(b.gateways.Paid(t))
 
-			a := b.expect(t, 200, http.MethodPut, renewPath, goodCard())
-			id := renewed(a)
-			require.Equal(t, "pending", a["subscription"].(object)["status"])
-			require.Nil(t, a["subscription"].(object)["started_at"])
-			require.Equal(t, "credit_card", a["subscription"].(object)["payment_method"])
-			require.Contains(t, a["message"], end)
-			require.NotEqual(t, old, id)
-			require.True(t, b.access(t))
-			require.Equal(t, "active", b.status(t, id), "the gateway took the card")
-			require.Equal(t, "cancelled", b.status(t, old))
-			require.Equal(t, id, b.current(t))
-			b.settle(t)
-			require.NoError(t, b.service.Sweep(t.Context()))
-			require.True(t, b.access(t))
-			require.Equal(t, id, b.current(t), "and the echo of the old one's end changes nothing")
-			require.Equal(t, end, b.day(t, id, "next_billing_date"))
-			require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
-			require.Zero(t, column[int](t, b, id, "trial_days"))
-			require.NotNil(t, column[*time.Time](t, b, old, "gateway_ended_at"))
-			moves := b.history(t, old)
-			require.Equal(t, "active>cancelled replaced customer", moves[len(moves)-1])
-			require.Equal(t, ">pending renewed subscribe", b.history(t, id)[0])
-			require.Contains(t, []string{"pending>active renewal_taken subscribe",
-				"pending>active gateway_status webhook"}, b.history(t, id)[1], "whichever came first")
-			require.Len(t, b.history(t, id), 2)
-			require.Equal(t, before, b.figures(t), "one in no figure")
-			require.Empty(t, b.mails.Mails(), "and in no mail")
-			require.Len(t, b.gateways.Paid(t), paid, "nothing is charged before")
+		a := b.expect(t, 200, http.MethodPut, renewPath, goodCard())
+		id := renewed(a)
+		require.Equal(t, "pending", a["subscription"].(object)["status"])
+		require.Nil(t, a["subscription"].(object)["started_at"])
+		require.Equal(t, "credit_card", a["subscription"].(object)["payment_method"])
+		require.Contains(t, a["message"], end)
+		require.NotEqual(t, old, id)
+		require.True(t, b.access(t))
+		require.Equal(t, "active", b.status(t, id), "the gateway took the card")
+		require.Equal(t, "cancelled", b.status(t, old))
+		require.Equal(t, id, b.current(t))
+		b.settle(t)
+		require.NoError(t, b.service.Sweep(t.Context()))
+		require.True(t, b.access(t))
+		require.Equal(t, id, b.current(t), "and the echo of the old one's end changes nothing")
+		require.Equal(t, end, b.day(t, id, "next_billing_date"))
+		require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
+		require.Zero(t, column[int](t, b, id, "trial_days"))
+		require.NotNil(t, column[*time.Time](t, b, old, "gateway_ended_at"))
+		moves := b.history(t, old)
+		require.Equal(t, "active>cancelled replaced customer", moves[len(moves)-1])
+		require.Equal(t, ">pending renewed subscribe", b.history(t, id)[0])
+		require.Contains(t, []string{"pending>active renewal_taken subscribe",
+			"pending>active gateway_status webhook"}, b.history(t, id)[1], "whichever came first")
+		require.Len(t, b.history(t, id), 2)
+		require.Equal(t, before, b.figures(t), "one in no figure")
+		require.Empty(t, b.mails.Mails(), "and in no mail")
+		require.Len(t, b.gateways.Paid(t), paid, "nothing is charged before")
 
-			if strings.HasPrefix(name, "gwb") { // its webhooks are signed in real time
-				return
-			}
-			at, err := time.Parse(time.DateOnly, end)
-			require.NoError(t, err)
-			b.travel(t, at.Add(26*time.Hour).Format(time.RFC3339))
-			b.settle(t)
-			require.Len(t, b.gateways.Paid(t), paid+1, "then the new one charges")
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
-			require.True(t, b.access(t))
-		})
-	}
+		if strings.HasPrefix(name, "gwb") { // its webhooks are signed in real time
+			return
+		}
+		at, err := time.Parse(time.DateOnly, end)
+		require.NoError(t, err)
+		b.travel(t, at.Add(26*time.Hour).Format(time.RFC3339))
+		b.settle(t)
+		require.Len(t, b.gateways.Paid(t), paid+1, "then the new one charges")
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+		require.True(t, b.access(t))
+	})
 }
 
 // TestRenewalWithinATrial: the trial goes on, and is the customer's one.
@@ -132,29 +127,24 @@ func TestRenewalWithinATrial(t *testing.T) {
 
 func TestRefusedRenewalLeavesTheOldOne(t *testing.T) {
 	t.Parallel()
-	for name, begin := range begins {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			old := begin(b, t)
-			before := b.figures(t)
-			body := renewWith("pm_card_visa_chargeDeclined", paymentstest.CardDeclined)
-			if strings.HasPrefix(name, "gwb") {
-				a := b.expect(t, 200, http.MethodPut, renewPath, body)
-				require.Equal(t, "cancelled", a["subscription"].(object)["status"])
-				require.Contains(t, a["message"], "goes on")
-			} else {
-				refused(t, b.expect(t, 400, http.MethodPut, renewPath, body), "VALIDATION_ERROR", "credit_card")
-			}
-			b.settle(t)
-			require.Equal(t, "active", b.status(t, old))
-			require.Equal(t, old, b.current(t))
-			require.True(t, b.access(t))
-			require.Len(t, b.history(t, old), 2)
-			require.Equal(t, before, b.figures(t))
-			b.expect(t, 200, http.MethodPut, renewPath, goodCard())
-		})
-	}
+	eachBegun(t, func(t *testing.T, b *bundle, name string, old objectid.ID) {
+		before := b.figures(t)
+		body := renewWith("pm_card_visa_chargeDeclined", paymentstest.CardDeclined)
+		if strings.HasPrefix(name, "gwb") {
+			a := b.expect(t, 200, http.MethodPut, renewPath, body)
+			require.Equal(t, "cancelled", a["subscription"].(object)["status"])
+			require.Contains(t, a["message"], "goes on")
+		} else {
+			refused(t, b.expect(t, 400, http.MethodPut, renewPath, body), "VALIDATION_ERROR", "credit_card")
+		}
+		b.settle(t)
+		require.Equal(t, "active", b.status(t, old))
+		require.Equal(t, old, b.current(t))
+		require.True(t, b.access(t))
+		require.Len(t, b.history(t, old), 2)
+		require.Equal(t, before, b.figures(t))
+		b.expect(t, 200, http.MethodPut, renewPath, goodCard())
+	})
 }
 
 // lost plans that the gateway's answer to a new recurrence is lost, with or without
@@ -199,63 +189,55 @@ func (b *bundle) recover(t *testing.T, id objectid.ID) {
 
 func TestRenewalWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
-			refused(t, b.expect(t, 409, http.MethodPut, renewPath, goodCard()), "CONFLICT", "")
-			require.Equal(t, old.String(), doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["_id"])
-			require.True(t, b.access(t))
-			before := b.figures(t)
-			b.recover(t, id)
-			require.Equal(t, "active", b.status(t, id), "found")
-			require.Equal(t, "cancelled", b.status(t, old))
-			require.Equal(t, id, b.current(t))
-			require.True(t, b.access(t))
-			require.NoError(t, b.service.EndAtGateway(t.Context(), old))
-			b.settle(t)
-			require.Equal(t, before, b.figures(t))
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
+		refused(t, b.expect(t, 409, http.MethodPut, renewPath, goodCard()), "CONFLICT", "")
+		require.Equal(t, old.String(), doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["_id"])
+		require.True(t, b.access(t))
+		before := b.figures(t)
+		b.recover(t, id)
+		require.Equal(t, "active", b.status(t, id), "found")
+		require.Equal(t, "cancelled", b.status(t, old))
+		require.Equal(t, id, b.current(t))
+		require.True(t, b.access(t))
+		require.NoError(t, b.service.EndAtGateway(t.Context(), old))
+		b.settle(t)
+		require.Equal(t, before, b.figures(t))
 
-			b.newcomer(t)
-			old, id = b.lostRenewal(t, gateway, stage.FaultResetBefore)
-			b.recover(t, id)
-			require.Equal(t, "cancelled", b.status(t, id), "nothing was made")
-			require.Equal(t, "active", b.status(t, old))
-			require.Equal(t, old, b.current(t))
-			b.expect(t, 200, http.MethodPut, renewPath, goodCard())
-		})
-	}
+		b.newcomer(t)
+		old, id = b.lostRenewal(t, gateway, stage.FaultResetBefore)
+		b.recover(t, id)
+		require.Equal(t, "cancelled", b.status(t, id), "nothing was made")
+		require.Equal(t, "active", b.status(t, old))
+		require.Equal(t, old, b.current(t))
+		b.expect(t, 200, http.MethodPut, renewPath, goodCard())
+	})
 }
 
 // TestCancelWhileARenewalWaits: it ends both, and at the gateway what the call made.
 func TestCancelWhileARenewalWaits(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
-			require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, ownPath, nil)["status"])
-			require.Equal(t, "cancelled", b.status(t, old))
-			require.Equal(t, "cancelled", b.status(t, id))
-			require.Empty(t, b.current(t))
-			b.recover(t, id)
-			require.NoError(t, b.service.EndAtGateway(t.Context(), id))
-			require.Equal(t, "cancelled", b.status(t, id))
-			require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"), "what the call made is ended")
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
+		require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, ownPath, nil)["status"])
+		require.Equal(t, "cancelled", b.status(t, old))
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Empty(t, b.current(t))
+		b.recover(t, id)
+		require.NoError(t, b.service.EndAtGateway(t.Context(), id))
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"), "what the call made is ended")
 
-			b.newcomer(t)
-			old, id = b.lostRenewal(t, gateway, stage.FaultResetAfter)
-			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
-			require.Equal(t, "active", b.status(t, old))
-			require.Equal(t, "cancelled", b.status(t, id))
-			require.Equal(t, old, b.current(t))
-			b.recover(t, id)
-			require.NoError(t, b.service.EndAtGateway(t.Context(), id))
-			require.Equal(t, "cancelled", b.status(t, id))
-		})
-	}
+		b.newcomer(t)
+		old, id = b.lostRenewal(t, gateway, stage.FaultResetAfter)
+		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		require.Equal(t, "active", b.status(t, old))
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Equal(t, old, b.current(t))
+		b.recover(t, id)
+		require.NoError(t, b.service.EndAtGateway(t.Context(), id))
+		require.Equal(t, "cancelled", b.status(t, id))
+	})
 }
 
 // TestTheOldOneEndsWhileItsRenewalWaits: the renewal is the customer's subscription

@@ -21,7 +21,7 @@ func TestARepetitionThatTheGatewayRefusesIsAnAnswer(t *testing.T) {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			d := eachDispute[gateway]
+			d := disputesAt[gateway]
 			id := d.begin(b, t)
 			b.signLater(t)
 			verb := http.MethodPut

@@ -238,25 +238,21 @@ func TestPixPaidJustBeforeItIsReplaced(t *testing.T) {
 // TestAPixEndsForItsCustomerWhileTheGatewayIsSilent: the code is made unpayable later.
 func TestAPixEndsForItsCustomerWhileTheGatewayIsSilent(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id := idOf(b.expect(t, 201, "POST", "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
-			faults := b.gateways.Sandbox.GWA.Stage().Faults
-			if gateway == "gwb" {
-				faults = b.gateways.Sandbox.GWB.Stage().Faults
-			}
-			require.NoError(t, faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
-			require.Equal(t, "cancelled", b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)["status"])
-			require.Equal(t, "cancelled", b.status(t, id))
-			require.Empty(t, b.current(t))
-			require.NoError(t, b.service.EndAtGateway(t.Context(), id), "the looks go on with it")
-			require.Nil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
-		})
-	}
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		id := idOf(b.expect(t, 201, "POST", "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
+		faults := b.gateways.Sandbox.GWA.Stage().Faults
+		if gateway == "gwb" {
+			faults = b.gateways.Sandbox.GWB.Stage().Faults
+		}
+		require.NoError(t, faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+		require.Equal(t, "cancelled", b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)["status"])
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Empty(t, b.current(t))
+		require.NoError(t, b.service.EndAtGateway(t.Context(), id), "the looks go on with it")
+		require.Nil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
+	})
 }
 
 func TestUnpaidPixIsGivenUpByJob(t *testing.T) {

@@ -73,41 +73,37 @@ func (b *bundle) given(t *testing.T, payment string) bool {
 
 func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			ended, living, payment := b.latePix(t, gateway)
-			row := b.listed(t, payment)
-			require.Equal(t, "late", row["kind"])
-			require.Equal(t, "open", row["state"])
-			require.EqualValues(t, 4990, row["amount"])
-			require.Equal(t, ended.String(), row["subscription_id"])
-			require.Equal(t, b.customer.ID.String(), row["customer_id"])
-			require.Nil(t, row["order_id"])
-			require.NotEmpty(t, row["paid_at"])
-			require.Contains(t, row["note"], living)
-			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-			b.work(t)
-			b.until(t, "the refund", func() bool { return b.listed(t, payment)["state"] == "refunded" })
-			require.True(t, b.given(t, payment))
-			b.settle(t)
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "one intent a payment")
-			b.until(t, "what its event tells",
-				func() bool { return column[int64](t, b, ended, "total_refunded_cents") == 4990 })
-			require.Equal(t, "active", b.status(t, living))
-			require.Equal(t, "cancelled", b.status(t, ended))
-			b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
-			require.Contains(t, b.mails.Mails()[0].Text, "49,90")
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM payments.unapplied_decisions WHERE source = 'platform' AND to_state = 'refunding'"))
-			require.Equal(t, 1, b.count(t,
-				`SELECT count(*) FROM accounts.audit_log WHERE actor_id IS NULL AND actor_name = 'platform' AND resource = 'unapplied-payments'
-				AND action = 'unapplied_payment_refunding' AND before->>'state' = 'open' AND after->>'state' = 'refunding'`))
-			require.Equal(t, 1, b.count(t,
-				"SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND admin IS NULL"))
-		})
-	}
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		ended, living, payment := b.latePix(t, gateway)
+		row := b.listed(t, payment)
+		require.Equal(t, "late", row["kind"])
+		require.Equal(t, "open", row["state"])
+		require.EqualValues(t, 4990, row["amount"])
+		require.Equal(t, ended.String(), row["subscription_id"])
+		require.Equal(t, b.customer.ID.String(), row["customer_id"])
+		require.Nil(t, row["order_id"])
+		require.NotEmpty(t, row["paid_at"])
+		require.Contains(t, row["note"], living)
+		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+		b.work(t)
+		b.until(t, "the refund", func() bool { return b.listed(t, payment)["state"] == "refunded" })
+		require.True(t, b.given(t, payment))
+		b.settle(t)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "one intent a payment")
+		b.until(t, "what its event tells",
+			func() bool { return column[int64](t, b, ended, "total_refunded_cents") == 4990 })
+		require.Equal(t, "active", b.status(t, living))
+		require.Equal(t, "cancelled", b.status(t, ended))
+		b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
+		require.Contains(t, b.mails.Mails()[0].Text, "49,90")
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.unapplied_decisions WHERE source = 'platform' AND to_state = 'refunding'"))
+		require.Equal(t, 1, b.count(t,
+			`SELECT count(*) FROM accounts.audit_log WHERE actor_id IS NULL AND actor_name = 'platform' AND resource = 'unapplied-payments'
+			AND action = 'unapplied_payment_refunding' AND before->>'state' = 'open' AND after->>'state' = 'refunding'`))
+		require.Equal(t, 1, b.count(t,
+			"SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND admin IS NULL"))
+	})
 }
 
 // until waits for what jobs bring about.

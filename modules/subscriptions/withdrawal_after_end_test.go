@@ -65,11 +65,7 @@ func TestWithdrawAfterTheEnd(t *testing.T) {
 func TestNoWithdrawalAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
-	b.paidGWB(t)
-	b.settle(t)
-	until, err := time.Parse(time.RFC3339,
-		doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
-	require.NoError(t, err)
+	until := b.withdrawableUntil(t)
 	b.expect(t, 200, http.MethodDelete, ownPath, nil)
 	b.clock.Advance(until.Sub(b.clock.Now()))
 	a := b.expect(t, 422, http.MethodPost, withdrawPath, nil)
@@ -85,6 +81,6 @@ func TestNoWithdrawalAfterTheEnd(t *testing.T) {
 	id := b.paidGWB(t)
 	b.settle(t)
 	b.expect(t, 200, http.MethodDelete, ownPath, nil)
-	eachDispute["gwb"].open(b, t, id)
+	disputesAt["gwb"].open(b, t, id)
 	refused(t, b.expect(t, 422, http.MethodPost, withdrawPath, nil), "WITHDRAWAL_NOT_ALLOWED", "")
 }

@@ -100,15 +100,18 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 	}
 }
 
+// withdrawalWays are the subscriptions that are withdrawn, with the amount in their gateway's unit.
+var withdrawalWays = map[string]struct {
+	paid   func(*bundle, *testing.T) objectid.ID
+	amount float64
+}{
+	"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90},
+	"card at B": {(*bundle).paidGWB, 4990},
+}
+
 func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
 	t.Parallel()
-	for name, way := range map[string]struct {
-		paid   func(*bundle, *testing.T) objectid.ID
-		amount float64
-	}{
-		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90},
-		"card at B": {(*bundle).paidGWB, 4990},
-	} {
+	for name, way := range withdrawalWays {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
@@ -336,13 +339,7 @@ func TestWithdrawWhileARenewalWaits(t *testing.T) {
 // paid for the subscription and for those that it renewed goes back.
 func TestWithdrawAfterRenewals(t *testing.T) {
 	t.Parallel()
-	for name, way := range map[string]struct {
-		paid   func(*bundle, *testing.T) objectid.ID
-		amount float64
-	}{
-		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90},
-		"card at B": {(*bundle).paidGWB, 4990},
-	} {
+	for name, way := range withdrawalWays {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
@@ -374,14 +371,21 @@ func TestWithdrawAfterRenewals(t *testing.T) {
 	}
 }
 
+// paidAndRenewed is a subscription of gateway B, and the one that renewed it.
+func (b *bundle) paidAndRenewed(t *testing.T) (first, last objectid.ID) {
+	t.Helper()
+	first = b.paidGWB(t)
+	b.settle(t)
+	last = renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
+	b.settle(t)
+	return first, last
+}
+
 // TestARefundOfWhatWasRenewedThatFailsLater: the withdrawal that asked for it has people decide.
 func TestARefundOfWhatWasRenewedThatFailsLater(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
-	first := b.paidGWB(t)
-	b.settle(t)
-	last := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
-	b.settle(t)
+	first, last := b.paidAndRenewed(t)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 	b.settle(t)
 	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(b.text(t, "SELECT gateway_refund_id FROM payments.refunds"),
@@ -393,6 +397,17 @@ func TestARefundOfWhatWasRenewedThatFailsLater(t *testing.T) {
 	require.NoError(t, b.service.GiveBack(t.Context(), last))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND subscription_id = $1", first))
+}
+
+// withdrawableUntil pays at gateway B, and is when the right to withdraw ends.
+func (b *bundle) withdrawableUntil(t *testing.T) time.Time {
+	t.Helper()
+	b.paidGWB(t)
+	b.settle(t)
+	until, err := time.Parse(time.RFC3339,
+		doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
+	require.NoError(t, err)
+	return until
 }
 
 // TestNoWithdrawalNamesTheDate: also of a renewal, and under dispute.
@@ -426,11 +441,7 @@ func TestNoWithdrawalNamesTheDate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
-			b.paidGWB(t)
-			b.settle(t)
-			until, err := time.Parse(time.RFC3339,
-				doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
-			require.NoError(t, err)
+			until := b.withdrawableUntil(t)
 			happens(b, t, until)
 			refusedUntil(b, t, until)
 		})
@@ -442,10 +453,7 @@ func TestNoWithdrawalNamesTheDate(t *testing.T) {
 func TestMoneyToldAfterAWithdrawalGoesBack(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
-	first := b.paidGWB(t)
-	b.settle(t)
-	last := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
-	b.settle(t)
+	first, last := b.paidAndRenewed(t)
 	charged := b.clock.Now()
 	b.clock.Advance(time.Minute)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)

@@ -79,41 +79,37 @@ func TestMoneyThatArrivesLateIsSeatedWhereThereIsRoom(t *testing.T) {
 
 func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			b.listen()
-			b.work()
-			event := b.event(object{"capacity": 2})
-			m := b.me.Post("/store/purchase/"+gateway+"/pix", pix(event, 2)).Expect(200).Map()
-			b.release(m)
-			_, other := b.another()
-			other.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
-			if gateway == "gwa" {
-				_, err := b.gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
-				require.NoError(t, err)
-			} else {
-				require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(order(m)["gateway_payment_id"].(string)))
-			}
-			b.settle()
-			b.eventually("the money goes back by itself", func() bool {
-				state, _ := b.orderRow(order(m)["_id"].(string))
-				return state == "refunded"
-			})
-			require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
-			require.Equal(t, 1, b.issued(event))
-			require.Equal(t, 1,
-				b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND status = 'done' AND amount_cents = 24100", order(m)["_id"]))
-			b.eventually("the buyer is told",
-				func() bool { return len(b.mails.to(b.customer.Email, "devolvido")) == 1 })
-			require.Contains(t, b.mails.to(b.customer.Email, "devolvido")[0].Text, "R$ 241,00")
-			b.settle()
-			b.sweep()
-			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1", order(m)["_id"]),
-				"once")
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		b.listen()
+		b.work()
+		event := b.event(object{"capacity": 2})
+		m := b.me.Post("/store/purchase/"+gateway+"/pix", pix(event, 2)).Expect(200).Map()
+		b.release(m)
+		_, other := b.another()
+		other.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
+		if gateway == "gwa" {
+			_, err := b.gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
+			require.NoError(t, err)
+		} else {
+			require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(order(m)["gateway_payment_id"].(string)))
+		}
+		b.settle()
+		b.eventually("the money goes back by itself", func() bool {
+			state, _ := b.orderRow(order(m)["_id"].(string))
+			return state == "refunded"
 		})
-	}
+		require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
+		require.Equal(t, 1, b.issued(event))
+		require.Equal(t, 1,
+			b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND status = 'done' AND amount_cents = 24100", order(m)["_id"]))
+		b.eventually("the buyer is told",
+			func() bool { return len(b.mails.to(b.customer.Email, "devolvido")) == 1 })
+		require.Contains(t, b.mails.to(b.customer.Email, "devolvido")[0].Text, "R$ 241,00")
+		b.settle()
+		b.sweep()
+		require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1", order(m)["_id"]),
+			"once")
+	})
 }
 
 // A refund that failed after it was believed done is made once more at once, and

@@ -18,9 +18,7 @@ func TestAPixTakenBackGivesNoTicketsInAnyOrderOfItsEvents(t *testing.T) {
 		t.Run(strings.Join(inTurn, " "), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			m := b.me.Post("/store/purchase/gwb/pix", pix(b.event(nil), 2)).Expect(200).Map()
-			id, payment := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
-			require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(payment))
+			m, id, payment := b.paidPixGWB()
 			b.gateways.RefundAtGWB(t, payment)
 			for _, kind := range inTurn {
 				answer := b.gateways.DeliverGWB(t, b.nobody.URL(), kind, payment)

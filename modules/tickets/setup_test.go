@@ -126,6 +126,12 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	return b
 }
 
+// eachGateway is paymentstest.EachGateway, with a bundle for each.
+func eachGateway(t *testing.T, run func(t *testing.T, b *bundle, gateway string)) {
+	t.Helper()
+	paymentstest.EachGateway(t, func(t *testing.T, gateway string) { run(t, setup(t), gateway) })
+}
+
 // serve puts the API before the module; without a store it ignores
 // Idempotency-Key.
 func (b *bundle) serve(repeats *idempotency.Store) {

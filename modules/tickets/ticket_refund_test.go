@@ -35,63 +35,59 @@ func (b *bundle) refused(code string, q refunds.TicketRefund) {
 // share once, and none where the gateway refuses.
 func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 	t.Parallel()
-	for _, gateway := range []string{"gwa", "gwb"} {
-		t.Run(gateway, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			b.listen()
-			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-			event := b.event(object{"capacity": 4})
-			body := map[string]object{
-				"gwa": cardA(event, 4, paymentstest.CardApproved), "gwb": cardB(event, 4, paymentstest.TokenApproved),
-			}[gateway]
-			m := b.me.Post("/store/purchase/"+gateway+"/card", body).Expect(200).Map()
-			id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
-			b.admin.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(200)
+	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
+		b.listen()
+		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+		event := b.event(object{"capacity": 4})
+		body := map[string]object{
+			"gwa": cardA(event, 4, paymentstest.CardApproved), "gwb": cardB(event, 4, paymentstest.TokenApproved),
+		}[gateway]
+		m := b.me.Post("/store/purchase/"+gateway+"/card", body).Expect(200).Map()
+		id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
+		b.admin.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(200)
 
-			b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: objectid.New()})
-			b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: id, TicketIDs: []objectid.ID{objectid.New()}})
-			b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
-			suffix, refusal := "/refund", `{"errors":[{"code":"invalid_action","description":"No."}]}`
-			faults := b.gateways.Sandbox.GWA.Stage().Faults
-			if gateway == "gwb" {
-				faults, suffix, refusal = b.gateways.Sandbox.GWB.Stage().Faults, "/refunds",
-					`{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`
-			}
-			require.NoError(t, faults.Plan(stage.Fault{
-				Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal,
-			}))
-			b.refused("REFUND_FAILED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
-			b.code(all[1])
+		b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: objectid.New()})
+		b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: id, TicketIDs: []objectid.ID{objectid.New()}})
+		b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+		suffix, refusal := "/refund", `{"errors":[{"code":"invalid_action","description":"No."}]}`
+		faults := b.gateways.Sandbox.GWA.Stage().Faults
+		if gateway == "gwb" {
+			faults, suffix, refusal = b.gateways.Sandbox.GWB.Stage().Faults, "/refunds",
+				`{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`
+		}
+		require.NoError(t, faults.Plan(stage.Fault{
+			Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal,
+		}))
+		b.refused("REFUND_FAILED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+		b.code(all[1])
 
-			out, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
-			require.NoError(t, err)
-			require.EqualValues(t, 12050, out.Refund.Amount)
-			b.settle()
-			require.Equal(t, "expired", b.ticketStatus(all[1]))
-			b.me.Get("/me/tickets/" + all[1].String() + "/qr").Expect(409)
-			require.Equal(t, 3, b.issued(event))
-			state, status := b.orderRow(id.String())
-			require.Equal(t, "paid", state)
-			require.Equal(t, order(m)["payment_status"], status)
-			b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+		out, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+		require.NoError(t, err)
+		require.EqualValues(t, 12050, out.Refund.Amount)
+		b.settle()
+		require.Equal(t, "expired", b.ticketStatus(all[1]))
+		b.me.Get("/me/tickets/" + all[1].String() + "/qr").Expect(409)
+		require.Equal(t, 3, b.issued(event))
+		state, status := b.orderRow(id.String())
+		require.Equal(t, "paid", state)
+		require.Equal(t, order(m)["payment_status"], status)
+		b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 
-			out, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id})
-			require.NoError(t, err)
-			require.EqualValues(t, 24100, out.Refund.Amount, "the used one is not meant")
-			b.settle()
-			require.Equal(t, 1, b.issued(event))
-			b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id})
-			_, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id, Consumed: true})
-			require.NoError(t, err)
-			b.settle()
-			state, _ = b.orderRow(id.String())
-			require.Equal(t, "refunded", state)
-			require.Equal(t, "consumed", b.ticketStatus(all[0]), "it was used all the same")
-			require.Equal(t, 48200, b.count("SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
-			require.Equal(t, 4, b.count("SELECT count(*) FROM tickets.tickets WHERE refunded_at IS NOT NULL"))
-		})
-	}
+		out, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id})
+		require.NoError(t, err)
+		require.EqualValues(t, 24100, out.Refund.Amount, "the used one is not meant")
+		b.settle()
+		require.Equal(t, 1, b.issued(event))
+		b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id})
+		_, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id, Consumed: true})
+		require.NoError(t, err)
+		b.settle()
+		state, _ = b.orderRow(id.String())
+		require.Equal(t, "refunded", state)
+		require.Equal(t, "consumed", b.ticketStatus(all[0]), "it was used all the same")
+		require.Equal(t, 48200, b.count("SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
+		require.Equal(t, 4, b.count("SELECT count(*) FROM tickets.tickets WHERE refunded_at IS NOT NULL"))
+	})
 }
 
 // TestATicketWaitsForItsRefund: while the gateway takes its time the ticket is blocked and

@@ -147,3 +147,14 @@ const (
 	TokenRefused        = "pm_card_visa_chargeDeclined" // cannot be attached
 	TokenAuthentication = "pm_card_authenticationRequired"
 )
+
+// EachGateway runs a test at both gateways at once.
+func EachGateway(t *testing.T, run func(t *testing.T, gateway string)) {
+	t.Helper()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			run(t, gateway)
+		})
+	}
+}

@@ -65,10 +65,7 @@ func TestRefusedAuthorizations_section8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
-	for name, x := range map[string]struct {
-		change object
-		code   string
-	}{
+	for name, x := range map[string]refusal{
 		"customer, not customerId": {object{"customerId": nil, "customer": c}, "invalid_customer"},
 		"YEARLY":                   {object{"frequency": "YEARLY"}, "invalid_frequency"},
 		"no contract":              {object{"contractId": ""}, "invalid_contractId"},

@@ -144,6 +144,12 @@ func (b *bundle) send(method, path string, body any, with ...func(*http.Request)
 
 type object = map[string]any
 
+// refusal is what makes a good body a bad one, and the code that it is refused with.
+type refusal struct {
+	change object
+	code   string
+}
+
 // ok makes a call that must succeed with 200.
 func (b *bundle) ok(method, path string, body any) object {
 	b.t.Helper()

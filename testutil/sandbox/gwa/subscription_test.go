@@ -80,10 +80,7 @@ func TestRefusedSubscriptions_section4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
-	for name, x := range map[string]struct {
-		change object
-		code   string
-	}{
+	for name, x := range map[string]refusal{
 		"no customer":      {object{"customer": "cus_000000000000"}, "invalid_customer"},
 		"billing type":     {object{"billingType": "CASH"}, "invalid_billingType"},
 		"value":            {object{"value": 0}, "invalid_value"},
