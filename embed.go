@@ -1,6 +1,6 @@
-// Package marquee holds files of the tree that lie where no Go may: those of migrations/, where goose's own command works
-// too (the package migrations/schema runs them), and the invariants beside the queries of their modules (the package
-// sql/invariants checks them).
+// Package marquee holds files of the tree that lie where no Go may: those of migrations/, where goose's own command
+// works too (the package migrations/schema runs them), and the invariants beside the queries of their modules (the
+// package sql/invariants checks them).
 package marquee
 
 import "embed"

@@ -70,7 +70,7 @@ func openServer(ctx context.Context, address string) (*server, error) {
 		return nil, errors.New("TEST_DATABASE_URL is not a Postgres connection URL")
 	}
 	cfg.MaxConns = 4
-	admin, err := pgxpool.NewWithConfig(context.Background(), cfg)
+	admin, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func openServer(ctx context.Context, address string) (*server, error) {
 		admin.Close()
 		return nil, err
 	}
-	go s.sweep(context.Background())
+	go s.sweep(context.WithoutCancel(ctx))
 	return s, nil
 }
 
