@@ -42,6 +42,21 @@ func TestAPixTakenBackIsLostInEveryOrderOfItsEvents(t *testing.T) {
 	}
 }
 
+// TestAPixTakenBackAfterAnAdminToldOfIt: what was entered by hand is the same dispute, and lost with the whole PIX.
+func TestAPixTakenBackAfterAnAdminToldOfIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, payment := b.pixGWB(t)
+	b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+	b.settle(t)
+	require.Equal(t, "suspended", b.status(t, id))
+	b.gateways.RefundAtGWB(t, payment)
+	b.settle(t)
+	require.Equal(t, "lost 4990 REFUNDED", b.returned(t))
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.False(t, b.access(t))
+}
+
 // returned is what the ledgers say of the one PIX: its dispute, what was taken back, and
 // what is listed.
 func (b *bundle) returned(t *testing.T) string {

@@ -26,7 +26,7 @@ var Disputes = transition.Table[gateway.DisputeState, DisputeAction]{
 	{By: DisputeReported(gateway.DisputeWon), Moves: reportedAs(gateway.DisputeWon)},
 	{By: DisputeReported(gateway.DisputeLost), Moves: reportedAs(gateway.DisputeLost)},
 	{By: DisputeReported(gateway.DisputeDismissed), Moves: reportedAs(gateway.DisputeDismissed)},
-	{By: DisputeRefundsTook, Moves: disputes{"": gateway.DisputeLost, gateway.DisputeWon: gateway.DisputeLost}},
+	{By: DisputeRefundsTook, Moves: reportedAs(gateway.DisputeLost)},
 	{By: DisputeRefundFailed, Moves: disputes{gateway.DisputeLost: gateway.DisputeWon}},
 	{By: DisputeTakenBack, Moves: disputes{gateway.DisputeOpen: gateway.DisputeWithdrawn}},
 }

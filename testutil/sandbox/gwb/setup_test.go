@@ -153,8 +153,11 @@ func (b *bundle) last(eventType string) stripe.Event {
 	return stripe.Event{}
 }
 
+// advance settles the queue first: the events of a call are sent after its answer, and those of the new time could
+// overtake them.
 func (b *bundle) advance(by time.Duration) {
 	b.t.Helper()
+	b.settle()
 	_, err := b.g.Stage().Clock.Advance(by)
 	require.NoError(b.t, err)
 }

@@ -120,6 +120,12 @@ var found = []struct {
 			{Do: "hours", Pick: 3},
 		}},
 	},
+	{"a PIX that is taken back after an admin told of its dispute is lost", story{Steps: []step{
+		{Do: "gwb pix", Who: 1},
+		{Do: "pix paid", Who: 1},
+		{Do: "admin chargeback", Who: 1},
+		{Do: "gateway refunds", Who: 1, Pick: 6},
+	}}},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},
