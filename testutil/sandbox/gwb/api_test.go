@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -210,13 +211,19 @@ func TestStatusAfterKeepsTheKey(t *testing.T) {
 	require.Empty(t, wrong.Header.Get("Idempotent-Replayed"))
 }
 
-// TestRunningKeyIsRefused sends two calls at once, of which the first is held; without a key both take effect.
+// TestRunningKeyIsRefused sends two calls at once, of which one is held; without a key both take effect. With a key the
+// other may come before the one that is held, or after it: then it is answered.
 func TestRunningKeyIsRefused(t *testing.T) {
 	t.Parallel()
-	statuses, made := twoAtOnce(t, "k")
-	require.ElementsMatch(t, []int{200, 409}, statuses)
-	require.Equal(t, 1, made)
-	statuses, made = twoAtOnce(t, "")
+	var refused bool
+	for try := 0; !refused && try < 10; try++ {
+		statuses, made := twoAtOnce(t, "k")
+		require.Equal(t, 1, made)
+		require.Contains(t, statuses, 200)
+		refused = slices.Contains(statuses, 409)
+	}
+	require.True(t, refused)
+	statuses, made := twoAtOnce(t, "")
 	require.Equal(t, []int{200, 200}, statuses)
 	require.Equal(t, 2, made)
 }

@@ -14,7 +14,7 @@ import (
 
 func TestEventsComeInOrderAfterTheAnswer(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil)
+	b := setup(t, func(o *stage.Options) { o.Webhooks.Sequential = true })
 	for _, name := range []string{"a", "b", "c"} {
 		status, _, err := b.call(name)
 		require.NoError(t, err)
@@ -34,11 +34,15 @@ func TestEventWaitsForTheAnswer(t *testing.T) {
 		}
 		answered := make(chan struct{})
 		sawAnswer := make(chan bool, 1)
+		patience := time.Minute
+		if early {
+			patience = 300 * time.Millisecond
+		}
 		b.receiver.responses(func(string) int {
 			select {
 			case <-answered:
 				sawAnswer <- true
-			case <-time.After(300 * time.Millisecond):
+			case <-time.After(patience):
 				sawAnswer <- false
 			}
 			return 200
