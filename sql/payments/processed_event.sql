@@ -105,7 +105,7 @@ WITH known AS (
 )
 SELECT coalesce(result, '{}')::jsonb AS result FROM known;
 
--- name: ProcessedEventSubject :exec
+-- name: ProcessedEventSubject :execrows
 -- ProcessedEventSubject adds an id by which a waiting event may be found.
 UPDATE payments.processed_events SET subjects = subjects || sqlc.arg(subject)::text
 WHERE gateway = @gateway AND event_id = @event_id AND state = 'waiting' AND NOT subjects @> ARRAY[sqlc.arg(subject)::text];

@@ -70,9 +70,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 		}
 		return false, s.cases.confirmAgainTx(ctx, tx, r.Gateway, p.ID)
 	}
-	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
-	// has told which it is (linkIntent), perhaps while this is not committed.
-	if row.IsAwaited || p.InvoiceID != "" && p.PaymentIntentID == "" {
+	if row.IsAwaited {
 		return true, s.InsertReplayTx(ctx, tx, r.Gateway, ids)
 	}
 	return true, nil

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/postgres"
 )
 
@@ -53,15 +56,29 @@ func (s *Webhooks) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID,
 		return err
 	}
 	// First the event waits for the invoice: one that is booked from now on finds it there,
-	// one that was booked before is linked.
-	err = s.db.ProcessedEventSubject(ctx, s.deps.Pool, paymentsdb.ProcessedEventSubjectParams{
-		Gateway: gw.Name(), EventID: eventID, Subject: link.invoice,
+	// one that was booked before is linked. One that is being booked meanwhile may have looked
+	// for events before this one waited, and be committed after it was to be linked: for it
+	// there is a later look.
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		n, err := s.db.ProcessedEventSubject(ctx, tx, paymentsdb.ProcessedEventSubjectParams{
+			Gateway: gw.Name(), EventID: eventID, Subject: link.invoice,
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		_, err = s.deps.Jobs.InsertTx(ctx, tx,
+			ledger.ReplayArgs{Gateway: gw.Name(), Subjects: []string{link.invoice}},
+			&river.InsertOpts{ScheduledAt: s.deps.Clock.Now().Add(bookingTime)})
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	return s.LinkTx(ctx, s.deps.Pool, link)
 }
+
+// bookingTime is far longer than a transaction that books a payment takes.
+const bookingTime = time.Minute
 
 // InvoiceLink says which payment intent paid an invoice.
 type InvoiceLink struct{ intent, invoice string }

@@ -372,7 +372,7 @@ func (q *Queries) ProcessedEventRepeat(ctx context.Context, db DBTX, arg Process
 	return result, err
 }
 
-const processedEventSubject = `-- name: ProcessedEventSubject :exec
+const processedEventSubject = `-- name: ProcessedEventSubject :execrows
 UPDATE payments.processed_events SET subjects = subjects || $1::text
 WHERE gateway = $2 AND event_id = $3 AND state = 'waiting' AND NOT subjects @> ARRAY[$1::text]
 `
@@ -384,9 +384,12 @@ type ProcessedEventSubjectParams struct {
 }
 
 // ProcessedEventSubject adds an id by which a waiting event may be found.
-func (q *Queries) ProcessedEventSubject(ctx context.Context, db DBTX, arg ProcessedEventSubjectParams) error {
-	_, err := db.Exec(ctx, processedEventSubject, arg.Subject, arg.Gateway, arg.EventID)
-	return err
+func (q *Queries) ProcessedEventSubject(ctx context.Context, db DBTX, arg ProcessedEventSubjectParams) (int64, error) {
+	result, err := db.Exec(ctx, processedEventSubject, arg.Subject, arg.Gateway, arg.EventID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const processedEventWaiting = `-- name: ProcessedEventWaiting :many
